@@ -1,0 +1,96 @@
+"""What a diagnosis consists of: measured facts, findings that rest on them, and a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """What the profile as a whole says."""
+
+    BOTTLENECK = "bottleneck"
+    HEALTHY = "healthy"
+    INSUFFICIENT = "insufficient-data"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in the program something is: names as recorded by the tool; `path` from the entry point down; `node` in the tree or −1."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    kernel: str | None = None
+    path: tuple[str, ...] = ()
+    node: int = -1
+
+    @property
+    def short(self) -> str:
+        """`heat.c:12` (base name), `heat.c`, or the empty string."""
+        if self.file is None:
+            return ""
+        base = self.file.rsplit("/", 1)[-1]
+        return f"{base}:{self.line}" if self.line else base
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One measured fact.
+
+    `statement` is one sentence that holds the numbers as a reader should see them; `value` is the number that matters in
+    it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun that the
+    value is about ("threads of triangular_work", "thread 3"), for checking what a model says.
+    """
+
+    id: str
+    statement: str
+    value: float
+    unit: str
+    source: str
+    subject: str
+    metric: str | None = None
+    where: Place | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A cause from the catalogue at a place, what it costs, what could be won, and why to believe it.
+
+    `seconds` is the cost over all threads (None if the profile has no time), `share` the same as a part of the whole (0..1),
+    `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
+    `confidence` is a probability (0..1), `confidence_reason` says what it was computed from.
+    """
+
+    cause: str
+    title: str
+    summary: str
+    where: Place
+    seconds: float | None
+    share: float
+    headroom: float
+    speedup_bound: float | None
+    confidence: float
+    confidence_reason: str
+    evidence: tuple[str, ...]
+    against: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    next_measurement: str | None = None
+
+    @property
+    def weight(self) -> float:
+        """Cost × headroom: by this findings are ranked. The largest node of a healthy program has no headroom."""
+        return self.share * self.headroom
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """Verdict, the sentence that states it, findings (the most worthwhile first) and all evidence."""
+
+    verdict: Verdict
+    headline: str
+    findings: tuple[Finding, ...] = ()
+    evidence: tuple[Evidence, ...] = ()
+    notes: tuple[str, ...] = ()
+    not_collected: Mapping[str, str] = field(default_factory=dict)

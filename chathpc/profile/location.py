@@ -1,0 +1,75 @@
+"""Where a value was measured: node, rank, thread, GPU context and stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.profile.tree import BoolArray
+
+Int64Array = NDArray[np.int64]
+
+#: The parts of a location, outermost first, and what a person calls them.
+LEVELS = {"node": "node", "rank": "rank", "thread": "thread", "gpu_context": "GPU context", "stream": "stream"}
+
+
+@dataclass(frozen=True, eq=False)
+class Locations:
+    """The places that were measured, in columns of equal length; −1 where a part does not apply.
+
+    `core` is the core that the thread was bound to when it was seen; it changes with binding and identifies nothing.
+    """
+
+    node: Int64Array
+    rank: Int64Array
+    thread: Int64Array
+    gpu_context: Int64Array
+    stream: Int64Array
+    core: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+    @classmethod
+    def of(cls, count: int, **parts: Int64Array) -> Locations:
+        """`count` locations with the given parts; the others do not apply."""
+        absent = np.full(count, -1, dtype=np.int64)
+        columns = {name: parts.get(name, absent) for name in ("node", "rank", "thread", "gpu_context", "stream", "core")}
+        return cls(**columns)
+
+    @classmethod
+    def single(cls) -> Locations:
+        """The one location of a source that does not tell locations apart."""
+        return cls.of(1)
+
+    @property
+    def is_gpu(self) -> BoolArray:
+        """True for GPU streams, which carry traces and no CPU time."""
+        return (self.gpu_context >= 0) | (self.stream >= 0)
+
+    def label(self, index: int) -> str:
+        """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than one."""
+        parts = []
+        for name, word in LEVELS.items():
+            column: Int64Array = getattr(self, name)
+            value = int(column[index])
+            if value < 0 or (name == "node" and len(np.unique(column)) < 2):
+                continue
+            parts.append(f"{word} {value}")
+        return " ".join(parts) or f"location {index}"
+
+    def shape(self) -> str:
+        """The measurement in a few words: `2 nodes × 4 ranks × 8 threads`, threads being the most that a rank has."""
+        cpu = ~self.is_gpu
+        words = []
+        nodes = len(np.unique(self.node[cpu & (self.node >= 0)]))
+        ranks = len(np.unique(self.rank[cpu & (self.rank >= 0)]))
+        per_process = np.unique(np.stack([self.node[cpu], self.rank[cpu]]), axis=1, return_counts=True)[1]
+        threads = int(per_process.max()) if len(per_process) else 0
+        streams = int(self.is_gpu.sum())
+        for count, word in ((nodes, "node"), (ranks, "rank"), (threads, "thread"), (streams, "GPU stream")):
+            if count > 0:
+                words.append(f"{count} {word}{'s' if count != 1 else ''}")
+        return " × ".join(words) or f"{len(self)} locations"

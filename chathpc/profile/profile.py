@@ -1,0 +1,207 @@
+"""Profile: one measured run (or several views of it), whatever tool it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit
+from chathpc.profile.tree import CallTree, FloatArray
+from chathpc.profile.values import Values
+
+if TYPE_CHECKING:
+    import hatchet
+    import networkx
+    import pandas as pd
+
+    from chathpc.profile.timeline import Timeline
+
+#: Ids under which the time of CPU threads may be found, the one to explain first.
+TIME_METRICS = ("cpu.time.wall", "cpu.time", "cpu.cycles", "gpu.time")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A file or folder that a profile was read from, with the tool that wrote it and its version where known."""
+
+    path: Path
+    tool: str
+    version: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SourceExcerpt:
+    """Lines of source text around a place: `lines[i]` is line number `first + i`."""
+
+    file: str
+    first: int
+    lines: tuple[str, ...]
+
+
+#: Finds source text: (file as recorded, line, lines of context on either side) → excerpt or None.
+SourceReader = Callable[[str, int, int], SourceExcerpt | None]
+
+
+def no_source(file: str, line: int, context: int) -> SourceExcerpt | None:
+    """The reader of a profile that came without source text."""
+    return None
+
+
+def no_timeline() -> Timeline | None:
+    """The reader of a profile that came without a trace."""
+    return None
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Profile:
+    """A calling context tree, its metrics and values, the locations, and what the data cannot tell.
+
+    `run` holds facts about the run (title, command, …); `hardware` facts about the machine, as text.
+    `caveats` are sentences; `not_collected` maps what is missing to the command that would collect it.
+    """
+
+    format: str
+    title: str
+    tree: CallTree
+    metrics: Mapping[str, Metric]
+    values: Values
+    where: Locations
+    sources: tuple[Source, ...] = ()
+    caveats: tuple[str, ...] = ()
+    not_collected: Mapping[str, str] = field(default_factory=dict)
+    run: Mapping[str, str] = field(default_factory=dict)
+    hardware: Mapping[str, str] = field(default_factory=dict)
+    read_source: SourceReader = no_source
+    read_timeline: Callable[[], Timeline | None] = no_timeline
+
+    # -- metrics -------------------------------------------------------------------------------------------
+
+    def metric(self, name: str) -> Metric:
+        """The metric with canonical id `name`, or with that name in the source; UsageError if there is none."""
+        found = self.metrics.get(name) or self._by_source_name.get(name)
+        if found is None:
+            known = ", ".join(sorted(self.metrics)) or "none"
+            raise UsageError(f"This profile has no metric '{name}'.", hint=f"It has: {known}.")
+        return found
+
+    @cached_property
+    def _by_source_name(self) -> dict[str, Metric]:
+        return {metric.source_name: metric for metric in self.metrics.values()}
+
+    @cached_property
+    def time(self) -> Metric | None:
+        """The metric that stands for the time of the host: wall clock before CPU clock before cycles; None without any."""
+        for name in TIME_METRICS:
+            metric = self.metrics.get(name)
+            if metric is not None and metric.has_values:
+                return metric
+        return None
+
+    @property
+    def sees_waiting(self) -> bool:
+        """True if the time was taken from a wall clock, so that blocked threads are seen."""
+        return self.time is not None and self.time.clock == Clock.WALL
+
+    # -- values --------------------------------------------------------------------------------------------
+
+    def exclusive(self, metric: str) -> Column:
+        """Values that belong to each node itself; they sum to `total(metric)`."""
+        return self.values.exclusive(self.metric(metric).id)
+
+    def inclusive(self, metric: str) -> Column:
+        """Values of each node with all below it."""
+        return self.values.inclusive(self.metric(metric).id)
+
+    def total(self, metric: str) -> float:
+        """Sum over all entry points and locations: in `Metric.unit` when asked by canonical id,
+        in the tool's own unit when asked by the tool's own name (`perf::cpu-clock` counts nanoseconds)."""
+        found = self.metric(metric)
+        column = self.values.inclusive(found.id)
+        roots = [value for root in self.tree.roots if (value := column.at(int(root))) is not None]
+        if found.aggregation == Aggregation.SUM:
+            total = float(np.sum(np.array(roots), dtype=np.longdouble))
+        else:
+            total = max(roots, default=0.0)
+        return total if metric == found.id else total / found.scale
+
+    # -- tables --------------------------------------------------------------------------------------------
+
+    def table(self, by: str = "function", metric: str | None = None) -> pd.DataFrame:
+        """One row per function, line, loop, module or kernel, largest exclusive value first.
+
+        Columns: name, file, line, module, exclusive, inclusive (recursion counted once; unit of the metric).
+        `metric` defaults to the time of the host. UsageError for another `by` or an unknown metric.
+        """
+        from chathpc.profile.tables import table
+
+        return table(self, by, self._metric_or_time(metric))
+
+    @cached_property
+    def locations(self) -> pd.DataFrame:
+        """One row per location: its label and parts, and its total of every summed metric that has values (NaN: none)."""
+        from chathpc.profile.tables import location_table
+
+        return location_table(self)
+
+    @cached_property
+    def kernels(self) -> pd.DataFrame:
+        """One row per GPU kernel with its time, launches and launch facts; empty without GPU data."""
+        from chathpc.profile.tables import kernel_table
+
+        return kernel_table(self)
+
+    def _metric_or_time(self, metric: str | None) -> Metric:
+        if metric is not None:
+            return self.metric(metric)
+        if self.time is None:
+            raise UsageError("This profile has no time metric.", hint=f"Name one of: {', '.join(sorted(self.metrics))}.")
+        return self.time
+
+    # -- bridges -------------------------------------------------------------------------------------------
+
+    def callgraph(self, metric: str | None = None) -> networkx.DiGraph:
+        """The call graph: one node per function, an edge per caller and callee with the time passed along it."""
+        from chathpc.profile.callgraph import callgraph
+
+        return callgraph(self, self._metric_or_time(metric))
+
+    def graphframe(self) -> hatchet.GraphFrame:
+        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id (inc)`."""
+        from chathpc.profile.hatchet_bridge import to_graphframe
+
+        return to_graphframe(self)
+
+    @classmethod
+    def from_graphframe(cls, frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
+        """A profile of any hatchet GraphFrame; rows per rank or thread become locations."""
+        from chathpc.profile.hatchet_bridge import from_graphframe
+
+        return from_graphframe(frame, title=title)
+
+    # -- more ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def timeline(self) -> Timeline | None:
+        """What each location did over time, where a trace was recorded; read at the first use."""
+        return self.read_timeline()
+
+    def source(self, node: int, *, context: int = 3) -> SourceExcerpt | None:
+        """Source text around the place of `node`, where the profile has it."""
+        path, line = self.tree.file_name(node), int(self.tree.line[node])
+        return self.read_source(path, line, context) if path is not None and line > 0 else None
+
+    def seconds(self, metric: str) -> float | None:
+        """Total of `metric` in seconds, or None if it is no time."""
+        found = self.metrics.get(metric)
+        return self.total(metric) if found is not None and found.unit == Unit.SECONDS else None
+
+    def location_totals(self, metric: str) -> FloatArray:
+        """Total of each location, NaN where it has no value."""
+        return self.values.location_totals(self.metric(metric).id)

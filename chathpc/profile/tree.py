@@ -1,0 +1,307 @@
+"""The calling context tree in columns, and the vectorised operations that everything else is built from.
+
+Nodes stand in preorder: a parent before its children, a subtree in one piece. So node `i` and all
+below it are the slice `i:end[i]`, a roll-up is one cumulative sum, and "is an ancestor of" is two comparisons.
+No operation here loops over nodes in Python or recurses, so a tree may be as wide or as deep as memory allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray = NDArray[np.int32]
+BoolArray = NDArray[np.bool_]
+FloatArray = NDArray[np.float64]
+
+
+class NodeKind(IntEnum):
+    """What a node of the tree stands for."""
+
+    ENTRY = 0  #: where the operating system or the runtime enters the program (a thread's first function)
+    FUNCTION = 1  #: a function that was called
+    INLINED = 2  #: a function that the compiler inlined into its caller
+    LOOP = 3
+    LINE = 4
+    INSTRUCTION = 5
+    REGION = 6  #: a named range of the program's own (NVTX, Caliper, …)
+    GPU_KERNEL = 7
+    GPU_OP = 8  #: a GPU operation as a whole: kernel launches, copies, memsets, synchronisation
+    PLACEHOLDER = 9  #: a state that a runtime reports instead of a function: waiting, idle, overhead
+
+    @property
+    def text(self) -> str:
+        """The kind as it is written in reports and files: `gpu-kernel`."""
+        return self.name.lower().replace("_", "-")
+
+
+#: Kinds that own the time of the lines and loops inside them.
+FUNCTION_KINDS = (
+    NodeKind.ENTRY,
+    NodeKind.FUNCTION,
+    NodeKind.INLINED,
+    NodeKind.REGION,
+    NodeKind.GPU_KERNEL,
+    NodeKind.GPU_OP,
+    NodeKind.PLACEHOLDER,
+)
+
+
+class Relation(IntEnum):
+    """How a node hangs below its parent."""
+
+    LEXICAL = 0  #: inside it in the source: a line in a function
+    CALL = 1
+    INLINED_CALL = 2
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class CallTree:
+    """A calling context tree of n nodes as numpy columns, in preorder.
+
+    Shapes: every column has n entries. `parent[i] < i`, −1 for a root. The subtree of i is `i:end[i]`.
+    `name`, `file`, `module` are indices into the tables `names`, `files`, `modules`; −1 where there is none
+    (lines and loops have no name of their own). `line` is 0 where unknown. `offset` is the address inside the
+    module for instructions, else 0. `source_id` is the identifier that the measuring tool gave the node.
+    """
+
+    parent: IntArray
+    end: IntArray
+    kind: NDArray[np.uint8]
+    relation: NDArray[np.uint8]
+    name: IntArray
+    file: IntArray
+    line: IntArray
+    module: IntArray
+    names: Sequence[str]
+    files: Sequence[str]
+    modules: Sequence[str]
+    source_id: NDArray[np.int64] | None = None
+    offset: NDArray[np.uint64] | None = None
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    # -- shape ---------------------------------------------------------------------------------------------
+
+    @cached_property
+    def depth(self) -> IntArray:
+        """Depth of each node, 0 for roots. Node i has i nodes before it; those whose subtree has ended are no ancestors."""
+        n = len(self)
+        ended = np.cumsum(np.bincount(self.end, minlength=n + 1))[:n]
+        return (np.arange(n) - ended).astype(np.int32)
+
+    @cached_property
+    def roots(self) -> IntArray:
+        """Indices of the roots (entry points), ascending."""
+        return np.flatnonzero(self.parent < 0).astype(np.int32)
+
+    def children(self, node: int) -> list[int]:
+        """Indices of the children of `node`, ascending; walks sibling by sibling."""
+        found = []
+        child, stop = node + 1, int(self.end[node])
+        while child < stop:
+            found.append(child)
+            child = int(self.end[child])
+        return found
+
+    def path(self, node: int) -> list[int]:
+        """Indices from the root down to `node`, both included."""
+        found = []
+        while node >= 0:
+            found.append(node)
+            node = int(self.parent[node])
+        return found[::-1]
+
+    def check(self) -> None:
+        """Raise ValueError, naming the broken invariant, unless the columns form a tree in preorder."""
+        n = len(self)
+        index = np.arange(n)
+        columns = (self.end, self.kind, self.relation, self.name, self.file, self.line, self.module)
+        if any(len(column) != n for column in columns):
+            raise ValueError("the columns of the tree differ in length")
+        if n == 0:
+            return
+        if not bool(np.all((self.parent >= -1) & (self.parent < index))):
+            raise ValueError("a parent does not stand before its child")
+        if not bool(np.all((self.end > index) & (self.end <= n))):
+            raise ValueError("a subtree ends before it begins or after the tree")
+        inner = self.parent >= 0
+        if not bool(np.all(self.end[inner] <= self.end[self.parent[inner]])):
+            raise ValueError("a subtree reaches beyond the subtree of its parent")
+        # A node's parent is the closest earlier node whose subtree is still open.
+        previous_is_parent = self.parent[1:] == index[:-1]
+        previous_closed = self.end[:-1] == index[1:]
+        if not bool(np.all(previous_is_parent ^ previous_closed)):
+            raise ValueError("the nodes are not in preorder")
+        if not bool(np.all(self.end[self.parent[inner]] > index[inner])):
+            raise ValueError("a node stands outside the subtree of its parent")
+        for column, table, what in (
+            (self.name, self.names, "name"),
+            (self.file, self.files, "file"),
+            (self.module, self.modules, "module"),
+        ):
+            if int(column.max()) >= len(table) or int(column.min()) < -1:
+                raise ValueError(f"a {what} is not in its table")
+
+    # -- values --------------------------------------------------------------------------------------------
+
+    def inclusive(self, exclusive: FloatArray) -> FloatArray:
+        """Sum `exclusive` (n values) over the subtree of each node; n values.
+
+        Summed in extended precision: a node's sum is the difference of two running totals, and must not lose the small ones.
+        """
+        running = np.zeros(len(self) + 1, dtype=np.longdouble)
+        np.cumsum(exclusive, dtype=np.longdouble, out=running[1:])
+        return (running[self.end] - running[:-1]).astype(np.float64)
+
+    def exclusive(self, inclusive: FloatArray) -> FloatArray:
+        """Subtract from `inclusive` (n values) what the children of each node have; n values."""
+        inner = self.parent >= 0
+        below = np.bincount(self.parent[inner], weights=inclusive[inner], minlength=len(self))
+        return inclusive - below
+
+    # -- relations between nodes ---------------------------------------------------------------------------
+
+    def nearest(self, wanted: BoolArray) -> IntArray:
+        """Index of the closest node at or above each node for which `wanted` holds; −1 where there is none.
+
+        Pointer jumping: each round doubles the distance, so a tree of depth d takes log2(d) rounds.
+        """
+        n = len(self)
+        nowhere = n  # one slot past the end stands for "above the root"
+        index = np.arange(n, dtype=np.int32)
+        pointer = np.empty(n + 1, dtype=np.int32)
+        pointer[:n] = np.where(wanted, index, np.where(self.parent >= 0, self.parent, nowhere))
+        pointer[n] = nowhere
+        while True:
+            jumped = pointer[pointer]
+            if np.array_equal(jumped, pointer):
+                break
+            pointer = jumped
+        result = pointer[:n]
+        return np.where(result == nowhere, np.int32(-1), result)
+
+    def outermost(self, nodes: IntArray, group: IntArray | None = None) -> IntArray:
+        """Those of `nodes` (ascending) that have no ancestor among `nodes` of the same `group`.
+
+        `group` has one number, not negative, per entry of `nodes`; without it all are one group. Their subtrees are then
+        disjoint within a group, so that inclusive values can be added up with recursion counted once.
+        """
+        if len(nodes) == 0:
+            return nodes
+        if group is None:
+            start = nodes.astype(np.int64)
+            stop = self.end[nodes].astype(np.int64)
+            order = np.arange(len(nodes))
+        else:
+            order = np.argsort(group, kind="stable")
+            shift = group[order].astype(np.int64) * (len(self) + 1)
+            start = nodes[order] + shift
+            stop = self.end[nodes[order]] + shift
+        reach = np.maximum.accumulate(stop)
+        first = np.ones(len(nodes), dtype=bool)
+        first[1:] = start[1:] >= reach[:-1]
+        return np.sort(nodes[order[first]])
+
+    def inside(self, nodes: IntArray) -> BoolArray:
+        """True for each node that lies in the subtree of one of `nodes`, these included."""
+        n = len(self)
+        edges = np.bincount(nodes, minlength=n + 1) - np.bincount(self.end[nodes], minlength=n + 1)
+        return np.asarray(np.cumsum(edges[:n]) > 0)
+
+    @cached_property
+    def function(self) -> IntArray:
+        """Index of the function-like node that owns each node (itself for functions; its function for a loop or line).
+
+        Code without symbols or structure has no function: there the outermost instruction of the call owns the time.
+        """
+        function_like = np.isin(self.kind, FUNCTION_KINDS)
+        called = self.relation != Relation.LEXICAL
+        return self.nearest(function_like | called | (self.parent < 0))
+
+    # -- selection -----------------------------------------------------------------------------------------
+
+    def select(self, keep: BoolArray) -> tuple[CallTree, IntArray]:
+        """The tree of the nodes for which `keep` holds, and for each old node its new index.
+
+        Children of a dropped node move up to their closest kept ancestor; the second array (n entries) says where each
+        node's own values belong: itself, or that ancestor; −1 if all above it is dropped too.
+        """
+        home = self.nearest(keep)
+        kept = np.flatnonzero(keep)
+        renumber = np.full(len(self) + 1, -1, dtype=np.int32)
+        renumber[kept] = np.arange(len(kept), dtype=np.int32)
+        kept_before = np.zeros(len(self) + 1, dtype=np.int32)
+        np.cumsum(keep, out=kept_before[1:])
+        above = self.parent[kept]
+        parent = np.where(above >= 0, renumber[np.where(above >= 0, home[above], -1)], np.int32(-1))
+        tree = CallTree(
+            parent=parent.astype(np.int32),
+            end=kept_before[self.end[kept]],
+            kind=self.kind[kept],
+            relation=self.relation[kept],
+            name=self.name[kept],
+            file=self.file[kept],
+            line=self.line[kept],
+            module=self.module[kept],
+            names=self.names,
+            files=self.files,
+            modules=self.modules,
+            source_id=None if self.source_id is None else self.source_id[kept],
+            offset=None if self.offset is None else self.offset[kept],
+        )
+        return tree, np.where(home >= 0, renumber[home], np.int32(-1)).astype(np.int32)
+
+    # -- words ---------------------------------------------------------------------------------------------
+
+    def file_name(self, node: int) -> str | None:
+        """Path of the source file of `node` as the tool recorded it, or None."""
+        index = int(self.file[node])
+        return self.files[index] if index >= 0 else None
+
+    def module_name(self, node: int) -> str | None:
+        """Path of the load module (program or library) of `node`, or None."""
+        index = int(self.module[node])
+        return self.modules[index] if index >= 0 else None
+
+    def function_name(self, node: int) -> str:
+        """Name of the function that owns `node`; `<insn> libx.so` for code without symbols, `<unknown function>` if nothing is known."""
+        owner = int(self.function[node])
+        if owner < 0:
+            return "<unknown function>"
+        index = int(self.name[owner])
+        if index >= 0:
+            return self.names[index]
+        module = self.module_name(owner)
+        if module is not None:
+            return f"<insn> {module.rsplit('/', 1)[-1]}"
+        return "<unknown function>"
+
+    def place(self, node: int) -> str:
+        """`file.c:12` (base name) of `node`, `file.c` without a line, or the empty string."""
+        path = self.file_name(node)
+        if path is None or path.startswith(("[", "<")):
+            return ""
+        base = path.rsplit("/", 1)[-1]
+        line = int(self.line[node])
+        return f"{base}:{line}" if line > 0 else base
+
+    def label(self, node: int) -> str:
+        """What a person calls `node`: the function's name, `loop at heat.c:12`, `heat.c:14`, `libm.so.6+0x1234`."""
+        kind = NodeKind(int(self.kind[node]))
+        if kind == NodeKind.LOOP:
+            return f"loop at {self.place(node)}" if self.place(node) else "loop"
+        if kind == NodeKind.LINE:
+            return self.place(node) or "unknown line"
+        if kind == NodeKind.INSTRUCTION and int(self.name[node]) < 0:
+            module = self.module_name(node)
+            base = "unknown module" if module is None else module.rsplit("/", 1)[-1]
+            return base if self.offset is None else f"{base}+{int(self.offset[node]):#x}"
+        index = int(self.name[node])
+        return self.names[index] if index >= 0 else self.function_name(node)

@@ -1,0 +1,162 @@
+"""The report: what `chathpc explain` found, as data that other programs can rely on (schema chathpc-report/1).
+
+Renderers (chathpc.reports) turn it into text, Markdown, JSON, …; nothing is computed there.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+SCHEMA = "chathpc-report/1"
+
+
+class Record(BaseModel):
+    """Base of the report's parts: immutable, nothing beyond the schema."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class PlaceRecord(Record):
+    """A place in the program, names as recorded by the tool."""
+
+    function: str | None = None
+    file: str | None = None
+    line: int | None = None
+    kernel: str | None = None
+    path: list[str] = Field(default_factory=list, description="From the entry point down to the place.")
+
+
+class MetricRecord(Record):
+    """A metric that has values."""
+
+    id: str
+    source_name: str
+    unit: str
+    total: float
+
+
+class ProfileRecord(Record):
+    """What was read."""
+
+    format: str
+    paths: list[str]
+    title: str
+    shape: str = Field(description="The locations in words: 1 node × 4 threads.")
+    contexts: int
+    locations: int
+    metrics: list[MetricRecord]
+    caveats: list[str]
+    not_collected: dict[str, str] = Field(description="What the profile lacks → the command that would collect it.")
+
+
+class EvidenceRecord(Record):
+    """One measured fact."""
+
+    id: str
+    statement: str
+    metric: str | None
+    value: float
+    unit: str
+    where: PlaceRecord | None
+    source: str
+
+
+class FindingRecord(Record):
+    """A cause at a place, with its cost, its evidence and what to do."""
+
+    cause: str
+    title: str
+    summary: str
+    where: PlaceRecord
+    seconds: float | None = Field(description="Cost over all threads; null if the profile has no time.")
+    share: float = Field(description="Cost as a part of the whole, 0..1.")
+    speedup_bound: float | None = Field(description="Bound on the speed-up of the run if the cost vanished (Amdahl).")
+    confidence: float = Field(ge=0, le=1)
+    confidence_reason: str
+    evidence: list[str]
+    against: list[str]
+    advice: list[str]
+    next_measurement: str | None
+
+
+class SentenceRecord(Record):
+    """One sentence of the explanation and how it fared in the claim check."""
+
+    text: str
+    evidence: list[str]
+    status: Literal["supported", "repaired", "struck", "catalogue"]
+
+
+class ClaimStatistics(Record):
+    """How many claims of the explanation were checked, and what became of them."""
+
+    checked: int = 0
+    supported: int = 0
+    repaired: int = 0
+    struck: int = 0
+
+
+class ExplanationRecord(Record):
+    """The explanation in words; `model` is null where it was put together from the catalogue."""
+
+    text: str
+    sentences: list[SentenceRecord]
+    model: str | None
+    claims: ClaimStatistics
+    note: str | None = Field(default=None, description="Why there is no model, or what went wrong with it.")
+
+
+class TreeRow(Record):
+    """A row of the pruned call tree, in preorder."""
+
+    depth: int
+    label: str
+    place: str
+    inclusive: float
+    exclusive: float
+    share: float = Field(description="Inclusive value as a part of the total, 0..1.")
+
+
+class TreeRecord(Record):
+    """The pruned call tree by one metric."""
+
+    metric: str
+    unit: str
+    total: float
+    rows: list[TreeRow]
+
+
+class PruningRecord(Record):
+    """What was left out, and how much of the time is covered by what was kept."""
+
+    contexts_before: int
+    contexts_after: int
+    metrics_before: int
+    metrics_after: int
+    time_kept_share: float
+    tokens: int
+
+
+class Report(Record):
+    """Everything that `chathpc explain` says."""
+
+    schema_: Literal["chathpc-report/1"] = Field(default="chathpc-report/1", alias="schema")
+    profile: ProfileRecord
+    verdict: Literal["bottleneck", "healthy", "insufficient-data"]
+    headline: str
+    findings: list[FindingRecord]
+    evidence: list[EvidenceRecord]
+    notes: list[str]
+    explanation: ExplanationRecord
+    tree: TreeRecord | None
+    pruning: PruningRecord
+    timings: dict[str, float] = Field(description="Seconds per stage.")
+    versions: dict[str, str]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, *, indent: int = 2) -> str:
+        """The report as JSON text that validates against docs/report-schema.json."""
+        return self.model_dump_json(by_alias=True, indent=indent)
