@@ -123,6 +123,8 @@ class Profile:
         """Sum over all entry points and locations: in `Metric.unit` when asked by canonical id,
         in the tool's own unit when asked by the tool's own name (`perf::cpu-clock` counts nanoseconds)."""
         found = self.metric(metric)
+        if found.aggregation == Aggregation.DERIVED:
+            return self.values.derived_total(found.id)
         column = self.values.inclusive(found.id)
         roots = [value for root in self.tree.roots if (value := column.at(int(root))) is not None]
         if found.aggregation == Aggregation.SUM:

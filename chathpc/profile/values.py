@@ -31,6 +31,9 @@ class Values(Protocol):
     def location_totals(self, metric: str) -> FloatArray:
         """Total of each location; NaN where a location has no value of this metric."""
 
+    def derived_total(self, metric: str) -> float:
+        """A derived metric of the whole run; NaN where it cannot be computed."""
+
 
 @dataclass(slots=True, eq=False)
 class MemoryValues:
@@ -73,6 +76,10 @@ class MemoryValues:
     def location_totals(self, metric: str) -> FloatArray:
         totals = self._matrix(metric).sum(axis=1)
         return np.where(totals != 0, totals, np.nan)
+
+    def derived_total(self, metric: str) -> float:
+        roots = [value for root in self.tree.roots if (value := self.inclusive(metric).at(int(root))) is not None]
+        return max(roots, default=float("nan"))
 
 
 def group_sums(matrix: FloatArray, group: IntArray, groups: int) -> FloatArray:

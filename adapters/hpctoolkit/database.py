@@ -1,0 +1,165 @@
+"""A whole HPCToolkit v4 database as a Profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.adapters.hpctoolkit.binary import DatabaseFile
+from chathpc.adapters.hpctoolkit.cct import ContextDatabase
+from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
+from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
+from chathpc.adapters.hpctoolkit.profiles import ContextNodes, ProfileDatabase
+from chathpc.adapters.hpctoolkit.sources import source_reader
+from chathpc.adapters.hpctoolkit.trace import read_timeline
+from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
+from chathpc.adapters.hpctoolkit.vocabulary import metric_for, metrics_for
+from chathpc.errors import AdapterError
+from chathpc.profile.metric import Aggregation, Metric
+from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.timeline import Timeline
+from chathpc.profile.tree import NodeKind
+
+HYBRID_MAGIC = b"HPCPROF-profdb__"
+
+
+def recognises(path: Path) -> bool:
+    """True for a folder that holds, or should hold, a v4 database: one of its files is there."""
+    return path.is_dir() and any((path / name).exists() for name in ("meta.db", "profile.db"))
+
+
+def read(path: Path) -> Profile:
+    """Read the database in folder `path`.
+
+    The tree, the metrics and their sums over all locations are read at once; values per location, traces, derived metrics
+    and source text when they are asked for. AdapterError for anything damaged, foreign or of another version.
+    A missing or damaged cct.db, trace.db or metrics/default.yaml is a caveat: the numbers do not depend on it.
+    """
+    caveats: list[str] = []
+    for name in ("meta.db", "profile.db"):
+        if not (path / name).exists():
+            raise _incomplete(path, name)
+    meta = read_meta(DatabaseFile(path / "meta.db"))
+    profiles = ProfileDatabase(DatabaseFile(path / "profile.db"))
+    if meta.file.newer or profiles.file.newer:
+        newest = max(meta.file.minor, profiles.file.minor)
+        caveats.append(f"Format 4.{newest} is newer than chathpc knows (4.0); what is new in it was not read.")
+    tree = meta.tree
+    if tree.source_id is None or not len(tree):
+        raise AdapterError(
+            "has no calling contexts: nothing was measured",
+            path=meta.file.path,
+            hint="Look at the log of hpcrun: the program may have ended at once, or the event may not exist on this machine.",
+        )
+    try:
+        nodes_of = ContextNodes(tree.source_id)
+    except ValueError as error:
+        raise meta.file.damaged(str(error)) from None
+
+    metrics = metrics_for(raw.name for raw in meta.metrics)
+    ids = {metric.source_name: metric.id for metric in metrics}
+    derived = _derived(path, ids, caveats)
+    hidden = derived[1]
+    summary = profiles.summary
+    from_summary = summary is not None and int(profiles.rows[summary]["nValues"]) > 0
+    values = DatabaseValues(
+        tree=tree,
+        propagation=meta.propagation,
+        nodes_of=nodes_of,
+        profiles=profiles,
+        contexts=_contexts(path, profiles, caveats),
+        metrics={
+            metric.id: scopes_of(raw, metric.scale) for metric, raw in zip(metrics, meta.metrics, strict=True)
+        },
+        from_summary=from_summary,
+        derived={_derived_metric(one).id: one for one in derived[0]},
+    )
+    values.load()
+    table: dict[str, Metric] = {}
+    for metric in metrics:
+        table[metric.id] = replace(
+            metric,
+            hidden=metric.hidden or metric.source_name in hidden,
+            has_values=len(values.inclusive(metric.id)) > 0,
+        )
+    for one in derived[0]:
+        metric = _derived_metric(one)
+        if metric.id not in table:
+            formula = one.inclusive or one.exclusive
+            inputs = [step for step in formula.steps if isinstance(step, str)] if formula else []
+            measured = any(table[step].has_values for step in inputs if step in table)
+            table[metric.id] = replace(metric, has_values=measured)
+    if not any(metric.has_values for metric in table.values()):
+        caveats.append("No metric has any value: the program ran too briefly to be sampled, or the events did not work.")
+    if not np.isin(tree.kind, (NodeKind.LINE, NodeKind.LOOP)).any():
+        caveats.append("No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof).")
+    version = f"4.{meta.file.minor}"
+    return Profile(
+        format=f"HPCToolkit v{version}",
+        title=meta.title or path.resolve().name,
+        tree=tree,
+        metrics=table,
+        values=values,
+        where=profiles.identifiers(meta.identifier_kinds),
+        sources=(Source(path, "HPCToolkit", version),),
+        caveats=tuple(caveats),
+        run={"description": meta.description} if _informative(meta) else {},
+        read_source=source_reader(path),
+        read_timeline=partial(_timeline, path, nodes_of, profiles) if (path / "trace.db").exists() else no_timeline,
+    )
+
+
+def _incomplete(path: Path, missing: str) -> AdapterError:
+    if (path / "experiment.xml").exists():
+        return AdapterError(
+            f"a development version's mixture of formats: {missing} is missing and experiment.xml is there",
+            path=path,
+            hint="Run hpcprof of a release of HPCToolkit on the measurements again.",
+        )
+    return AdapterError(f"{missing} is missing", path=path, hint="The database is incomplete; run hpcprof again.")
+
+
+def _informative(meta: Meta) -> bool:
+    return bool(meta.description) and not meta.description.startswith("TODO")
+
+
+def _rows(profiles: ProfileDatabase) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Location of each profile number; −1 for summaries."""
+    rows = np.full(len(profiles.rows), -1, dtype=np.int64)
+    rows[profiles.locations] = np.arange(len(profiles.locations))
+    return rows
+
+
+def _contexts(path: Path, profiles: ProfileDatabase, caveats: list[str]) -> ContextDatabase | None:
+    file = path / "cct.db"
+    if not file.exists():
+        caveats.append("cct.db is missing: values per location are read from profile.db, which takes longer.")
+        return None
+    try:
+        return ContextDatabase(DatabaseFile(file), _rows(profiles), len(profiles.locations))
+    except AdapterError as error:
+        caveats.append(f"cct.db cannot be used ({error.message}): values per location are read from profile.db.")
+        return None
+
+
+def _timeline(path: Path, nodes_of: ContextNodes, profiles: ProfileDatabase) -> Timeline:
+    return read_timeline(DatabaseFile(path / "trace.db"), nodes_of, _rows(profiles))
+
+
+def _derived(path: Path, ids: dict[str, str], caveats: list[str]) -> tuple[list[DerivedMetric], frozenset[str]]:
+    file = path / "metrics" / "default.yaml"
+    if not file.exists():
+        return [], frozenset()
+    try:
+        return read_derived(file, ids)
+    except AdapterError as error:
+        caveats.append(f"metrics/default.yaml cannot be used ({error.message}): derived metrics are missing.")
+        return [], frozenset()
+
+
+def _derived_metric(one: DerivedMetric) -> Metric:
+    metric = metric_for(one.name)
+    return replace(metric, description=one.description, aggregation=Aggregation.DERIVED, hidden=not one.visible)

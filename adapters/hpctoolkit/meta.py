@@ -1,0 +1,340 @@
+"""meta.db: what the numbers in the other files are about: metrics, modules, files, functions and the context tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.adapters.hpctoolkit import structures as st
+from chathpc.adapters.hpctoolkit.binary import DatabaseFile
+from chathpc.adapters.hpctoolkit.contexts import Records, walk
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+
+#: Sections of the header, in the order of the file.
+GENERAL, ID_NAMES, METRICS, CONTEXT, STRINGS, MODULES, FILES, FUNCTIONS = range(8)
+
+#: All decoded text together may be at most this many times as long as the file: names may share bytes, but a table in
+#: which every entry points into the same long string is an attack on memory.
+TEXT_FACTOR = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """How a metric's values are propagated up the tree."""
+
+    name: str
+    type: int
+    propagation_bit: int
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryStatistic:
+    """A statistic over all locations that the summary profile holds."""
+
+    scope: Scope
+    formula: str
+    combine: int
+    id: int
+
+
+@dataclass(frozen=True, slots=True)
+class RawMetric:
+    """A metric as registered: `propagated` maps a scope's name to the id of its values in a location's profile."""
+
+    name: str
+    propagated: dict[str, int]
+    scopes: dict[str, Scope]
+    summaries: tuple[SummaryStatistic, ...]
+
+    def scope_of_type(self, kind: int) -> str | None:
+        """Name of the first scope of that type."""
+        return next((name for name, scope in self.scopes.items() if scope.type == kind), None)
+
+    def sum_id(self, scope: str) -> int | None:
+        """Id of the plain sum over locations at `scope` in the summary profile."""
+        for summary in self.summaries:
+            if summary.scope.name == scope and summary.formula == "$$" and summary.combine == st.COMBINE_SUM:
+                return summary.id
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Meta:
+    """Contents of meta.db. `propagation` is the bitmask of each node of the tree; `copied` marks files kept in src/."""
+
+    file: DatabaseFile
+    title: str
+    description: str
+    identifier_kinds: tuple[str, ...]
+    metrics: tuple[RawMetric, ...]
+    tree: CallTree
+    propagation: NDArray[np.uint16]
+    copied: frozenset[str]
+
+
+class _Reader:
+    def __init__(self, file: DatabaseFile) -> None:
+        self.file = file
+        self.budget = TEXT_FACTOR * len(file.data) + (1 << 16)
+        self.seen: dict[int, str] = {}
+
+    def string(self, offset: int) -> str:
+        found = self.seen.get(offset)
+        if found is None:
+            found = self.seen[offset] = self.file.string(offset)
+            self.budget -= len(found)
+            if self.budget < 0:
+                raise self.file.damaged("names add up to far more text than the file holds", offset)
+        return found
+
+    def table(self, section: int, header: np.dtype[Any], layout: np.dtype[Any], name: str) -> tuple[NDArray[Any], int, int]:
+        """Array, its offset and stride, of a section that is one table: fields p<name>s, n<name>s, sz<name>."""
+        head = self.file.header(section, header)
+        at, count, stride = int(head[f"p{name}s"]), int(head[f"n{name}s"]), int(head[f"sz{name}"])
+        if count == 0:
+            return np.empty(0, dtype=layout), at, layout.itemsize
+        return self.file.array(at, layout, count, stride), at, stride
+
+    def index(self, pointers: NDArray[np.uint64], at: int, stride: int, count: int, what: str) -> NDArray[np.int64]:
+        """Row numbers for pointers into a table; −1 for null pointers."""
+        present = pointers != 0
+        if not bool(present.any()):
+            return np.full(len(pointers), -1, dtype=np.int64)
+        distance = pointers - np.uint64(at)  # wraps for pointers before the table, and is then far too large
+        row = distance // np.uint64(stride)
+        wrong = present & ((row >= count) | (distance % np.uint64(stride) != 0))
+        if bool(wrong.any()):
+            raise self.file.damaged(f"points to a {what} that does not exist", int(pointers[np.flatnonzero(wrong)[0]]))
+        return np.where(present, row, 0).astype(np.int64) - ~present
+
+
+def read_meta(file: DatabaseFile) -> Meta:
+    """Read meta.db whole; AdapterError where it contradicts itself or has a pre-release layout."""
+    reader = _Reader(file)
+    metrics = _metrics(reader)  # first: a pre-release layout shows here, and is to be called by its name
+    general = file.header(GENERAL, st.GENERAL)
+    names = file.header(ID_NAMES, st.ID_NAMES)
+    kinds = file.array(int(names["ppNames"]), np.dtype([("p", "<u8")]), int(names["nKinds"]))
+    modules, module_at, module_stride = reader.table(MODULES, st.MODULES, st.MODULE, "Module")
+    files, file_at, file_stride = reader.table(FILES, st.SOURCE_FILES, st.SOURCE_FILE, "File")
+    functions, function_at, function_stride = reader.table(FUNCTIONS, st.FUNCTIONS, st.FUNCTION, "Function")
+    module_names = [reader.string(pointer) for pointer in modules["pPath"].tolist()]
+    file_names = [reader.string(pointer) for pointer in files["pPath"].tolist()]
+    tables = _Tables(
+        reader,
+        functions,
+        (function_at, function_stride),
+        (file_at, file_stride, len(files)),
+        (module_at, module_stride, len(modules)),
+        file_names,
+        module_names,
+    )
+    tree, propagation = _tree(reader, tables)
+    return Meta(
+        file=file,
+        title=reader.string(int(general["pTitle"])),
+        description=reader.string(int(general["pDescription"])),
+        identifier_kinds=tuple(reader.string(int(pointer)) for pointer in kinds["p"]),
+        metrics=metrics,
+        tree=tree,
+        propagation=propagation,
+        copied=frozenset(name for name, flags in zip(file_names, files["flags"].tolist(), strict=True) if flags & 1),
+    )
+
+
+def _metrics(reader: _Reader) -> tuple[RawMetric, ...]:
+    file = reader.file
+    head = file.header(METRICS, st.METRICS)
+    sizes = int(head["szMetric"]), int(head["szScopeInst"]), int(head["szSummary"])
+    if int(head["nMetrics"]) and (sizes[0] < 0x20 or sizes[2] < 0x18):
+        raise file.damaged(
+            f"claims format 4.0 but has a pre-release layout (structures of {sizes[0]}, {sizes[1]} and {sizes[2]} bytes "
+            "for metrics, scopes and summaries; the release has 32, 16 and 24)",
+            file.sections[METRICS][0],
+            hint="It was written by a development version of HPCToolkit from before release 2022.10; run hpcprof again.",
+        )
+    scopes: dict[int, Scope] = {}
+    stride = int(head["szScope"])
+    at = int(head["pScopes"])
+    for number, row in enumerate(file.array(at, st.SCOPE, int(head["nScopes"]), stride)):
+        scope = Scope(reader.string(int(row["pScopeName"])), int(row["type"]), int(row["propagationIndex"]) & 15)
+        scopes[at + number * stride] = scope
+
+    def scope_at(pointer: int) -> Scope:
+        if pointer not in scopes:
+            raise file.damaged("points to a propagation scope that does not exist", pointer)
+        return scopes[pointer]
+
+    metrics = []
+    budget = len(file.data)
+    for row in file.array(int(head["pMetrics"]), st.METRIC, int(head["nMetrics"]), sizes[0]):
+        instance_count, summary_count = int(row["nScopeInsts"]), int(row["nSummaries"])
+        budget -= 16 * (instance_count + summary_count)
+        if budget < 0:
+            raise file.damaged("metrics share the tables of their scopes", int(row["pScopeInsts"]))
+        instances = file.array(int(row["pScopeInsts"]), st.SCOPE_INSTANCE, instance_count, sizes[1])
+        summaries = file.array(int(row["pSummaries"]), st.SUMMARY, summary_count, sizes[2])
+        by_scope = [(scope_at(int(one["pScope"])), int(one["propMetricId"])) for one in instances]
+        metrics.append(
+            RawMetric(
+                name=reader.string(int(row["pName"])),
+                propagated={scope.name: identifier for scope, identifier in by_scope},
+                scopes={scope.name: scope for scope, _ in by_scope},
+                summaries=tuple(
+                    SummaryStatistic(
+                        scope_at(int(one["pScope"])),
+                        reader.string(int(one["pFormula"])),
+                        int(one["combine"]),
+                        int(one["statMetricId"]),
+                    )
+                    for one in summaries
+                ),
+            )
+        )
+    return tuple(metrics)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Tables:
+    """The tables that contexts point into, as (offset, stride, rows) and decoded names."""
+
+    reader: _Reader
+    functions: NDArray[Any]
+    function_table: tuple[int, int]
+    file_table: tuple[int, int, int]
+    module_table: tuple[int, int, int]
+    file_names: Sequence[str]
+    module_names: Sequence[str]
+
+    def function_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return self.reader.index(pointers, *self.function_table, len(self.functions), "function")
+
+    def file_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return self.reader.index(pointers, *self.file_table, "source file")
+
+    def module_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+        return self.reader.index(pointers, *self.module_table, "load module")
+
+    def function_names(self, names: dict[str, int]) -> NDArray[np.int32]:
+        """Id of each function's name, entering new names into `names`; equal names share an id."""
+        module = self.module_rows(self.functions["pModule"])
+        result = np.empty(len(self.functions), dtype=np.int32)
+        rows = zip(self.functions["pName"].tolist(), module.tolist(), self.functions["offset"].tolist(), strict=True)
+        for number, (pointer, in_module, offset) in enumerate(rows):
+            if pointer:
+                name = self.reader.string(pointer)
+            elif in_module >= 0:
+                name = f"{self.module_names[in_module]}+{offset:#x}"
+            else:
+                name = "<unknown function>"
+            result[number] = names.setdefault(name, len(names))
+        return result
+
+
+def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16]]:
+    file = reader.file
+    head = file.header(CONTEXT, st.CONTEXT_TREE)
+    entries = file.array(int(head["pEntryPoints"]), st.ENTRY_POINT, int(head["nEntryPoints"]), int(head["szEntryPoint"]))
+    records = walk(file, CONTEXT, entries["pChildren"], entries["szChildren"])
+    n = len(records.word)
+    words = file.data[: len(file.data) // 8 * 8].view("<u8")
+    is_entry = records.entry >= 0
+    word = records.word
+    identity = words[word + st.CONTEXT_ID_WORD]
+    flags = ((identity >> np.uint64(32)) & np.uint64(0xFF)).astype(np.uint8)
+    flags[is_entry] = 0
+    relation = ((identity >> np.uint64(40)) & np.uint64(0xFF)).astype(np.uint8)
+    lexical = ((identity >> np.uint64(48)) & np.uint64(0xFF)).astype(np.uint8)
+    context_id = (identity & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    context_id[is_entry] = entries["ctxId"][records.entry[is_entry]]
+    propagation = (words[word + st.CONTEXT_PROPAGATION_WORD] & np.uint64(0xFFFF)).astype(np.uint16)
+    propagation[is_entry] = 0
+
+    has_function = (flags & st.HAS_FUNCTION) != 0
+    has_place = (flags & st.HAS_SRCLOC) != 0
+    has_point = (flags & st.HAS_POINT) != 0
+    needed = has_function * 1 + has_place * 2 + has_point * 2
+    if bool(np.any((needed > (identity >> np.uint64(56))) & ~is_entry)):
+        raise file.damaged("a context is shorter than its fields", int(word[0]) * 8)
+    flex = word + st.CONTEXT_WORDS
+
+    name = np.full(n, -1, dtype=np.int32)
+    source = np.full(n, -1, dtype=np.int32)
+    line = np.zeros(n, dtype=np.int32)
+    module = np.full(n, -1, dtype=np.int32)
+    offset = np.zeros(n, dtype=np.uint64)
+    names: dict[str, int] = {}
+    function_name = tables.function_names(names)
+    function_file = tables.file_rows(tables.functions["pFile"])
+    function_module = tables.module_rows(tables.functions["pModule"])
+    at = np.flatnonzero(has_function)
+    function = tables.function_rows(words[flex[at]])
+    at, function = at[function >= 0], function[function >= 0]
+    name[at] = function_name[function]
+    source[at] = function_file[function]
+    line[at] = np.minimum(tables.functions["line"], 2**31 - 1)[function]
+    module[at] = function_module[function]
+    at = np.flatnonzero(has_place)
+    place = flex[at] + has_function[at]
+    source[at] = tables.file_rows(words[place])
+    line[at] = np.minimum(words[place + 1] & np.uint64(0xFFFFFFFF), np.uint64(2**31 - 1))
+    at = np.flatnonzero(has_point)
+    point = flex[at] + has_function[at] + 2 * has_place[at]
+    module[at] = tables.module_rows(words[point])
+    offset[at] = words[point + 1]
+
+    kind = np.full(n, NodeKind.FUNCTION, dtype=np.uint8)
+    kind[lexical == st.LEXICAL_LOOP] = NodeKind.LOOP
+    kind[lexical == st.LEXICAL_LINE] = NodeKind.LINE
+    kind[lexical == st.LEXICAL_INSTRUCTION] = NodeKind.INSTRUCTION
+    kind[lexical > st.LEXICAL_INSTRUCTION] = NodeKind.REGION  # newer than this reader
+    function_like = kind == NodeKind.FUNCTION
+    kind[function_like & (relation == Relation.INLINED_CALL)] = NodeKind.INLINED
+    kind[is_entry] = NodeKind.ENTRY
+    relation = np.minimum(relation, Relation.INLINED_CALL)
+    relation[is_entry] = Relation.CALL
+    unknown = names.setdefault("<unknown function>", len(names))
+    name[function_like & (name < 0) & ~is_entry] = unknown
+    for index in np.flatnonzero(is_entry).tolist():
+        pretty = reader.string(int(entries["pPrettyName"][records.entry[index]]))
+        name[index] = names.setdefault(pretty, len(names))
+    _mark_runtime_kinds(kind, name, module, records.parent, list(names))
+    tree = CallTree(
+        parent=records.parent,
+        end=records.end,
+        kind=kind,
+        relation=relation,
+        name=name,
+        file=source,
+        line=line,
+        module=module,
+        names=list(names),
+        files=list(tables.file_names),
+        modules=list(tables.module_names),
+        source_id=context_id,
+        offset=offset,
+    )
+    return tree, propagation
+
+
+def _mark_runtime_kinds(
+    kind: NDArray[np.uint8],
+    name: NDArray[np.int32],
+    module: NDArray[np.int32],
+    parent: NDArray[np.int32],
+    names: Sequence[str],
+) -> None:
+    """Set the kinds of HPCToolkit's placeholders (`<gpu copyin>`, `<omp barrier wait>`) and of the kernels below them, in place."""
+    gpu_names = [number for number, text in enumerate(names) if text.startswith(("<gpu ", "<omp tgt "))]
+    omp_names = [number for number, text in enumerate(names) if text.startswith("<omp ") and not text.startswith("<omp tgt ")]
+    launch_names = [number for number, text in enumerate(names) if text in ("<gpu kernel>", "<omp tgt kernel>")]
+    function = kind == NodeKind.FUNCTION
+    kind[function & np.isin(name, gpu_names) & (module < 0)] = NodeKind.GPU_OP
+    kind[function & np.isin(name, omp_names) & (module < 0)] = NodeKind.PLACEHOLDER
+    launches = np.isin(name, launch_names) & (kind == NodeKind.GPU_OP)
+    below_launch = (parent >= 0) & launches[parent]
+    kind[below_launch & (kind == NodeKind.FUNCTION)] = NodeKind.GPU_KERNEL

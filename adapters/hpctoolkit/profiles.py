@@ -1,0 +1,149 @@
+"""profile.db: one sparse block of values per location, and the summary over all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.adapters.hpctoolkit import structures as st
+from chathpc.adapters.hpctoolkit.binary import DatabaseFile
+from chathpc.profile.location import Locations
+
+PROFILES, ID_TUPLES = range(2)
+Int64Array = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+#: No count, time or size comes near it; sums of larger values could overflow.
+LARGEST_VALUE = 1e200
+
+#: Kind names of identifier tuples → part of a location.
+_PARTS = {
+    "NODE": "node",
+    "RANK": "rank",
+    "THREAD": "thread",
+    "CORE": "core",
+    "GPUCONTEXT": "gpu_context",
+    "GPUSTREAM": "stream",
+}
+
+
+class ContextNodes:
+    """Node of the tree for each context id; −1 for ids that are not in the tree (elided instructions)."""
+
+    def __init__(self, context_ids: Int64Array) -> None:
+        """`context_ids[node]`; ValueError if an id stands twice."""
+        n = len(context_ids)
+        largest = int(context_ids.max()) if n else 0
+        self._sorted: Int64Array | None = None
+        nodes = np.arange(n, dtype=np.int32)
+        if largest <= 16 * n + 65536:
+            self._table = np.full(largest + 2, -1, dtype=np.int32)
+            self._table[context_ids] = nodes
+            unique = bool(np.array_equal(self._table[context_ids], nodes))
+        else:  # ids are scattered: a table indexed by id would be far larger than the file
+            order = np.argsort(context_ids, kind="stable")
+            self._sorted = context_ids[order]
+            self._table = nodes[order]
+            unique = bool(np.all(np.diff(self._sorted) > 0))
+        if not unique:
+            raise ValueError("a context id stands twice in the tree")
+
+    def __call__(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
+        if self._sorted is None:
+            return self._table[np.minimum(ids, len(self._table) - 1)]
+        at = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)
+        return np.where(self._sorted[at] == ids, self._table[at], np.int32(-1))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """The values of one profile: value i is of metric `metric[i]`, at context `context[j]` for start[j] ≤ i < start[j+1]."""
+
+    metric: NDArray[np.uint16]
+    value: FloatArray
+    context: NDArray[np.uint32]
+    start: Int64Array  #: one longer than `context`
+
+    def at_nodes(self, nodes_of: ContextNodes) -> NDArray[np.int32]:
+        """The node of each value; −1 where its context is not in the tree."""
+        return np.repeat(nodes_of(self.context), np.diff(self.start))
+
+    def of_context(self, context: int) -> tuple[NDArray[np.uint16], FloatArray]:
+        """Metrics and values at one context; the contexts are sorted."""
+        at = int(np.searchsorted(self.context, context))
+        if at == len(self.context) or int(self.context[at]) != context:
+            return self.metric[:0], self.value[:0]
+        piece = slice(int(self.start[at]), int(self.start[at + 1]))
+        return self.metric[piece], self.value[piece]
+
+
+class ProfileDatabase:
+    """profile.db, opened: `rows` are the {PI} structures; `locations[i]` is the row number of the i-th location."""
+
+    def __init__(self, file: DatabaseFile) -> None:
+        self.file = file
+        head = file.header(PROFILES, st.PROFILES)
+        self.rows = file.array(int(head["pProfiles"]), st.PROFILE, int(head["nProfiles"]), int(head["szProfile"]))
+        self.is_summary = (self.rows["flags"] & st.IS_SUMMARY) != 0
+        self.locations = np.flatnonzero(~self.is_summary)
+
+    @property
+    def summary(self) -> int | None:
+        """Row number of the canonical summary profile, which stands first."""
+        return 0 if len(self.rows) and bool(self.is_summary[0]) else None
+
+    def block(self, row: int) -> Block:
+        """The values of one profile; AdapterError if its parts contradict each other."""
+        profile = self.rows[row]
+        values = self.file.array(int(profile["pValues"]), st.METRIC_VALUE, int(profile["nValues"]))
+        indices = self.file.array(int(profile["pCtxIndices"]), st.CONTEXT_INDEX, int(profile["nCtxs"]))
+        count = len(values)
+        start = np.empty(len(indices) + 1, dtype=np.int64)
+        first = indices["startIndex"]
+        if len(first) and (int(first.max()) > count or bool(np.any(first[1:] < first[:-1]))):
+            raise self.file.damaged("the index of a profile's values is not ascending", int(profile["pCtxIndices"]))
+        start[:-1] = first
+        start[-1] = count
+        if len(first) and int(first[0]) != 0:
+            raise self.file.damaged("the first values of a profile belong to no context", int(profile["pCtxIndices"]))
+        context = indices["ctxId"]
+        if bool(np.any(context[1:] <= context[:-1])):
+            raise self.file.damaged("the contexts of a profile are not ascending", int(profile["pCtxIndices"]))
+        if not len(first):
+            values = values[:0]
+            start[-1] = 0
+        if not bool(np.all(np.abs(values["value"]) < LARGEST_VALUE)):  # False for NaN too
+            raise self.file.damaged("a metric value is not a number or too large to be one", int(profile["pValues"]))
+        return Block(values["metricId"], values["value"], context, start)
+
+    def blocks(self) -> Iterator[tuple[int, Block]]:
+        """(location, block) for every location, one at a time."""
+        for location, row in enumerate(self.locations.tolist()):
+            yield location, self.block(row)
+
+    def identifiers(self, kinds: tuple[str, ...]) -> Locations:
+        """The identifier tuples as columns; compute nodes are numbered in the order of their host ids."""
+        count = len(self.locations)
+        columns = {part: np.full(count, -1, dtype=np.int64) for part in _PARTS.values()}
+        hosts = np.zeros(count, dtype=np.uint64)
+        for location, row in enumerate(self.locations.tolist()):
+            at = int(self.rows[row]["pIdTuple"])
+            if at == 0:
+                continue
+            length = int(self.file.record(at, st.ID_TUPLE)["nIds"])
+            for one in self.file.array(at + st.ID_TUPLE.itemsize, st.IDENTIFIER, length):
+                kind = int(one["kind"])
+                part = _PARTS.get(kinds[kind]) if kind < len(kinds) else None
+                if part is None:
+                    continue
+                columns[part][location] = int(one["logicalId"])
+                if part == "node":
+                    hosts[location] = one["physicalId"] if int(one["flags"]) & st.IS_PHYSICAL else one["logicalId"]
+                elif part == "core" and int(one["flags"]) & st.IS_PHYSICAL:
+                    columns[part][location] = min(int(one["physicalId"]), 2**31)
+        known = columns["node"] >= 0
+        columns["node"][known] = np.unique(hosts[known], return_inverse=True)[1]
+        return Locations.of(count, **columns)

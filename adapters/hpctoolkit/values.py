@@ -1,0 +1,266 @@
+"""Metric values of an HPCToolkit database: sums over all locations at once, values per location when they are asked for.
+
+HPCToolkit writes each value several times, propagated up the tree in different ways ("scopes"). Two of them matter here:
+`execution` is the inclusive value, and `function` is the value of everything up to, and without, calls. A line has in
+`function` what its (elided) instructions have, a loop what its lines and inner loops have, a function all of that. So the value
+of a node itself is its `function` value without those of its children that propagate to it; these sum to the total
+also where one function is nested in another (outlined OpenMP regions of gfortran).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.adapters.hpctoolkit import structures as st
+from chathpc.adapters.hpctoolkit.cct import ContextDatabase
+from chathpc.adapters.hpctoolkit.derived import DerivedMetric
+from chathpc.adapters.hpctoolkit.meta import RawMetric
+from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
+from chathpc.errors import AdapterError
+from chathpc.profile.metric import EMPTY_COLUMN, Column, column_of
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
+
+#: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's value.
+ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class MetricScopes:
+    """Ids of one metric's values: in the profiles of locations (prop) and in the summary profile (stat)."""
+
+    inclusive_prop: int | None
+    function_prop: int | None
+    inclusive_stat: int | None
+    function_stat: int | None
+    scale: float
+    propagation_bit: int
+
+
+def scopes_of(metric: RawMetric, scale: float) -> MetricScopes:
+    """The ids of the inclusive (`execution`) and the function scope of a metric."""
+    execution = metric.scope_of_type(st.SCOPE_EXECUTION)
+    function = "function" if "function" in metric.scopes else metric.scope_of_type(st.SCOPE_TRANSITIVE)
+    return MetricScopes(
+        inclusive_prop=metric.propagated.get(execution) if execution else None,
+        function_prop=metric.propagated.get(function) if function else None,
+        inclusive_stat=metric.sum_id(execution) if execution else None,
+        function_stat=metric.sum_id(function) if function else None,
+        scale=scale,
+        propagation_bit=metric.scopes[function].propagation_bit if function else 0,
+    )
+
+
+@dataclass(slots=False, eq=False)
+class DatabaseValues:
+    """Implements chathpc.profile.values.Values on the files of a database.
+
+    `contexts` is None where cct.db is missing or damaged: then profile.db is searched instead.
+    """
+
+    tree: CallTree
+    propagation: NDArray[np.uint16]
+    nodes_of: ContextNodes
+    profiles: ProfileDatabase
+    contexts: ContextDatabase | None
+    metrics: Mapping[str, MetricScopes]
+    from_summary: bool
+    derived: Mapping[str, DerivedMetric] = field(default_factory=dict)
+    _columns: dict[tuple[str, bool], Column] = field(default_factory=dict)
+    _function_scope: dict[str, Column] = field(default_factory=dict)
+
+    # -- sums over all locations ---------------------------------------------------------------------------
+
+    def load(self) -> None:
+        """Read the sums of all metrics."""
+        raw = self._summary_columns() if self.from_summary else self._summed_columns()
+        for name, scopes in self.metrics.items():
+            inclusive_id = scopes.inclusive_stat if self.from_summary else scopes.inclusive_prop
+            function_id = scopes.function_stat if self.from_summary else scopes.function_prop
+            inclusive = raw.get(inclusive_id, EMPTY_COLUMN) if inclusive_id is not None else EMPTY_COLUMN
+            function = raw.get(function_id, EMPTY_COLUMN) if function_id is not None else EMPTY_COLUMN
+            if scopes.scale != 1.0:
+                inclusive = Column(inclusive.nodes, inclusive.values * scopes.scale)
+                function = Column(function.nodes, function.values * scopes.scale)
+            self._columns[name, True] = inclusive
+            self._function_scope[name] = function
+            self._columns[name, False] = self._own(function, scopes.propagation_bit)
+
+    def _wanted(self) -> NDArray[np.bool_]:
+        """Which ids of values are the inclusive or function scope of a metric: a table indexed by 16-bit id."""
+        wanted = np.zeros(1 << 16, dtype=bool)
+        for scopes in self.metrics.values():
+            ids = (
+                (scopes.inclusive_stat, scopes.function_stat)
+                if self.from_summary
+                else (scopes.inclusive_prop, scopes.function_prop)
+            )
+            wanted[[identifier for identifier in ids if identifier is not None]] = True
+        return wanted
+
+    def _summary_columns(self) -> dict[int, Column]:
+        block = self.profiles.block(self.profiles.summary or 0)
+        return _columns_by_metric(block, self.nodes_of, self._wanted(), len(self.tree))
+
+    def _summed_columns(self) -> dict[int, Column]:
+        """The sums that a database without a summary (hpcprof -M none) lacks."""
+        n = len(self.tree)
+        wanted = self._wanted()
+        sums: dict[int, FloatArray] = {}
+        for _, block in self.profiles.blocks():
+            for metric, column in _columns_by_metric(block, self.nodes_of, wanted, n).items():
+                if metric not in sums:
+                    sums[metric] = np.zeros(n)
+                sums[metric][column.nodes] += column.values
+        columns = {}
+        for metric, dense in sums.items():
+            nodes = np.flatnonzero(dense).astype(np.int32)
+            columns[metric] = Column(nodes, dense[nodes])
+        return columns
+
+    def _own(self, function: Column, bit: int) -> Column:
+        """Values of nodes themselves: function-scope values without those of children that propagate into them."""
+        if not len(function):
+            return EMPTY_COLUMN
+        nodes, values = function.nodes, function.values
+        passes = self.propagates(bit)[nodes]
+        below = np.bincount(self.tree.parent[nodes[passes]], weights=values[passes], minlength=len(self.tree))[nodes]
+        own = values - below
+        kept = np.abs(own) > ROUNDING * np.abs(values)
+        return Column(nodes[kept], own[kept])
+
+    def propagates(self, bit: int) -> BoolArray:
+        """True for nodes whose function-scope value is part of that of their parent."""
+        if bit not in self._propagates:
+            self._propagates[bit] = ((self.propagation >> bit) & 1).astype(bool) & (self.tree.parent >= 0)
+        return self._propagates[bit]
+
+    @cached_property
+    def _propagates(self) -> dict[int, BoolArray]:
+        return {}
+
+    def exclusive(self, metric: str) -> Column:
+        return self._column(metric, inclusive=False)
+
+    def inclusive(self, metric: str) -> Column:
+        return self._column(metric, inclusive=True)
+
+    def _column(self, metric: str, *, inclusive: bool) -> Column:
+        found = self._columns.get((metric, inclusive))
+        if found is None and metric in self.derived:
+            formula = self.derived[metric].inclusive if inclusive else self.derived[metric].exclusive
+            found = EMPTY_COLUMN
+            if formula is not None:
+                values = formula.evaluate(lambda name: self._dense(name, inclusive=inclusive))
+                found = column_of(np.where(np.isfinite(values), values, 0.0))
+            self._columns[metric, inclusive] = found
+        return EMPTY_COLUMN if found is None else found
+
+    def _dense(self, metric: str, *, inclusive: bool) -> FloatArray:
+        column = self._columns[metric, True] if inclusive else self._function_scope[metric]
+        return column.dense(len(self.tree))
+
+    def derived_total(self, metric: str) -> float:
+        """A derived metric of the whole run: its formula on the totals of the metrics that it is made of."""
+        derived = self.derived.get(metric)
+        formula = None if derived is None else derived.inclusive or derived.exclusive
+        if formula is None:
+            return float("nan")
+        roots = self.tree.roots
+        return float(formula.evaluate(lambda name: np.array([self._columns[name, True].dense(len(self.tree))[roots].sum()]))[0])
+
+    # -- values per location -------------------------------------------------------------------------------
+
+    def per_location(self, metric: str, nodes: IntArray, *, inclusive: bool = True) -> FloatArray:
+        scopes = self.metrics.get(metric)
+        result = np.zeros((len(self.profiles.locations), len(nodes)))
+        prop = None if scopes is None else scopes.inclusive_prop if inclusive else scopes.function_prop
+        if scopes is None or prop is None:
+            return result
+        passes = self.propagates(scopes.propagation_bit)
+        for position, node in enumerate(nodes.tolist()):
+            result[:, position] = self._at_node(node, prop)
+            if not inclusive:
+                for child in self.tree.children(node):
+                    if passes[child]:
+                        result[:, position] -= self._at_node(child, prop)
+        return result * scopes.scale
+
+    def _at_node(self, node: int, prop: int) -> FloatArray:
+        return self._at_context(int(self._context_id[node]), prop)
+
+    def _at_context(self, context: int, prop: int) -> FloatArray:
+        if self.contexts is not None:
+            return self.contexts.values(context, prop)
+        result = np.zeros(len(self.profiles.locations))
+        for location, block in self.profiles.blocks():
+            metrics, values = block.of_context(context)
+            result[location] = values[metrics == prop].sum()
+        return result
+
+    @property
+    def _context_id(self) -> NDArray[np.int64]:
+        if self.tree.source_id is None:
+            raise AdapterError("the tree lost its context ids")
+        return self.tree.source_id
+
+    def grouped(self, metric: str, group: IntArray, groups: int) -> FloatArray:
+        scopes = self.metrics.get(metric)
+        result = np.zeros((len(self.profiles.locations), groups))
+        if scopes is None or scopes.function_prop is None:
+            return result
+        # A node's own value is F(node) − ΣF(children that propagate to it). Summed over a group, F of a node counts for
+        # the group of the node and against the group of its parent; within a group the two cancel.
+        passes = self.propagates(scopes.propagation_bit)
+        against = np.where(passes, group[self.tree.parent], np.int32(-1))
+        matters = np.append(group != against, False)  # the last entry is for contexts that are not in the tree
+        for location, block in self.profiles.blocks():
+            chosen = np.flatnonzero(block.metric == scopes.function_prop)
+            nodes = self._nodes_of_values(block, chosen)
+            used = matters[nodes]
+            nodes, values = nodes[used], block.value[chosen[used]]
+            gain, loss = group[nodes], against[nodes]
+            result[location] = np.bincount(gain[gain >= 0], weights=values[gain >= 0], minlength=groups)
+            result[location] -= np.bincount(loss[loss >= 0], weights=values[loss >= 0], minlength=groups)
+        result[np.abs(result) < ROUNDING * np.abs(result).sum(axis=1, keepdims=True)] = 0.0
+        return result * scopes.scale
+
+    def _nodes_of_values(self, block: Block, chosen: NDArray[np.int64]) -> NDArray[np.int32]:
+        """Nodes of the chosen values of a block; −1 where the context is not in the tree."""
+        return block.at_nodes(self.nodes_of)[chosen]
+
+    def location_totals(self, metric: str) -> FloatArray:
+        scopes = self.metrics.get(metric)
+        if scopes is None or scopes.inclusive_prop is None:
+            return np.full(len(self.profiles.locations), np.nan)
+        totals = self._at_context(0, scopes.inclusive_prop) * scopes.scale
+        return np.where(totals != 0, totals, np.nan)
+
+
+def _columns_by_metric(
+    block: Block, nodes_of: ContextNodes, wanted: NDArray[np.bool_], tree_size: int
+) -> dict[int, Column]:
+    """The values with `wanted` ids as one column per id, without those of contexts that are not in the tree."""
+    nodes = block.at_nodes(nodes_of)
+    used = np.flatnonzero((nodes >= 0) & wanted[block.metric])
+    metric = block.metric[used]
+    counts = np.bincount(metric) if len(metric) else np.zeros(0, dtype=np.int64)
+    order = used[np.argsort(metric, kind="stable")]  # 16-bit keys: a radix sort
+    sorted_nodes, sorted_values = nodes[order], block.value[order]
+    columns = {}
+    ends = np.cumsum(counts)
+    for identifier in np.flatnonzero(counts).tolist():
+        piece = slice(int(ends[identifier] - counts[identifier]), int(ends[identifier]))
+        at, values = sorted_nodes[piece], sorted_values[piece]
+        if len(at) > tree_size // 16:  # many: place them by node instead of sorting
+            position = np.full(tree_size, -1, dtype=np.int64)
+            position[at] = np.arange(len(at))
+            by_node = position[position >= 0]
+        else:
+            by_node = np.argsort(at, kind="stable")
+        columns[identifier] = Column(at[by_node], np.ascontiguousarray(values[by_node]))
+    return columns
