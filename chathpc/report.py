@@ -15,7 +15,7 @@ SCHEMA = "chathpc-report/1"
 class Record(BaseModel):
     """Base of the report's parts: immutable, nothing beyond the schema."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", json_schema_serialization_defaults_required=True)
 
 
 class PlaceRecord(Record):

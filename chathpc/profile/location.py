@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,13 +50,17 @@ class Locations:
         """True for GPU streams, which carry traces and no CPU time."""
         return (self.gpu_context >= 0) | (self.stream >= 0)
 
+    @cached_property
+    def _several_nodes(self) -> bool:
+        return len(np.unique(self.node)) > 1
+
     def label(self, index: int) -> str:
         """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than one."""
         parts = []
         for name, word in LEVELS.items():
             column: Int64Array = getattr(self, name)
             value = int(column[index])
-            if value < 0 or (name == "node" and len(np.unique(column)) < 2):
+            if value < 0 or (name == "node" and not self._several_nodes):
                 continue
             parts.append(f"{word} {value}")
         return " ".join(parts) or f"location {index}"

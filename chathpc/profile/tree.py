@@ -122,8 +122,9 @@ class CallTree:
         """Raise ValueError, naming the broken invariant, unless the columns form a tree in preorder."""
         n = len(self)
         index = np.arange(n)
-        columns = (self.end, self.kind, self.relation, self.name, self.file, self.line, self.module)
-        if any(len(column) != n for column in columns):
+        lengths = {len(column) for column in (self.end, self.kind, self.relation, self.name, self.file, self.line, self.module)}
+        lengths |= {len(column) for column in (self.source_id, self.offset) if column is not None}
+        if lengths != {n}:
             raise ValueError("the columns of the tree differ in length")
         if n == 0:
             return
@@ -134,13 +135,15 @@ class CallTree:
         inner = self.parent >= 0
         if not bool(np.all(self.end[inner] <= self.end[self.parent[inner]])):
             raise ValueError("a subtree reaches beyond the subtree of its parent")
-        # A node's parent is the closest earlier node whose subtree is still open.
-        previous_is_parent = self.parent[1:] == index[:-1]
-        previous_closed = self.end[:-1] == index[1:]
-        if not bool(np.all(previous_is_parent ^ previous_closed)):
-            raise ValueError("the nodes are not in preorder")
         if not bool(np.all(self.end[self.parent[inner]] > index[inner])):
             raise ValueError("a node stands outside the subtree of its parent")
+        # So far each node lies in the subtrees of its ancestors. It lies in no other exactly if their number is its depth.
+        if not bool(np.all(self.depth == np.where(inner, self.depth[self.parent] + 1, 0))):
+            raise ValueError("the nodes are not in preorder")
+        if int(self.kind.max()) > max(NodeKind) or int(self.relation.max()) > max(Relation):
+            raise ValueError("a kind or relation is unknown")
+        if int(self.line.min()) < 0:
+            raise ValueError("a line is negative")
         for column, table, what in (
             (self.name, self.names, "name"),
             (self.file, self.files, "file"),
@@ -193,21 +196,7 @@ class CallTree:
         `group` has one number, not negative, per entry of `nodes`; without it all are one group. Their subtrees are then
         disjoint within a group, so that inclusive values can be added up with recursion counted once.
         """
-        if len(nodes) == 0:
-            return nodes
-        if group is None:
-            start = nodes.astype(np.int64)
-            stop = self.end[nodes].astype(np.int64)
-            order = np.arange(len(nodes))
-        else:
-            order = np.argsort(group, kind="stable")
-            shift = group[order].astype(np.int64) * (len(self) + 1)
-            start = nodes[order] + shift
-            stop = self.end[nodes[order]] + shift
-        reach = np.maximum.accumulate(stop)
-        first = np.ones(len(nodes), dtype=bool)
-        first[1:] = start[1:] >= reach[:-1]
-        return np.sort(nodes[order[first]])
+        return nodes[outermost_spans(nodes, self.end[nodes], group)]
 
     def inside(self, nodes: IntArray) -> BoolArray:
         """True for each node that lies in the subtree of one of `nodes`, these included."""
@@ -224,6 +213,16 @@ class CallTree:
         function_like = np.isin(self.kind, FUNCTION_KINDS)
         called = self.relation != Relation.LEXICAL
         return self.nearest(function_like | called | (self.parent < 0))
+
+    @cached_property
+    def function_labels(self) -> tuple[IntArray, list[str]]:
+        """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at once."""
+        nameless = [f"<insn> {module.rsplit('/', 1)[-1]}" for module in self.modules]
+        number: dict[str, int] = {}
+        numbers = [number.setdefault(text, len(number)) for text in (*self.names, *nameless, "<unknown function>")]
+        name, module = self.name[self.function], self.module[self.function]
+        slot = np.where(name >= 0, name, np.where(module >= 0, module + len(self.names), len(numbers) - 1))
+        return np.array(numbers, dtype=np.int32)[slot], list(number)
 
     # -- selection -----------------------------------------------------------------------------------------
 
@@ -305,3 +304,22 @@ class CallTree:
             return base if self.offset is None else f"{base}+{int(self.offset[node]):#x}"
         index = int(self.name[node])
         return self.names[index] if index >= 0 else self.function_name(node)
+
+
+def outermost_spans(start: IntArray, stop: IntArray, group: IntArray | None = None) -> BoolArray:
+    """True for each span [start, stop) that lies in no other span of its `group` (numbers, not negative; without it all are one).
+
+    Spans must be nested or disjoint within a group, and stand in the order of `start`, an outer one before an inner one.
+    """
+    first = np.ones(len(start), dtype=bool)
+    if len(start) == 0:
+        return first
+    if group is None:
+        reach = np.maximum.accumulate(stop)
+        first[1:] = start[1:] >= reach[:-1]
+        return first
+    order = np.argsort(group, kind="stable")
+    shift = group[order].astype(np.int64) * (int(stop.max()) + 1)  # one group's spans all stand before the next group's
+    reach = np.maximum.accumulate(stop[order] + shift)
+    first[order[1:]] = start[order[1:]] + shift[1:] >= reach[:-1]
+    return first

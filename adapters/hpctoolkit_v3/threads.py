@@ -1,0 +1,171 @@
+"""The files that a database has for each thread: metric values (`*.metric-db`) and traces (`*.hpctrace`), big-endian.
+
+hpcprof-mpi writes one file per thread, with rank and thread in its name; hpcviewer packs them into `experiment-1.mdb` and
+`experiment.mt`, which begin with a table of (rank, thread, offset). Layouts: HPCToolkit, src/lib/prof-lean/hpcrun-fmt.h.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.adapters.hpctoolkit_v3.experiment import open_regular
+from chathpc.errors import AdapterError
+from chathpc.profile.location import Locations
+from chathpc.profile.tree import FloatArray
+
+METRIC_MAGIC = b"HPCPROF-metricdb__"
+TRACE_MAGIC = b"HPCRUN-trace______"
+#: Magic, version (`00.10`) and byte order (`b`).
+PREAMBLE = 24
+#: hpcrun numbers GPU streams from here on, as if they were threads.
+FIRST_STREAM = 500
+
+_THREAD_NAME = re.compile(r"(?:(?P<group>\d{1,6})\.)?.*-(?P<rank>\d{1,9})-(?P<thread>\d{1,9})-(?P<host>[0-9a-fA-F]{1,8})-\d+-\d+\.[a-z-]+")
+_PACK_ENTRY = np.dtype([("rank", ">u4"), ("thread", ">u4"), ("offset", ">u8")])
+_DAMAGED = "The file is damaged or was cut off; run hpcprof again."
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadFile:
+    """Where the data of one thread begin, and whose they are; `turn` tells equal (rank, thread) pairs apart."""
+
+    path: Path
+    offset: int
+    end: int
+    rank: int
+    thread: int
+    host: int = -1
+    turn: int = 0
+
+    @property
+    def key(self) -> tuple[int, int, int]:
+        return self.rank, self.thread, self.turn
+
+    def damaged(self, what: str, at: int = 0) -> AdapterError:
+        return AdapterError(what, path=self.path, offset=self.offset + at, hint=_DAMAGED)
+
+    def preamble(self, magic: bytes, extra: int) -> tuple[bytes, bytes]:
+        """Version and the `extra` bytes after the preamble; AdapterError if the file is of another kind or byte order."""
+        with open_regular(self.path) as file:
+            file.seek(self.offset)
+            head = file.read(PREAMBLE + extra)
+        if len(head) < PREAMBLE:
+            raise self.damaged("ends inside its header")
+        if head[: len(magic)] != magic:
+            raise self.damaged(f"does not begin with '{magic.decode()}'")
+        if head[PREAMBLE - 1 : PREAMBLE] != b"b":
+            raise self.damaged("is not in big-endian byte order", PREAMBLE - 1)
+        return head[len(magic) : PREAMBLE - 1], head[PREAMBLE:]
+
+
+def find_files(folder: Path, suffix: str, packed: str) -> list[ThreadFile]:
+    """The files of all threads, by rank and thread; from packed files (glob `packed`) where there are no single ones.
+
+    An empty list where there are none, or where they are of several experiments, whose metrics are numbered apart.
+    """
+    try:
+        single = sorted(path for path in folder.iterdir() if path.name.endswith(suffix))
+        packs = sorted(folder.glob(packed))
+    except OSError as error:
+        raise AdapterError(f"cannot be read: {error.strerror}", path=folder) from error
+    if single:
+        matches = [_THREAD_NAME.fullmatch(path.name) for path in single]
+        if len({match["group"] for match in matches if match}) > 1:
+            return []
+        found = []
+        for path, match in zip(single, matches, strict=True):
+            if match is None:
+                raise AdapterError("the name of the file tells no rank and thread", path=path, hint="Keep the names that hpcprof gave.")
+            with open_regular(path) as file:
+                size = file.seek(0, 2)
+            found.append(ThreadFile(path, 0, size, int(match["rank"]), int(match["thread"]), int(match["host"], 16)))
+    elif len(packs) == 1:
+        found = _unpack(packs[0])
+    else:
+        return []
+    found.sort(key=lambda one: (one.rank, one.thread, one.host, str(one.path), one.offset))
+    turns: Counter[tuple[int, int]] = Counter()
+    for number, one in enumerate(found):
+        found[number] = replace(one, turn=turns[one.rank, one.thread])
+        turns[one.rank, one.thread] += 1
+    return found
+
+
+def _unpack(path: Path) -> list[ThreadFile]:
+    """The table of a packed file: two 4-byte words (kind, number of threads), then an entry for each thread."""
+    with open_regular(path) as file:
+        size = file.seek(0, 2)
+        file.seek(0)
+        head = file.read(8)
+        count = int.from_bytes(head[4:8], "big")
+        first = 8 + count * _PACK_ENTRY.itemsize
+        if len(head) < 8 or first > size:
+            raise AdapterError("ends inside its table of threads", path=path, offset=len(head), hint=_DAMAGED)
+        entries = np.frombuffer(file.read(first - 8), dtype=_PACK_ENTRY)
+    offsets = entries["offset"].astype(np.uint64)
+    if bool(np.any((offsets < first) | (offsets > size))) or len(np.unique(offsets)) < count:
+        raise AdapterError("its table of threads points outside the file or twice to one place", path=path, offset=8, hint=_DAMAGED)
+    order = np.argsort(offsets)
+    ends = np.empty(count, dtype=np.int64)
+    ends[order] = np.append(offsets[order][1:], size)
+    rows = zip(entries["rank"].tolist(), entries["thread"].tolist(), offsets.tolist(), ends.tolist(), strict=True)
+    return [ThreadFile(path, offset, end, rank, thread) for rank, thread, offset, end in rows]
+
+
+class MetricFiles:
+    """Metric values of each thread: a record per node of experiment.xml (node i: record i − 1), a number per metric in it."""
+
+    def __init__(self, files: Sequence[ThreadFile], least_records: int) -> None:
+        self.files = files
+        shapes = [_shape(file) for file in files]
+        self.records, self.metrics = shapes[0]
+        for file, shape in zip(files, shapes, strict=True):
+            if shape != (self.records, self.metrics):
+                raise file.damaged(f"has {shape[0]} × {shape[1]} values, and {files[0].path.name} {self.records} × {self.metrics}", PREAMBLE)
+        if self.records < least_records:
+            raise files[0].damaged(f"has {self.records} records, and experiment.xml {least_records} nodes", PREAMBLE)
+
+    def read(self, number: int, records: NDArray[np.int64] | slice, metric: int) -> FloatArray:
+        """Values of one metric at chosen records of one thread; AdapterError if one is not finite."""
+        file = self.files[number]
+        values = np.memmap(file.path, ">f8", "r", file.offset + PREAMBLE + 8, (self.records, self.metrics))
+        chosen = np.asarray(values[records, metric], dtype=np.float64)
+        if not bool(np.all(np.isfinite(chosen))):
+            raise file.damaged("holds a value that is not a finite number", PREAMBLE + 8)
+        return chosen
+
+
+def _shape(file: ThreadFile) -> tuple[int, int]:
+    """Numbers of records and of metrics; AdapterError unless the file is as long as they say."""
+    _, counts = file.preamble(METRIC_MAGIC, 8)
+    if len(counts) < 8:
+        raise file.damaged("ends inside its header", PREAMBLE)
+    records, metrics = int.from_bytes(counts[:4], "big"), int.from_bytes(counts[4:], "big")
+    needed = PREAMBLE + 8 + 8 * records * metrics
+    if records == 0 or metrics == 0 or file.end - file.offset < needed:
+        raise file.damaged(f"claims {records} × {metrics} values, which are {needed} bytes; there are {file.end - file.offset}", PREAMBLE)
+    return records, metrics
+
+
+def locations_of(files: Sequence[ThreadFile]) -> Locations:
+    """One row per thread; the rank is left out where there is only rank 0, which hpcrun also writes without MPI."""
+    rank = np.array([file.rank for file in files], dtype=np.int64)
+    thread = np.array([file.thread for file in files], dtype=np.int64)
+    host = np.array([file.host for file in files], dtype=np.int64)
+    # Streams begin at a number of their own; a rank with 500 threads and more counts through.
+    many = {file.rank for file in files if file.thread == FIRST_STREAM - 1}
+    streams = (thread >= FIRST_STREAM) & ~np.isin(rank, list(many))
+    return Locations.of(
+        len(files),
+        node=host,
+        rank=rank if bool(np.any(rank)) else np.full(len(files), -1, dtype=np.int64),
+        thread=np.where(streams, -1, thread),
+        stream=np.where(streams, thread - FIRST_STREAM, -1),
+    )

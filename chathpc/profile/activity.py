@@ -1,0 +1,291 @@
+"""What each node of a host call tree is doing: computing, or being in some runtime, for which reason and through which call.
+
+A call path is a row of frames of the program's own code, then frames of libraries: `main → solve → MPI_Allreduce → opal_progress → …`.
+The outermost library frame below the program's code, the *public call*, says what the program asked for, and everything
+below it is that library's business, until it calls back into the program's code (an OpenMP region, a comparison function).
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
+
+
+class Activity(IntEnum):
+    """What the time of a node was spent on."""
+
+    COMPUTE = 0  #: the program's own code, and libraries that compute for it
+    MATH = 1  #: libm and its kin: exp, pow, sin, …
+    COPY = 2  #: memcpy, memmove, memset, string copies
+    ALLOCATION = 3  #: malloc, free, new, delete
+    IO = 4  #: read, write, fsync, open and the buffered layer above them
+    MPI = 5  #: in an MPI call that the program made
+    MPI_SETUP = 6  #: in MPI_Init or MPI_Finalize
+    OMP_WAIT = 7  #: at a barrier, or idle between parallel regions
+    OMP_LOCK = 8  #: waiting for, or handing over, a critical section, atomic lock or OpenMP lock
+    OMP_OVERHEAD = 9  #: forking, scheduling and other work of the OpenMP runtime
+    LOCK = 10  #: waiting for a mutex or spin lock
+    SLEEP = 11  #: sleeping for a time that the program chose
+    BLOCKED = 12  #: waiting for an event: condition, semaphore, poll, select
+    JOIN = 13  #: waiting for a thread or process to end
+    GPU_LAUNCH = 14
+    GPU_SYNC = 15
+    GPU_COPY = 16
+    GPU_API = 17  #: other calls of the GPU runtime: allocation, modules, contexts
+    JIT = 18  #: compiling or interpreting
+    HELPER = 19  #: threads that a library runs for itself and that only wait
+    PROFILER = 20
+    GPU = 21  #: on the device
+    LIBRARY = 22  #: in a system library for none of the reasons above
+
+
+#: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
+_NAMES: tuple[tuple[Activity, str], ...] = (
+    (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*$"),
+    (Activity.MPI, r"p?mpix?_[a-z]"),
+    (Activity.MPI, r"(ompi|opal|orte|prte|pmix|mca|mpir|mpid|mpidi|mpidu|mpl|ucp|ucs|uct|fi|psm2?|libfabric|nccl|rccl)_[a-z]"),
+    (
+        Activity.OMP_LOCK,
+        r"gomp_(critical|atomic|mutex|ordered)|omp_(set|unset|test)(_nest)?_lock|kmpc_(end_)?(critical|ordered|set_lock|unset_lock|atomic_start|atomic_end)"
+        r"|kmp_acquire|kmp_release_(queuing|tas|ticket|futex|drdpa)|<omp mutex wait>|<omp ordered",
+    ),
+    (
+        Activity.OMP_WAIT,
+        r"gomp_(team_)?barrier|gomp_team_end|gomp_thread_pool_(idle)|kmp_(.*)?(barrier|wait|join_call|suspend|fork_barrier)|kmpc_barrier"
+        r"|<omp (barrier|task|idle|mutex).*>|<omp idle>|kmp_(launch_worker|launch_thread)",
+    ),
+    (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>"),
+    (
+        Activity.ALLOCATION,
+        r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
+        r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
+        r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
+        r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
+    ),
+    (
+        Activity.IO,
+        r"(hpcrun_|libc_|new_|gi_|io_new_|io_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
+        r"|fdatasync|sync_file_range|sync|syncfs|open(at)?(64)?|close|lseek(64)?|creat|(f|l)?stat(at)?(64)?|access|unlink(at)?|rename|mkdir|readdir(64)?|getdents(64)?|sendfile(64)?"
+        r"|vf?printf(_internal)?|v?sn?printf(_internal)?|v?printf|fputs|puts|getline|getdelim|doallocbuf|file_(write|read|xsputn|xsgetn|overflow|underflow|doallocate|sync|seekoff)|do_write|do_flush|flush_all)$"
+        r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|MPI_File",
+    ),
+    (
+        Activity.LOCK,
+        r"(pthread_)?(mutex|spin|rwlock_(rd|wr|timed))_?(timed|clock|trylock|lock|wrlock|rdlock)|lll_(lock|unlock|mutex|futex)_?|pthread_rwlock|std::mutex::lock"
+        r"|pthread_mutex_|tas_|acquire_lock|caml_master_lock|pthread_spin",
+    ),
+    (Activity.SLEEP, r"(clock_)?nanosleep|usleep|sleep$|std::this_thread::sleep|thrd_sleep"),
+    (Activity.JOIN, r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join"),
+    (
+        Activity.BLOCKED,
+        r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"
+        r"|accept4?|recv(from|msg|mmsg)?|connect|msgrcv|mq_(timed)?receive|io_getevents|eventfd_read|sched_yield|std::condition_variable.*|syscall)$"
+        r"|futex_|pthread_cond_|cnd_wait",
+    ),
+    (
+        Activity.COPY,
+        r"(rep_)?mem(p?cpy|move|set|ccpy)|wmem(cpy|set)|bzero|bcopy|str(n?cpy|n?dup|cat)|stpcpy|libc_mem|std::(__)?copy|process_vm_(readv|writev)|copy_file_range",
+    ),
+    (
+        Activity.GPU_LAUNCH,
+        r"(cu|cuda|hip)_?(launch|module_?launch|graph_?launch)|zeCommandListAppendLaunchKernel|clEnqueueNDRange|(cuda|hip)(Push|Pop)CallConfiguration|cuLaunch|hipExtModuleLaunch",
+    ),
+    (
+        Activity.GPU_SYNC,
+        r"(cuda|hip)(Device|Stream|Event|Thread)Synchronize|cu(Ctx|Stream|Event)Synchronize|(cuda|hip)(Stream|Event)(Query|WaitEvent)|cu(Stream|Event)Query|zeFence|zeCommandQueueSync|zeEventHostSync|clFinish|clWaitFor",
+    ),
+    (Activity.GPU_COPY, r"(cuda|hip|cu)_?mem(cpy|set|prefetch)|zeCommandListAppendMemoryCopy|clEnqueue(Read|Write|Copy)"),
+    (Activity.GPU_API, r"(cuda|hip|cublas|cudnn|rocblas|miopen|hsa|roctracer)[A-Z_]|cu[A-Z][a-z]+[A-Z]|ze[A-Z]|cl[A-Z][a-z]+[A-Z]|omp_target|tgt_"),
+    (Activity.PROFILER, r"hpcrun_|hpctoolkit_|papi_|cupti|hpcfnbounds|monitor_"),
+    (Activity.JIT, r"llvm::|orc::|PyEval_|_PyEval|julia_jit|jl_compile|nvrtc|nvJitLink"),
+)
+
+#: Base name of a load module → activity of all its frames that have no name of their own in the table above.
+_MODULES: tuple[tuple[Activity, str], ...] = (
+    (Activity.MPI, r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich"),
+    (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
+    (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
+    (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
+    (Activity.PROFILER, r"libhpcrun|libmonitor|libpapi|libpfm"),
+    (Activity.LIBRARY, r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel"),
+)
+
+#: libm functions as they appear when a file of libm was compiled with debug information.
+_MATH = (
+    r"(ieee754_)?(w_)?(exp|exp2|expm1|exp10|log|log2|log10|log1p|pow|sin|cos|tan|sincos|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
+    r"|sqrt|cbrt|hypot|erf|erfc|tgamma|lgamma|fmod|remainder|floor|ceil|round|trunc|rint|nearbyint|fma|ldexp|frexp|modf|scalbn)(f|l|f128)?(_(fma4?|sse[0-9]*|avx[0-9]*|finite|ifunc|compat))*(@plt)?$"
+)
+
+_ADDRESS_SUFFIX = re.compile(r" \[[^\]]*\]$")
+_VERSION_SUFFIX = re.compile(r"@.*$|\.(constprop|isra|part|cold|localalias)\.?\d*$")
+
+
+def base_name(name: str) -> str:
+    """A frame's name without library suffix, symbol version and the underscores of internal aliases: `__GI___poll [libc.so.6]` → `poll`."""
+    stem = _VERSION_SUFFIX.sub("", _ADDRESS_SUFFIX.sub("", name))
+    if stem.startswith("__GI_"):
+        stem = stem[len("__GI_") :]
+    return stem.lstrip("_") or stem
+
+
+def _combined(table: tuple[tuple[Activity, str], ...]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?P<a{index}>{pattern})" for index, (_, pattern) in enumerate(table)))
+
+
+_NAME_PATTERN = _combined(_NAMES)
+_NAME_PATTERN_ANY_CASE = re.compile(_NAME_PATTERN.pattern.replace("p?mpi_", "p?mpi_"), re.IGNORECASE)
+_MODULE_PATTERN = _combined(_MODULES)
+_MATH_PATTERN = re.compile(_MATH)
+_OMP_MODULE = re.compile(r"libgomp|libomp|libiomp|libkmp")
+_OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+_CASELESS = ("MPI_", "PMPI_", "MPIX_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
+_UNKNOWN = ("<unknown procedure>", "<unknown function>")
+
+
+def activity_of_name(name: str) -> Activity | None:
+    """The activity that a frame's name stands for, None for names that say nothing (the program's own functions)."""
+    stem = base_name(name)
+    match = _NAME_PATTERN.match(stem.lower() if stem.startswith(_CASELESS) else stem)
+    if match is not None and match.lastgroup is not None:
+        return _NAMES[int(_group(match)[1:])][0]
+    return None
+
+
+def _group(match: re.Match[str]) -> str:
+    """Name of the alternative that matched; inner groups of a pattern do not count."""
+    return next(name for name, text in match.groupdict().items() if text is not None)
+
+
+def activity_of_module(path: str) -> Activity | None:
+    """The activity of code in a load module that is known for one thing; None for programs and other libraries."""
+    match = _MODULE_PATTERN.match(path.rsplit("/", 1)[-1])
+    return None if match is None else _MODULES[int(_group(match)[1:])][0]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activities:
+    """What every node does.
+
+    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's own code);
+    `caller[i]` the closest node of the program's own code at or above i (−1 if there is none: a library's own thread).
+    """
+
+    kind: NDArray[np.uint8]
+    call: IntArray
+    caller: IntArray
+
+    def of(self, *activities: Activity) -> BoolArray:
+        """True for nodes with one of the given activities."""
+        return np.isin(self.kind, activities)
+
+
+_USER = 255  # own code: no activity from name or module
+
+
+def classify(tree: CallTree) -> Activities:
+    """The activity of every node of `tree`.
+
+    Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
+    """
+    n = len(tree)
+    module_table = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], dtype=np.uint8)
+    names = tree.names
+    name_table = np.array([_code(activity_of_name(name)) for name in names] + [_USER], dtype=np.uint8)
+    by_module = module_table[tree.module]
+    own = name_table[tree.name]
+    # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is not libc's.
+    library = by_module != _USER
+    # A PLT stub or an interposed allocator belongs to the program's file and is still the library's function.
+    unambiguous = np.isin(own, (Activity.MPI, Activity.MPI_SETUP, *_OMP_FAMILY, Activity.ALLOCATION, Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API))
+    placeholder = np.isin(tree.kind, (NodeKind.PLACEHOLDER, NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
+    stub_table = np.array([name.endswith("@plt") or _is_math(name) for name in names] + [False])
+    stub = stub_table[tree.name]
+    outside = ~_has_file(tree)
+    trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
+    math_table = np.array([_is_math(name) for name in names] + [False])
+    frame = np.where(trusted, own, by_module)
+    frame[math_table[tree.name] & (outside | (by_module == Activity.MATH))] = Activity.MATH
+    # Transparent placeholders hold the region's own code.
+    transparent_names = [i for i, name in enumerate(names) if name.startswith(("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root"))]
+    frame[np.isin(tree.name, transparent_names) & placeholder] = _USER
+    # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at the
+    # top of a thread, where nothing of the program has been seen yet.
+    frame[tree.kind == NodeKind.ENTRY] = _USER
+
+    is_frame = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.ENTRY, NodeKind.PLACEHOLDER, NodeKind.GPU_OP, NodeKind.GPU_KERNEL, NodeKind.REGION))
+    is_frame |= (tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)
+    own_code = is_frame & (frame == _USER)
+    above = np.where(tree.parent >= 0, tree.parent, 0)
+    frames_above = tree.nearest(is_frame)[above]
+    starts = is_frame & ~own_code & ((tree.parent < 0) | own_code[np.maximum(frames_above, 0)])
+    anchor = tree.nearest(own_code | starts)
+    in_library = (anchor >= 0) & starts[np.maximum(anchor, 0)]
+    call = np.where(in_library, anchor, np.int32(-1)).astype(np.int32)
+    kind = np.full(n, Activity.COMPUTE, dtype=np.uint8)
+    kind[in_library] = frame[call[in_library]]
+    # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc).
+    nearest_frame = tree.nearest(is_frame)
+    vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
+    deeper = frame[np.maximum(nearest_frame, 0)]
+    kind[vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))] = deeper[vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))]
+    _refine_openmp(tree, kind, call, frame, nearest_frame)
+    real_caller = own_code & (tree.kind != NodeKind.ENTRY)
+    caller = tree.nearest(real_caller)
+    orphan = in_library & (caller < 0) & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
+    kind[orphan & np.isin(kind, (Activity.MPI, Activity.BLOCKED, Activity.SLEEP, Activity.GPU_API, Activity.LIBRARY, Activity.IO))] = Activity.HELPER
+    device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
+    if device.any():
+        kind[tree.nearest(device) >= 0] = Activity.GPU
+    return Activities(kind=kind, call=call, caller=caller)
+
+
+def _code(activity: Activity | None) -> int:
+    return _USER if activity is None else int(activity)
+
+
+def _is_math(name: str) -> bool:
+    return bool(_MATH_PATTERN.match(base_name(name)))
+
+
+def _has_file(tree: CallTree) -> BoolArray:
+    """True for nodes whose source file is a real path, which the program's own functions have when compiled with -g."""
+    table = np.array([not path.startswith(("[", "<")) for path in tree.files] + [False])
+    return np.asarray(table[tree.file])
+
+
+def _refine_openmp(
+    tree: CallTree, kind: NDArray[np.uint8], call: IntArray, frame: NDArray[np.uint8], nearest_frame: IntArray
+) -> None:
+    """Tell waiting, locks and overhead of an OpenMP runtime apart, in place.
+
+    The innermost frame with a telling name decides. A stripped runtime shows as procedures without names: they wait
+    (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock functions.
+    """
+    inside = np.isin(kind, _OMP_FAMILY)
+    if not inside.any():
+        return
+    telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
+    unnamed_table = np.array([name.startswith(_UNKNOWN) for name in tree.names] + [True])
+    unnamed = unnamed_table[tree.name]
+    named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
+    lock_at = tree.nearest(named_lock)
+    locked = inside & (lock_at >= 0) & (call <= lock_at)
+    kind[inside] = frame[np.maximum(nearest_frame, 0)][inside]
+    other = inside & ~np.isin(kind, _OMP_FAMILY)  # sched_yield, futex, syscall, memset below the runtime
+    kind[other] = Activity.OMP_WAIT
+    kind[locked] = Activity.OMP_LOCK
+    # Unnamed procedures called directly by code that also enters critical sections.
+    owner = tree.function
+    starts = np.flatnonzero(call == np.arange(len(tree)))
+    callers = owner[np.maximum(tree.parent[starts], 0)]
+    lock_callers = np.unique(tree.name[callers[named_lock[starts]]])
+    suspicious = starts[unnamed[starts] & inside[starts] & np.isin(tree.name[callers], lock_callers) & (tree.name[callers] >= 0)]
+    chosen = np.zeros(len(tree) + 1, dtype=bool)
+    chosen[suspicious] = True
+    kind[chosen[np.where(call >= 0, call, len(tree))]] = Activity.OMP_LOCK

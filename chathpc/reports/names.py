@@ -1,0 +1,141 @@
+"""Long names made short without losing what they name."""
+
+from __future__ import annotations
+
+import re
+
+#: Characters that may follow the word `operator` in C++ and must not be taken for brackets, longest first.
+_OPERATORS = ("<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "->", "<", ">")
+#: Bracketed words that are names, not argument lists.
+_NAMES_IN_BRACKETS = ("(anonymous namespace)", "(anonymous)", "(unnamed)")
+_CLOSING = {"<": ">", "(": ")", "{": "}"}
+_WORD_END = re.compile(r"\w$")
+#: Names in C++ are rarely longer than this; what is beyond is not looked at.
+_LONGEST = 20_000
+
+
+def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
+    """`name` in at most `width` characters.
+
+    In this order: template arguments go, parameters go, the return type and the enclosing scopes go; the function's own name goes last,
+    and is then cut in the middle, for the ends of names tell them apart.
+    """
+    if len(name) <= width:
+        return name
+    if len(name) > _LONGEST:
+        return middle(name, width, ellipsis=ellipsis)
+    for brackets in ("<", "<(", "<({"):
+        name = _elide(name, brackets, ellipsis)
+        if len(name) <= width:
+            return name
+    scopes = _scopes(name)
+    scopes[0] = _without_return_type(scopes[0])
+    while len(scopes) > 1:
+        short = "::".join(scopes)
+        if len(short) <= width:
+            return short
+        scopes = [ellipsis, *scopes[2:]] if scopes[0] == ellipsis else [ellipsis, *scopes[1:]]
+        if len(scopes) == 2 and len("::".join(scopes)) > width:
+            break
+    return middle(scopes[-1], width, ellipsis=ellipsis)
+
+
+def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:
+    """`path` in at most `width` characters: leading folders go first, `…/src/heat.c:12`; the file's own name goes last."""
+    if len(path) <= width:
+        return path
+    parts = path.split("/")
+    while len(parts) > 1:
+        parts = parts[1:]
+        short = "/".join([ellipsis, *parts])
+        if len(short) <= width:
+            return short
+    return middle(parts[-1], width, ellipsis=ellipsis)
+
+
+def middle(text: str, width: int, *, ellipsis: str = "…") -> str:
+    """`text` in at most `width` characters, the middle left out."""
+    if len(text) <= width:
+        return text
+    keep = width - len(ellipsis)
+    if keep < 2:
+        return text[: max(width, 0)]
+    head = (keep + 1) // 2
+    return text[:head] + ellipsis + text[len(text) - (keep - head) :]
+
+
+def _elide(name: str, brackets: str, ellipsis: str) -> str:
+    """`name` with what the outermost of the given opening `brackets` hold replaced by an ellipsis."""
+    out: list[str] = []
+    expected: list[str] = []  # closing brackets that are still to come
+    position = 0
+    while position < len(name):
+        plain = _plain_at(name, position)
+        if plain:
+            if not expected:
+                out.append(plain)
+            position += len(plain)
+            continue
+        character = name[position]
+        if expected and character == expected[-1]:
+            expected.pop()
+            if not expected:
+                out.append(character)
+        elif character in brackets or (expected and character in _CLOSING):
+            if not expected:
+                out.append(character)
+                empty = name.startswith(_CLOSING[character], position + 1)
+                out.append("" if empty else ellipsis)
+            expected.append(_CLOSING[character])
+        elif not expected:
+            out.append(character)
+        position += 1
+    return name if expected else "".join(out)  # unbalanced: no C++ name, leave it
+
+
+def _plain_at(name: str, position: int) -> str:
+    """Text at `position` whose brackets are part of a name (an operator, an anonymous namespace, an arrow), else nothing."""
+    for bracketed in _NAMES_IN_BRACKETS:
+        if name.startswith(bracketed, position):
+            return bracketed
+    if name.startswith("->", position):
+        return "->"
+    if name.startswith("operator", position) and not _WORD_END.search(name[max(position - 1, 0) : position]):
+        after = position + len("operator")
+        for symbol in _OPERATORS:
+            if name.startswith(symbol, after):
+                return "operator" + symbol
+    return ""
+
+
+def _scopes(name: str) -> list[str]:
+    """`name` split at `::` outside of brackets."""
+    parts = [""]
+    depth = 0
+    position = 0
+    while position < len(name):
+        plain = _plain_at(name, position)
+        if plain:
+            parts[-1] += plain
+            position += len(plain)
+            continue
+        character = name[position]
+        if depth == 0 and name.startswith("::", position):
+            parts.append("")
+            position += 2
+            continue
+        if character in "<({[":
+            depth += 1
+        elif character in ">)}]":
+            depth = max(0, depth - 1)
+        parts[-1] += character
+        position += 1
+    return parts
+
+
+def _without_return_type(scope: str) -> str:
+    """The first scope of a demangled template function begins with its return type: `void std` → `std`."""
+    if "operator " in scope or scope.startswith("("):
+        return scope
+    head, _, _ = scope.partition("(")
+    return scope[head.rstrip().rfind(" ") + 1 :] if " " in head.strip() else scope

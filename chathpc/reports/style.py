@@ -1,0 +1,70 @@
+"""What the place that a report is written to can show: its width, its colours, its characters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chathpc.profile.text import clean
+
+#: Wider lines are harder to read, however wide the terminal is.
+WIDEST = 110
+NARROWEST = 40
+
+#: What stands for a character that the encoding lacks; anything else becomes a question mark.
+_PLAIN = {
+    "µ": "u",
+    "μ": "u",
+    "×": "x",
+    "·": "-",
+    "…": "...",
+    "–": "-",
+    "—": "-",
+    "−": "-",
+    "→": "->",
+    "←": "<-",
+    "›": ">",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "±": "+/-",
+    "‘": "'",
+    "’": "'",
+    "“": '"',
+    "”": '"',
+    "━": "=",
+    "─": "-",
+    "\N{NO-BREAK SPACE}": " ",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """How to write: columns, whether colours may be used, the encoding of the stream, and whether to add timings and versions."""
+
+    width: int = 80
+    colour: bool = False
+    encoding: str = "utf-8"
+    verbose: bool = False
+
+    def fit(self, text: str) -> str:
+        """`text` with what the encoding lacks written in other characters; the result can always be encoded."""
+        try:
+            text.encode(self.encoding)
+        except (UnicodeEncodeError, LookupError):
+            return "".join(self._fit(character) for character in text)
+        return text
+
+    def _fit(self, character: str) -> str:
+        try:
+            character.encode(self.encoding)
+        except (UnicodeEncodeError, LookupError):
+            return character if character.isascii() else _PLAIN.get(character, "?")
+        return character
+
+    def name(self, text: str) -> str:
+        """A name from a profile, safe to print on one line: control and formatting characters are made visible."""
+        return self.fit(clean(text))
+
+    def prose(self, text: str) -> str:
+        """A sentence, safe to print: as `name`, with every run of white space as one space."""
+        return self.fit(clean(" ".join(text.split())))

@@ -1,0 +1,105 @@
+"""Write the generated pages of the documentation; with --check, only say which of them are out of date.
+
+docs/cli.md               the help page of every command
+docs/report-schema.json   JSON schema of a report
+docs/catalogue.md         causes that chathpc knows, if the catalogue can print itself
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import click
+from click.testing import CliRunner
+
+DOCS = Path(__file__).resolve().parent
+WIDTH = 88
+
+
+def commands(
+    command: click.Command, path: tuple[str, ...] = (), parent: click.Context | None = None
+) -> Iterator[tuple[str, ...]]:
+    """Paths of a command and all its sub-commands, parents first; hidden ones left out."""
+    yield path
+    if isinstance(command, click.Group):
+        context = click.Context(command, info_name=path[-1] if path else "chathpc", parent=parent)
+        for name in command.list_commands(context):
+            child = command.get_command(context, name)
+            if child is not None and not child.hidden:
+                yield from commands(child, (*path, name), context)
+
+
+def help_page(cli: click.Group, path: tuple[str, ...]) -> str:
+    """What `chathpc PATH… --help` prints, WIDTH columns wide."""
+    result = CliRunner().invoke(
+        cli, [*path, "--help"], prog_name="chathpc", terminal_width=WIDTH, max_content_width=WIDTH
+    )
+    if result.exit_code != 0:
+        raise SystemExit(f"chathpc {' '.join(path)} --help ended with {result.exit_code}: {result.output}")
+    return "\n".join(line.rstrip() for line in result.output.strip().splitlines())
+
+
+def cli_page() -> str:
+    """docs/cli.md: one section for each command."""
+    cli: click.Group = import_module("chathpc.commands.main").cli
+    parts = ["# Command line", "The help page of every command, as `--help` prints it. Made by `make docs`."]
+    for path in commands(cli):
+        parts.append(f"## {' '.join(('chathpc', *path))}\n\n```text\n{help_page(cli, path)}\n```")
+    return "\n\n".join(parts) + "\n"
+
+
+def schema_page() -> str:
+    """docs/report-schema.json: what `chathpc explain --format json` prints conforms to it."""
+    report = import_module("chathpc.report")
+    # The schema of what is written, where fields that have a default are always present.
+    schema = report.Report.model_json_schema(by_alias=True, mode="serialization")
+    dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+    return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"
+
+
+def pages() -> dict[Path, str]:
+    """File and text of every generated page."""
+    found = {DOCS / "cli.md": cli_page(), DOCS / "report-schema.json": schema_page()}
+    if find_spec("chathpc.diagnosis.catalogue") is not None:
+        catalogue = import_module("chathpc.diagnosis.catalogue")
+        if hasattr(catalogue, "to_markdown"):
+            found[DOCS / "catalogue.md"] = catalogue.to_markdown()
+    return found
+
+
+def stale(file: Path, text: str) -> list[str]:
+    """Lines of a unified diff from the file to what it should hold; empty if they are the same."""
+    current = file.read_text(encoding="utf-8") if file.exists() else ""
+    name = file.relative_to(DOCS.parent).as_posix()
+    return list(difflib.unified_diff(current.splitlines(), text.splitlines(), name, f"{name} (new)", lineterm="", n=1))
+
+
+def main(arguments: list[str]) -> int:
+    """Write the pages, or compare them; 1 if --check found one out of date."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true", help="write nothing; fail if a page is out of date")
+    options = parser.parse_args(arguments)
+    outdated = 0
+    for file, text in pages().items():
+        difference = stale(file, text)
+        if options.check and difference:
+            outdated += 1
+            print("\n".join(difference[:20]))
+            print(f"docs/{file.name} is out of date; `make docs` writes it.\n")
+        elif options.check:
+            print(f"docs/{file.name} is up to date.")
+        elif difference:
+            file.write_text(text, encoding="utf-8")
+            print(f"docs/{file.name} written.")
+    return 1 if outdated else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
