@@ -10,7 +10,7 @@
 
 BASE_PYTHON ?= python3
 VENV ?= .venv
-BENCH ?= benchmarks/explain.py
+BENCH ?= -m tests.bench
 WORKERS ?= 2
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
@@ -25,9 +25,9 @@ endif
 SCRIPTS = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')
 TITLE = @printf '\n== %s ==\n'
 
-SECTIONS := check-tools check-format check-lint check-types check-imports check-spelling check-docs check-tests
+SECTIONS := check-format check-lint check-types check-imports check-spelling check-docs check-tests
 
-.PHONY: demo check bench docs format clean $(SECTIONS)
+.PHONY: demo check bench docs format clean check-tools $(SECTIONS)
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed-demo
@@ -37,7 +37,7 @@ demo: $(VENV)/.installed-demo
 	$(VENV)/bin/chathpc explain examples/omp-triangle/database --llm local
 
 # Every section runs, also after one that failed.
-check: $(ENVIRONMENT)
+check: $(ENVIRONMENT) check-tools
 	@$(MAKE) --no-print-directory --keep-going PYTHON='$(PYTHON)' $(SECTIONS) || \
 	  { printf '\nCHECK FAILED: see the sections above.\n' >&2; exit 1; }
 	@printf '\nAll checks passed.\n'
@@ -45,7 +45,7 @@ check: $(ENVIRONMENT)
 check-tools:
 	$(TITLE) "Environment"
 	@$(PYTHON) -c 'import sys; print(sys.executable, sys.version.split()[0])'
-	@$(PYTHON) -c 'import build, chathpc, codespell_lib, hypothesis, importlinter, mypy, pytest_cov, xdist' || \
+	@$(PYTHON) -c 'import build, chathpc, codespell_lib, hypothesis, importlinter, mypy, pytest_cov, xdist' 2>/dev/null || \
 	  { echo "This environment lacks tools. Run: $(PYTHON) -m pip install -e '.[dev,local-wheel]'" >&2; exit 1; }
 
 check-format:
@@ -54,7 +54,7 @@ check-format:
 
 check-lint:
 	$(TITLE) "Lint (ruff)"
-	@$(PYTHON) -m ruff check .
+	@$(PYTHON) -m ruff check --output-format concise .
 
 # By package name, so that modules behind the links are seen once, under the name they are imported by.
 check-types:

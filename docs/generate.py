@@ -2,7 +2,7 @@
 
 docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
-docs/catalogue.md         causes that chathpc knows, if the catalogue can print itself
+docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ import json
 import sys
 from collections.abc import Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -66,12 +65,12 @@ def schema_page() -> str:
 
 def pages() -> dict[Path, str]:
     """File and text of every generated page."""
-    found = {DOCS / "cli.md": cli_page(), DOCS / "report-schema.json": schema_page()}
-    if find_spec("chathpc.diagnosis.catalogue") is not None:
-        catalogue = import_module("chathpc.diagnosis.catalogue")
-        if hasattr(catalogue, "to_markdown"):
-            found[DOCS / "catalogue.md"] = catalogue.to_markdown()
-    return found
+    catalogue = import_module("chathpc.diagnosis.catalogue")
+    return {
+        DOCS / "cli.md": cli_page(),
+        DOCS / "report-schema.json": schema_page(),
+        DOCS / "catalogue.md": catalogue.to_markdown(),
+    }
 
 
 def stale(file: Path, text: str) -> list[str]:

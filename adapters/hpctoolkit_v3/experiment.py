@@ -1,8 +1,8 @@
 """experiment.xml: the tables, the call path tree and the summary values, as columns in document order.
 
-The document is read in one pass with expat, without building a tree of elements. It is untrusted: entity declarations are
-refused (HPCToolkit writes none), so nothing can expand or point elsewhere; the document type is bounded; depth is bounded.
-Source of the element and attribute names: the DTD "HPCToolkit Experiment, version 2.0" that hpcprof wrote into its files.
+The document is read in one pass with expat, without building a tree of elements. It is untrusted: entity declarations
+are refused (HPCToolkit writes none), so nothing can expand or point elsewhere; depth and document type are bounded.
+Source of the names of elements and attributes: the DTD "HPCToolkit Experiment, version 2.0" that hpcprof writes.
 """
 
 from __future__ import annotations
@@ -27,13 +27,20 @@ from chathpc.profile.tree import FloatArray, IntArray
 ROOT = "HPCToolkitExperiment"
 #: Frames, loops and lines inside one another; the deepest recursion that hpcrun unwinds is well below it.
 DEEPEST = 100_000
+#: Columns of the MetricTable; a database has two for each event, or for each event and thread.
+MOST_METRICS = 20_000
+#: Beyond anything measured, and far enough from the largest double for sums.
+LARGEST_VALUE = 1e100
 #: Attribute declarations; the DTD that hpcprof writes has about 90. Each costs time at every element.
 MOST_ATTRIBUTES_DECLARED = 1_000
 #: Bytes given to expat at a time, at least; for large files a 64th, because expat rescans an unfinished token for each.
 CHUNK = 1 << 20
 
-_DAMAGED = "The file is damaged or was cut off; run hpcprof again."
-_NEWER = "It was written by a development version of HPCToolkit from 2021 or 2022; run hpcprof of release 2022.10 or later."
+DAMAGED = "The file is damaged or was cut off; run hpcprof again."
+_FORGED = "Do not trust this file: hpcprof did not write it."
+NEWER = (
+    "It was written by a development version of HPCToolkit from 2021 or 2022; run hpcprof of release 2022.10 or later."
+)
 
 
 class Tag(IntEnum):
@@ -72,9 +79,9 @@ class StoredMetric:
 class Experiment:
     """What experiment.xml holds. Nodes stand in document order, which is preorder.
 
-    Shapes: `tag`, `alien`, `parent`, `end`, `name`, `file`, `module`, `line`, `id` and `trace_id` have one entry per node;
-    `value_node`, `value_metric` and `value` one per value. `name`, `file` and `module` are indices into `names`, `files`
-    and `modules`; −1 where there is none. `ticks_per_second` is the unit of trace timestamps, None without a trace.
+    Shapes: `tag`, `alien`, `parent`, `end`, `name`, `file`, `module`, `line`, `id`, `trace_id` have one entry per node;
+    `value_node`, `value_metric`, `value` one per value. `name`, `file`, `module` are indices into `names`, `files`,
+    `modules`; −1 where there is none. `ticks_per_second` is the unit of trace timestamps, None without a trace.
     """
 
     path: Path
@@ -108,7 +115,7 @@ def open_regular(path: Path) -> IO[bytes]:
             raise AdapterError("not a regular file", path=path, hint="Give the folder that hpcprof wrote.")
         return path.open("rb")
     except OSError as error:
-        raise AdapterError(f"cannot be read: {error.strerror}", path=path, hint="Check the path and its permissions.") from error
+        raise AdapterError(f"cannot be read: {error.strerror}", path=path, hint="Check its permissions.") from error
 
 
 def read_experiment(path: Path) -> Experiment:
@@ -142,13 +149,13 @@ class _Table:
 class _Damage(Exception):
     """Something is wrong at the parser's present position."""
 
-    def __init__(self, what: str, hint: str = _DAMAGED) -> None:
+    def __init__(self, what: str, hint: str = DAMAGED) -> None:
         super().__init__(what)
         self.hint = hint
 
 
 class _Reader:
-    """The handlers of one pass. `open` holds the index of the node that each open element belongs to, −1 outside the tree."""
+    """The handlers of one pass; `open` holds the nodes from the root down to the element that is being read."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -158,7 +165,6 @@ class _Reader:
         self.ticks_per_second: int | None = None
         self.procedures, self.sources, self.load_modules = _Table("procedure"), _Table("file"), _Table("load module")
         self.depth = 0
-        self.in_tree = False
         self.seen_tree = False
         self.attributes_declared = 0
         self.open: list[int] = []
@@ -203,9 +209,9 @@ class _Reader:
         except expat.ExpatError as error:
             at = max(parser.ErrorByteIndex, 0)
             if size == 0:
-                raise AdapterError("the file is empty", path=self.path, hint=_DAMAGED) from error
+                raise AdapterError("the file is empty", path=self.path, hint=DAMAGED) from error
             what = f"line {error.lineno}: not well-formed XML ({expat.ErrorString(error.code)})"
-            raise AdapterError(what, path=self.path, offset=at, hint=_DAMAGED) from error
+            raise AdapterError(what, path=self.path, offset=at, hint=DAMAGED) from error
         except _Damage as error:
             raise self.damaged(str(error), error.hint) from error
         except KeyError as error:
@@ -217,17 +223,17 @@ class _Reader:
         except OSError as error:
             raise AdapterError(f"cannot be read: {error.strerror}", path=self.path) from error
         if not self.seen_tree:
-            raise AdapterError("holds no call path profile", path=self.path, hint="Run hpcprof on the measurements again.")
+            raise AdapterError("holds no call path profile", path=self.path, hint=DAMAGED)
         return self.finish()
 
-    def damaged(self, what: str, hint: str = _DAMAGED) -> AdapterError:
+    def damaged(self, what: str, hint: str = DAMAGED) -> AdapterError:
         at = max(self.parser.CurrentByteIndex, 0)
         return AdapterError(f"line {self.parser.CurrentLineNumber}: {what}", path=self.path, offset=at, hint=hint)
 
     def finish(self) -> Experiment:
         value = _floats(self.value)
-        if not bool(np.all(np.isfinite(value))):
-            raise AdapterError("holds a value that is not a finite number", path=self.path, hint=_DAMAGED)
+        if not bool(np.all(np.abs(value) <= LARGEST_VALUE)):
+            raise AdapterError("holds a value that is no number or beyond 1e100", path=self.path, hint=DAMAGED)
         return Experiment(
             path=self.path,
             version=self.version,
@@ -256,12 +262,12 @@ class _Reader:
     # -- the document type: nothing in it is needed, and entities are refused ------------------------------
 
     def on_entity(self, *_: object) -> None:
-        raise _Damage("declares an entity, which HPCToolkit never does", "Do not trust this file: it was not written by hpcprof.")
+        raise _Damage("declares an entity, which HPCToolkit never does", _FORGED)
 
     def on_attribute_declaration(self, *_: object) -> None:
         self.attributes_declared += 1
         if self.attributes_declared > MOST_ATTRIBUTES_DECLARED:
-            raise _Damage("declares too many attributes", "Do not trust this file: it was not written by hpcprof.")
+            raise _Damage("declares too many attributes", _FORGED)
 
     # -- elements ------------------------------------------------------------------------------------------
 
@@ -270,7 +276,7 @@ class _Reader:
             raise _Damage(f"begins with <{clean(tag)[:40]}>, not with <{ROOT}>", "It is not a database of HPCToolkit.")
         version = clean(attributes.get("version", ""))
         if version.split(".", 1)[0] != "2":
-            hint = _NEWER if version.startswith(("3", "4")) else "chathpc reads the formats 2.x of experiment.xml and 4.x of meta.db."
+            hint = NEWER if version.startswith(("3", "4")) else "It is not a database of HPCToolkit."
             raise _Damage(f"is of format '{version[:20]}', and chathpc reads 2.x of experiment.xml", hint)
         self.version = version
         self.parser.StartElementHandler = self.on_start
@@ -279,11 +285,17 @@ class _Reader:
         self.depth += 1
         if self.depth > DEEPEST:
             raise _Damage(f"elements are nested deeper than {DEEPEST:,}")
-        if not self.in_tree:
-            handler = self.headers.get(tag)
-            if handler is not None:
-                handler(attributes)
-            return
+        handler = self.headers.get(tag)
+        if handler is not None:
+            handler(attributes)
+
+    def on_end(self, tag: str) -> None:
+        self.depth -= 1
+        if tag == "Metric" and self.row is not None:
+            self.metrics.append(MetricRow(*self.row, self.view))
+            self.row, self.view = None, ""
+
+    def on_start_in_tree(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "M":
             if self.open:
                 self.value_node.append(self.open[-1])
@@ -294,19 +306,17 @@ class _Reader:
         else:
             raise _Damage(f"an element <{clean(tag)[:40]}> has no place in a call path profile")
 
-    def on_end(self, tag: str) -> None:
-        self.depth -= 1
-        if self.in_tree:
-            if tag in _TAGS:
-                self.end[self.open.pop()] = len(self.tag)
-            elif tag == "SecCallPathProfileData":
-                self.in_tree = False
-        elif tag == "Metric" and self.row is not None:
-            self.metrics.append(MetricRow(*self.row, self.view))
-            self.row, self.view = None, ""
+    def on_end_in_tree(self, tag: str) -> None:
+        if tag in _TAGS:
+            self.end[self.open.pop()] = len(self.tag)
+        elif tag == "SecCallPathProfileData":
+            self.depth -= 1
+            self.parser.StartElementHandler, self.parser.EndElementHandler = self.on_start, self.on_end
 
     def on_node(self, tag: Tag, attributes: dict[str, str]) -> None:
         above = self.open[-1] if self.open else -1
+        if len(self.open) >= DEEPEST:
+            raise _Damage(f"elements are nested deeper than {DEEPEST:,}")
         procedure = file = module = -1
         if above >= 0:
             file, module = self.file[above], self.module[above]
@@ -336,6 +346,8 @@ class _Reader:
         self.title = clean(attributes.get("n", ""))
 
     def on_metric(self, attributes: dict[str, str]) -> None:
+        if len(self.metrics) >= MOST_METRICS:
+            raise _Damage(f"declares more than {MOST_METRICS:,} metrics", _FORGED)
         # show: 0 off by default, 1 on, 2 and 3 on in one of the columns, 4 never shown
         hidden = attributes.get("show", "1") in ("0", "4")
         self.row = (int(attributes["i"]), clean(attributes["n"]), int(attributes.get("o", "-1")), hidden)
@@ -356,10 +368,11 @@ class _Reader:
     def on_tree(self, attributes: dict[str, str]) -> None:
         if self.seen_tree:
             raise _Damage("a second call path profile begins", "Give the database of one run at a time.")
-        self.in_tree = self.seen_tree = True
+        self.seen_tree = True
+        self.parser.StartElementHandler, self.parser.EndElementHandler = self.on_start_in_tree, self.on_end_in_tree
 
     def on_flat(self, attributes: dict[str, str]) -> None:
-        raise _Damage("is a flat profile, which has no call paths", "Run hpcprof instead of hpcprof-flat on the measurements.")
+        raise _Damage("is a flat profile, which has no call paths", "Run hpcprof instead of hpcprof-flat.")
 
 
 def _line(text: str) -> int:

@@ -1,13 +1,13 @@
 """Which columns of the MetricTable belong together, and what they measure.
 
 hpcprof writes every metric twice, inclusive and exclusive: `CPUTIME (usec):Sum (I)`, `CPUTIME (usec):Sum (E)`. With
-`-M stats` there are `:Mean`, `:StdDev`, … beside `:Sum`; with `-M thread` a pair for each thread, `CPUTIME (usec).[3,0] (I)`.
+`-M stats` there are `:Mean`, … beside `:Sum`; with `-M thread` a pair for each thread: `CPUTIME (usec).[3,0] (I)`.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from chathpc.adapters.hpctoolkit.vocabulary import metrics_for
@@ -15,7 +15,8 @@ from chathpc.adapters.hpctoolkit_v3.experiment import MetricRow, StoredMetric
 from chathpc.profile.metric import Aggregation, Metric
 
 _NAME = re.compile(
-    r"(?P<stem>.*?)(?:\.\[(?P<rank>\d+),(?P<thread>\d+)\])?(?::(?P<statistic>Sum|Mean|StdDev|CfVar|Min|Max))?(?: \((?P<scope>[IE])\))?",
+    r"(?P<stem>.*?)(?P<thread>\.\[\d+,\d+\])?"
+    r"(?::(?P<statistic>Sum|Mean|StdDev|CfVar|Min|Max))?(?: \((?P<scope>[IE])\))?",
     re.DOTALL,
 )
 #: A metric that the viewer computes, from the inclusive metrics with these order numbers: `#44/#62`, `100*(#47/#48)`.
@@ -60,22 +61,23 @@ def metric_table(rows: Sequence[MetricRow], stored: Iterable[StoredMetric]) -> M
     """Pair up the columns and name the metrics in the common vocabulary."""
     series = _series(rows)
     metrics = dict(zip(series, metrics_for(series), strict=True))
-    by_order = {row.order: metrics[_split(row.name)[0]].id for row in rows if row.order >= 0 and _split(row.name)[0] in metrics}
+    stems = {row.order: _split(row.name)[0] for row in rows if row.order >= 0}
+    by_order = {order: metrics[stem].id for order, stem in stems.items() if stem in metrics}
     table = MetricTable({}, {}, {}, {})
     for name, one in series.items():
         metric = replace(metrics[name], hidden=metrics[name].hidden or one.hidden)
         if one.view:
-            match = _VIEW.fullmatch(one.view)
-            over, under = (by_order.get(int(match["over"])), by_order.get(int(match["under"]))) if match else (None, None)
-            if match is None or over is None or under is None:
-                continue  # a formula of another shape: the metrics that it is made of are there
-            table.ratios[metric.id] = Ratio(over, under, float(match["factor"] or 1))
+            ratio = _ratio(one.view, by_order)
+            if ratio is None:
+                continue  # a formula of another shape; the metrics that it is made of are there
+            table.ratios[metric.id] = ratio
             metric = replace(metric, aggregation=Aggregation.DERIVED)
         else:
             table.series[metric.id] = one
         table.metrics[metric.id] = metric
     # A ratio may only rest on measured metrics.
-    for identifier in [key for key, ratio in table.ratios.items() if not {ratio.over, ratio.under} <= table.series.keys()]:
+    measured = table.series.keys()
+    for identifier in [key for key, ratio in table.ratios.items() if not {ratio.over, ratio.under} <= measured]:
         del table.ratios[identifier], table.metrics[identifier]
     for column in stored:
         stem, _, _, scope = _split(column.name)
@@ -84,12 +86,20 @@ def metric_table(rows: Sequence[MetricRow], stored: Iterable[StoredMetric]) -> M
     return table
 
 
+def _ratio(formula: str, by_order: Mapping[int, str]) -> Ratio | None:
+    match = _VIEW.fullmatch(formula)
+    over, under = (by_order.get(int(match[part])) for part in ("over", "under")) if match else (None, None)
+    if match is None or over is None or under is None:
+        return None
+    return Ratio(over, under, float(match["factor"] or 1))
+
+
 def _split(name: str) -> tuple[str, bool, str, str]:
     """Stem, whether the column is of one thread, statistic and scope of a column's name."""
     match = _NAME.fullmatch(name)
     if match is None:
         return name, False, "", ""
-    return match["stem"], match["rank"] is not None, match["statistic"] or "", match["scope"] or ""
+    return match["stem"], match["thread"] is not None, match["statistic"] or "", match["scope"] or ""
 
 
 def _series(rows: Sequence[MetricRow]) -> dict[str, Series]:

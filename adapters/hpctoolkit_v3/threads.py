@@ -1,7 +1,8 @@
 """The files that a database has for each thread: metric values (`*.metric-db`) and traces (`*.hpctrace`), big-endian.
 
-hpcprof-mpi writes one file per thread, with rank and thread in its name; hpcviewer packs them into `experiment-1.mdb` and
-`experiment.mt`, which begin with a table of (rank, thread, offset). Layouts: HPCToolkit, src/lib/prof-lean/hpcrun-fmt.h.
+hpcprof-mpi writes one file per thread, with rank and thread in its name; hpcviewer packs them into `experiment-1.mdb`
+and `experiment.mt`, which begin with a table of (rank, thread, offset).
+Source of the layouts: HPCToolkit, src/lib/prof-lean/hpcrun-fmt.h.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.adapters.hpctoolkit_v3.experiment import open_regular
+from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, LARGEST_VALUE, open_regular
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.tree import FloatArray
@@ -27,9 +28,12 @@ PREAMBLE = 24
 #: hpcrun numbers GPU streams from here on, as if they were threads.
 FIRST_STREAM = 500
 
-_THREAD_NAME = re.compile(r"(?:(?P<group>\d{1,6})\.)?.*-(?P<rank>\d{1,9})-(?P<thread>\d{1,9})-(?P<host>[0-9a-fA-F]{1,8})-\d+-\d+\.[a-z-]+")
+#: `1.cpi-000003-000-a8c00270-160446-0.metric-db`: experiment, program, rank, thread, host, process, generation
+_THREAD_NAME = re.compile(
+    r"(?:(?P<group>\d{1,6})\.)?.*-(?P<rank>\d{1,9})-(?P<thread>\d{1,9})-(?P<host>[0-9a-fA-F]{1,8})-\d+-\d+\.[a-z-]+"
+)
+_PACK_END = bytes.fromhex("ffffffffdeadf00d")
 _PACK_ENTRY = np.dtype([("rank", ">u4"), ("thread", ">u4"), ("offset", ">u8")])
-_DAMAGED = "The file is damaged or was cut off; run hpcprof again."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +50,15 @@ class ThreadFile:
 
     @property
     def key(self) -> tuple[int, int, int]:
+        """What the metric file and the trace of one thread have in common."""
         return self.rank, self.thread, self.turn
 
     def damaged(self, what: str, at: int = 0) -> AdapterError:
-        return AdapterError(what, path=self.path, offset=self.offset + at, hint=_DAMAGED)
+        """The error to raise for damage `at` bytes after the beginning."""
+        return AdapterError(what, path=self.path, offset=self.offset + at, hint=DAMAGED)
 
     def preamble(self, magic: bytes, extra: int) -> tuple[bytes, bytes]:
-        """Version and the `extra` bytes after the preamble; AdapterError if the file is of another kind or byte order."""
+        """Version and the `extra` bytes after the preamble; AdapterError for a file of another kind or byte order."""
         with open_regular(self.path) as file:
             file.seek(self.offset)
             head = file.read(PREAMBLE + extra)
@@ -82,7 +88,9 @@ def find_files(folder: Path, suffix: str, packed: str) -> list[ThreadFile]:
         found = []
         for path, match in zip(single, matches, strict=True):
             if match is None:
-                raise AdapterError("the name of the file tells no rank and thread", path=path, hint="Keep the names that hpcprof gave.")
+                raise AdapterError(
+                    "the name of the file tells no rank and thread", path=path, hint="Keep the names that hpcprof gave."
+                )
             with open_regular(path) as file:
                 size = file.seek(0, 2)
             found.append(ThreadFile(path, 0, size, int(match["rank"]), int(match["thread"]), int(match["host"], 16)))
@@ -99,19 +107,27 @@ def find_files(folder: Path, suffix: str, packed: str) -> list[ThreadFile]:
 
 
 def _unpack(path: Path) -> list[ThreadFile]:
-    """The table of a packed file: two 4-byte words (kind, number of threads), then an entry for each thread."""
+    """The table of a packed file: two 4-byte words (kind, number of threads), then an entry for each thread.
+
+    Their data follow, and the end mark.
+    """
     with open_regular(path) as file:
-        size = file.seek(0, 2)
-        file.seek(0)
-        head = file.read(8)
-        count = int.from_bytes(head[4:8], "big")
+        size = file.seek(0, 2) - len(_PACK_END)
+        if size < 8:
+            raise AdapterError("ends inside its header", path=path, offset=max(size, 0), hint=DAMAGED)
+        file.seek(size)
+        if file.read() != _PACK_END:
+            raise AdapterError("does not end with its end mark", path=path, offset=size, hint=DAMAGED)
+        file.seek(4)
+        count = int.from_bytes(file.read(4), "big")
         first = 8 + count * _PACK_ENTRY.itemsize
-        if len(head) < 8 or first > size:
-            raise AdapterError("ends inside its table of threads", path=path, offset=len(head), hint=_DAMAGED)
+        if first > size:
+            raise AdapterError("ends inside its table of threads", path=path, offset=8, hint=DAMAGED)
         entries = np.frombuffer(file.read(first - 8), dtype=_PACK_ENTRY)
     offsets = entries["offset"].astype(np.uint64)
     if bool(np.any((offsets < first) | (offsets > size))) or len(np.unique(offsets)) < count:
-        raise AdapterError("its table of threads points outside the file or twice to one place", path=path, offset=8, hint=_DAMAGED)
+        what = "its table of threads points outside the file or twice to one place"
+        raise AdapterError(what, path=path, offset=8, hint=DAMAGED)
     order = np.argsort(offsets)
     ends = np.empty(count, dtype=np.int64)
     ends[order] = np.append(offsets[order][1:], size)
@@ -120,7 +136,7 @@ def _unpack(path: Path) -> list[ThreadFile]:
 
 
 class MetricFiles:
-    """Metric values of each thread: a record per node of experiment.xml (node i: record i − 1), a number per metric in it."""
+    """Metric values of each thread: a record of all metrics for each node (number i: record i − 1)."""
 
     def __init__(self, files: Sequence[ThreadFile], least_records: int) -> None:
         self.files = files
@@ -128,7 +144,8 @@ class MetricFiles:
         self.records, self.metrics = shapes[0]
         for file, shape in zip(files, shapes, strict=True):
             if shape != (self.records, self.metrics):
-                raise file.damaged(f"has {shape[0]} × {shape[1]} values, and {files[0].path.name} {self.records} × {self.metrics}", PREAMBLE)
+                expected = f"{self.records} × {self.metrics} in {files[0].path.name}"
+                raise file.damaged(f"has {shape[0]} × {shape[1]} values, not {expected}", PREAMBLE)
         if self.records < least_records:
             raise files[0].damaged(f"has {self.records} records, and experiment.xml {least_records} nodes", PREAMBLE)
 
@@ -137,8 +154,8 @@ class MetricFiles:
         file = self.files[number]
         values = np.memmap(file.path, ">f8", "r", file.offset + PREAMBLE + 8, (self.records, self.metrics))
         chosen = np.asarray(values[records, metric], dtype=np.float64)
-        if not bool(np.all(np.isfinite(chosen))):
-            raise file.damaged("holds a value that is not a finite number", PREAMBLE + 8)
+        if not bool(np.all(np.abs(chosen) <= LARGEST_VALUE)):
+            raise file.damaged("holds a value that is no number or beyond 1e100", PREAMBLE + 8)
         return chosen
 
 
@@ -149,8 +166,9 @@ def _shape(file: ThreadFile) -> tuple[int, int]:
         raise file.damaged("ends inside its header", PREAMBLE)
     records, metrics = int.from_bytes(counts[:4], "big"), int.from_bytes(counts[4:], "big")
     needed = PREAMBLE + 8 + 8 * records * metrics
-    if records == 0 or metrics == 0 or file.end - file.offset < needed:
-        raise file.damaged(f"claims {records} × {metrics} values, which are {needed} bytes; there are {file.end - file.offset}", PREAMBLE)
+    size = file.end - file.offset
+    if records == 0 or metrics == 0 or size < needed:
+        raise file.damaged(f"claims {records} × {metrics} values, which are {needed} bytes; it has {size}", PREAMBLE)
     return records, metrics
 
 

@@ -30,13 +30,16 @@ class TraceNodes:
         self.nodes = np.where(below_idle, -1, nodes).astype(np.int32)
 
     def __call__(self, ids: NDArray[np.int64]) -> IntArray:
+        """The node of each of `ids`."""
         if len(self.ids) == 0:
             return np.full(len(ids), -1, dtype=np.int32)
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         return np.where(self.ids[at] == ids, self.nodes[at], np.int32(-1)).astype(np.int32)
 
 
-def read_timeline(files: Sequence[ThreadFile], rows: Mapping[tuple[int, int, int], int], experiment: Experiment) -> Timeline | None:
+def read_timeline(
+    files: Sequence[ThreadFile], rows: Mapping[tuple[int, int, int], int], experiment: Experiment
+) -> Timeline | None:
     """All traces, in nanoseconds; None if no trace has a sample. AdapterError if one is damaged or out of order."""
     nodes = TraceNodes(experiment)
     ticks = experiment.ticks_per_second or 1_000_000

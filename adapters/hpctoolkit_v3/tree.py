@@ -41,7 +41,8 @@ def call_tree(experiment: Experiment) -> CallTree:
     names = experiment.names
     frame = tag == Tag.PF
     kind[frame & _named(experiment, [name in ENTRIES for name in names])] = NodeKind.ENTRY
-    kind[frame & _named(experiment, [name in IDLE or name.startswith("<omp ") for name in names])] = NodeKind.PLACEHOLDER
+    state = frame & _named(experiment, [name in IDLE or name.startswith("<omp ") for name in names])
+    kind[state] = NodeKind.PLACEHOLDER
     kind[frame & _named(experiment, [name.startswith(GPU_PREFIXES) for name in names])] = NodeKind.GPU_OP
     launch = (kind == NodeKind.GPU_OP) & _named(experiment, [name in LAUNCHES for name in names])
     # A kernel hangs below the call site in the launch.

@@ -1,8 +1,7 @@
-"""Values of a database with experiment.xml: sums from the document, values of threads from their files when asked for.
+"""Values of a database with experiment.xml: sums over all locations, values of threads when asked for.
 
-hpcprof writes inclusive and exclusive values, where "exclusive" of a function is that of its whole text. The value of a node
-itself is its inclusive value without those of its children. In experiment.xml numbers have six significant digits, so
-that at an inner node such a difference is mostly rounding; measured values stand at the statements.
+hpcprof writes inclusive and exclusive values, where "exclusive" of a function is that of its whole text. The value of
+a node itself is its inclusive value without those of its children.
 """
 
 from __future__ import annotations
@@ -19,27 +18,16 @@ from chathpc.profile.metric import EMPTY_COLUMN, Column, column_of
 from chathpc.profile.tree import CallTree, FloatArray, IntArray
 from chathpc.profile.values import group_sums
 
-#: Parts of an inclusive value below which a difference is rounding: of `%g` (half a unit in the sixth digit, twice) and of doubles.
-TEXT_ROUNDING = 1e-5
-BINARY_ROUNDING = 1e-9
-
-
-def own_values(tree: CallTree, inclusive: FloatArray, rounding: float) -> tuple[FloatArray, int]:
-    """Values of the nodes themselves, and the number of nodes whose children have more than they have, which should be 0."""
-    own = tree.exclusive(inclusive)
-    inner = tree.end > np.arange(1, len(tree) + 1)
-    slack = rounding * inclusive
-    excess = int(np.count_nonzero(inner & (own < -slack)))
-    own[inner & (own <= slack)] = 0.0
-    return own, excess
+#: A difference of sums of doubles is rounding below this part of the larger one.
+ROUNDING = 1e-9
 
 
 @dataclass(slots=True, eq=False)
 class ExperimentValues:
     """Implements chathpc.profile.values.Values.
 
-    `summary` has the nodes' own values over all locations, in the metric's unit. `files`, where there are some, have those of
-    each location (the first `len(files.files)` rows) for the metrics in `stored`; `record` is each node's record there.
+    `summary` has the nodes' own values over all locations, in the metric's unit. `files`, where there are some, have
+    those of each location (the first `len(files.files)` rows) for the metrics in `stored`, in `record` of each node.
     Without files all belongs to location `home`, or to no known one (None).
     """
 
@@ -91,6 +79,14 @@ class ExperimentValues:
         size = len(self.tree)
         return column_of(_divide(ratio.factor, over.dense(size), under.dense(size)), under.dense(size) != 0)
 
+    def derived_total(self, metric: str) -> float:
+        ratio = self.ratios.get(metric)
+        if ratio is None:
+            return float("nan")
+        roots, size = self.tree.roots, len(self.tree)
+        over, under = (self.inclusive(part).dense(size)[roots].sum() for part in (ratio.over, ratio.under))
+        return float(ratio.factor * over / under) if under else float("nan")
+
     # -- per location --------------------------------------------------------------------------------------
 
     def _own(self, metric: str, location: int) -> FloatArray:
@@ -99,7 +95,10 @@ class ExperimentValues:
             if location >= len(self.files.files):
                 return np.zeros(len(self.tree))
             inclusive = self.files.read(location, self.record, self.stored[metric]) * self.scales[metric]
-            return own_values(self.tree, inclusive, BINARY_ROUNDING)[0]
+            own = self.tree.exclusive(inclusive)
+            inner = self.tree.end > np.arange(1, len(self.tree) + 1)
+            own[inner & (own <= ROUNDING * np.abs(inclusive))] = 0.0
+            return own
         if location == self.home:
             return self.exclusive(metric).dense(len(self.tree))
         return np.zeros(len(self.tree))
@@ -112,8 +111,8 @@ class ExperimentValues:
         rows = np.zeros((self.location_count, len(nodes)))
         if inclusive and self.files is not None and metric in self.stored:
             for location in range(len(self.files.files)):
-                rows[location] = self.files.read(location, self.record[nodes], self.stored[metric]) * self.scales[metric]
-            return rows
+                rows[location] = self.files.read(location, self.record[nodes], self.stored[metric])
+            return rows * self.scales[metric]
         for location in range(self.location_count):
             own = self._own(metric, location)
             rows[location] = (self.tree.inclusive(own) if inclusive else own)[nodes]
@@ -122,9 +121,12 @@ class ExperimentValues:
     def grouped(self, metric: str, group: IntArray, groups: int) -> FloatArray:
         if metric in self.ratios:
             ratio = self.ratios[metric]
-            return _divide(ratio.factor, self.grouped(ratio.over, group, groups), self.grouped(ratio.under, group, groups))
-        rows = [group_sums(self._own(metric, location)[None, :], group, groups) for location in range(self.location_count)]
-        return np.concatenate(rows) if rows else np.empty((0, groups))
+            over, under = (self.grouped(part, group, groups) for part in (ratio.over, ratio.under))
+            return _divide(ratio.factor, over, under)
+        rows = np.zeros((self.location_count, groups))
+        for location in range(self.location_count):
+            rows[location] = group_sums(self._own(metric, location)[None, :], group, groups)
+        return rows
 
     def location_totals(self, metric: str) -> FloatArray:
         totals = self.per_location(metric, self.tree.roots)
@@ -133,6 +135,6 @@ class ExperimentValues:
 
 
 def _divide(factor: float, over: FloatArray, under: FloatArray) -> FloatArray:
-    """factor × over / under, 0 where there is nothing to divide by."""
+    """Quotients times `factor`; 0 where there is nothing to divide by."""
     quotient: FloatArray = np.divide(over, under, out=np.zeros_like(over), where=under != 0)
     return factor * quotient

@@ -1,0 +1,26 @@
+"""Renderers: a report in, text out. Each is one module with a function `render(report, style)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from chathpc.report import Report
+    from chathpc.reports.style import Style
+
+    Renderer = Callable[[Report, Style], str]
+
+_MODULES = {
+    "text": "chathpc.reports.terminal",
+    "markdown": "chathpc.reports.markdown",
+    "json": "chathpc.reports.json",
+}
+#: What `--format` accepts.
+FORMATS = tuple(_MODULES)
+
+
+def renderers() -> Mapping[str, Renderer]:
+    """Every renderer by the name of its format."""
+    return {name: import_module(module).render for name, module in _MODULES.items()}

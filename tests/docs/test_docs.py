@@ -87,7 +87,7 @@ def test_commands_and_options_that_are_shown_exist(page: Path) -> None:
 def test_the_readme_lists_the_exit_code_of_every_error() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     listed = {int(code) for code in re.findall(r"^\| (\d) \|", text, re.MULTILINE)}
-    kinds = {ChathpcError, *ChathpcError.__subclasses__()}
+    kinds: set[type[ChathpcError]] = {ChathpcError, *ChathpcError.__subclasses__()}
     assert listed == {0} | {kind.exit_code for kind in kinds}
 
 

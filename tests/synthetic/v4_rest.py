@@ -139,5 +139,8 @@ def _escaped(text: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    return text if re.fullmatch(r"[A-Za-z][\w (),.:-]*[\w)]", text) and ": " not in text else json.dumps(text)
+    """`text` as a YAML scalar: plain where that is safe, else in double quotes with YAML's own escapes."""
+    if re.fullmatch(r"[A-Za-z][\w (),.:-]*[\w)]", text, re.ASCII) and ": " not in text:
+        return text
+    return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
 

@@ -1,6 +1,6 @@
-"""How numbers are written in reports: three significant digits, SI prefixes, one space before the unit.
+"""How numbers are written for people: three significant digits, SI prefixes, one space before the unit.
 
-Every renderer and every table takes its numbers from here, so that the same value reads the same everywhere.
+Evidence, renderers and tables take their numbers from here, so that the same value reads the same everywhere.
 """
 
 from __future__ import annotations

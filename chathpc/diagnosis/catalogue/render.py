@@ -1,0 +1,89 @@
+"""The catalogue as a page that a person reads: docs/catalogue.md."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+
+from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, Threshold
+
+_FENCE = {"c++": "cpp", "cuda": "cuda", "hip": "cpp"}
+
+#: What Markdown would take for markup: code, emphasis (an underscore inside a word is none), a tag, a link, a table's border.
+_MARKUP = re.compile(r"[\\`*<|\[\]]|(?<!\w)_+|_+(?!\w)")
+
+_INTRODUCTION = """\
+# Catalogue of causes
+
+What chathpc knows about why programs are slow: how each cause is recognised, what speaks against it, how much can be won
+and what to do. Findings are ranked by cost × headroom, where headroom is the part of the cost that can typically go.
+A threshold is a share of the run's time over all threads unless its unit says otherwise.
+This page is made from the files in `chathpc/diagnosis/catalogue/` by `make docs`."""
+
+
+def markdown(causes: Iterable[Cause]) -> str:
+    """A Markdown page with all given causes, grouped by family in the order of FAMILIES, and a table of contents."""
+    by_family: dict[str, list[Cause]] = {family: [] for family in FAMILIES}
+    for cause in causes:
+        by_family[cause.family].append(cause)
+    groups = [(FAMILIES[family], members) for family, members in by_family.items() if members]
+    parts = [_INTRODUCTION, *(_contents(title, members) for title, members in groups)]
+    for title, members in groups:
+        parts.append(f"## {title}")
+        for cause in members:
+            parts.extend(_entry(cause))
+    return "\n\n".join(parts) + "\n"
+
+
+def _contents(title: str, members: list[Cause]) -> str:
+    lines = [f"- [{cause.id}](#{cause.id}): {_escape(cause.title)}{_mark(cause)}" for cause in members]
+    return "\n".join([f"**{title}**", "", *lines])
+
+
+def _mark(cause: Cause) -> str:
+    return "" if cause.detected else " (no rule yet)"
+
+
+def _entry(cause: Cause) -> Iterator[str]:
+    # The id is the heading, so that its anchor is known and stable.
+    yield f"### {cause.id}"
+    yield f"**{_escape(cause.title)}**{_mark(cause)}"
+    yield _escape(cause.what)
+    yield _escape(cause.why)
+    yield "Evidence:\n\n" + _list(cause.evidence)
+    yield "Against it speaks:\n\n" + _list(cause.speaks_against)
+    yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
+    if cause.thresholds:
+        rows = [_row(name, threshold) for name, threshold in cause.thresholds.items()]
+        yield "\n".join(["| threshold | value | unit | source |", "|---|---|---|---|", *rows])
+    yield "What to do:"
+    for advice in cause.advice:
+        yield from _advice(advice)
+    yield f"Next measurement:\n\n```sh\n{cause.next_measurement.command.rstrip()}\n```"
+    yield _escape(cause.next_measurement.tells)
+    yield "References:\n\n" + _list(cause.references)
+
+
+def _row(name: str, threshold: Threshold) -> str:
+    return f"| {name} | {threshold.value:g} | {threshold.unit} | {_escape(threshold.source)} |"
+
+
+def _advice(advice: Advice) -> Iterator[str]:
+    yield f"- ({', '.join(advice.applies)}) {_escape(advice.do)}"
+    if advice.example_language and advice.example_before and advice.example_after:
+        fence = _FENCE.get(advice.example_language, advice.example_language)
+        for title, code in (("Before", advice.example_before), ("After", advice.example_after)):
+            block = "\n".join(["```" + fence, *code.rstrip().splitlines(), "```"])
+            yield _indent(f"{title}:\n\n{block}")
+
+
+def _indent(text: str) -> str:
+    return "\n".join(f"  {line}".rstrip() for line in text.splitlines())
+
+
+def _list(texts: Iterable[str]) -> str:
+    return "\n".join(f"- {_escape(text)}" for text in texts)
+
+
+def _escape(text: str) -> str:
+    return _MARKUP.sub(lambda match: "".join("\\" + character for character in match[0]), text)

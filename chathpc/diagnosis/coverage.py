@@ -1,0 +1,30 @@
+"""What a profile cannot show, and how it would be collected. Said, never guessed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from chathpc.profile.metric import Clock
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind
+
+
+def not_collected(profile: Profile) -> Mapping[str, str]:
+    """What is missing → the command that would collect it; only what bears on this kind of profile."""
+    metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
+    missing: dict[str, str] = dict(profile.not_collected)
+    has_gpu = any(name.startswith("gpu.") for name in metrics)
+    program = f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
+    if profile.time is None:
+        missing["host time"] = f"hpcrun -e REALTIME -t {program}"
+    elif profile.time.clock == Clock.CPU:
+        missing["waiting (blocked and sleeping threads)"] = f"hpcrun -e REALTIME -t {program}"
+    if profile.time is not None and not metrics & {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}:
+        missing["hardware counters (cache misses, instructions per cycle)"] = (
+            f"hpcrun -e cycles -e instructions -e cache-misses -t {program}"
+        )
+    if has_gpu and not any(name.startswith("gpu.stall.") for name in metrics):
+        missing["reasons for GPU stalls"] = f"hpcrun -e gpu=nvidia,pc -t {program}   (gpu=amd,pc and gpu=level0,inst elsewhere)"
+    if not profile.tree_has(NodeKind.LINE, NodeKind.LOOP):
+        missing["source lines, loops and inlined functions"] = "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
+    return missing

@@ -1,0 +1,182 @@
+"""From a profile to a diagnosis: run the rules, drop what is redundant, rank by cost × headroom, number the evidence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.coverage import not_collected
+from chathpc.diagnosis.draft import Draft, confidence, time_text
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
+from chathpc.diagnosis.rules import device_rules, host_rules
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.profile import Profile
+
+#: A report lists at most this many findings: the first is what to do, the tenth is noise.
+MOST_FINDINGS = 8
+
+
+def diagnose(profile: Profile) -> Diagnosis:
+    """Findings with evidence, and the verdict on the whole. Deterministic; nothing is read or written."""
+    facts = Facts(profile)
+    drafts: list[Draft] = []
+    enough_host = False
+    if profile.time is not None and facts.total > 0:
+        enough_host = facts.samples >= common().threshold("min_samples")
+        if enough_host:
+            drafts += [draft for rule in host_rules() for draft in rule(facts)]
+    drafts += [draft for rule in device_rules() for draft in rule(facts)]
+    ranked = _rank(_without_redundant(drafts))
+    findings, evidence = _number(facts, ranked[:MOST_FINDINGS])
+    notes = _notes(facts)
+    has_device = any(name.startswith("gpu.") and metric.has_values for name, metric in profile.metrics.items())
+    if not enough_host and not has_device:
+        verdict = Verdict.INSUFFICIENT
+    elif any(_weight(draft) >= common().threshold("verdict_weight") for draft in ranked):
+        verdict = Verdict.BOTTLENECK
+    else:
+        verdict = Verdict.HEALTHY
+    return Diagnosis(
+        verdict=verdict,
+        headline=_headline(facts, verdict, findings),
+        findings=findings,
+        evidence=evidence,
+        notes=notes,
+        not_collected=not_collected(profile),
+    )
+
+
+def _headroom(draft: Draft) -> float:
+    return cause(draft.cause).headroom if draft.headroom is None else draft.headroom
+
+
+def _weight(draft: Draft) -> float:
+    return draft.impact if draft.impact is not None else draft.share * _headroom(draft)
+
+
+def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
+    """Drop findings that another one names as replaced, and hot code that is already the place of a real finding."""
+    replaced = {name for draft in drafts for name in draft.replaces}
+    kept = [draft for draft in drafts if draft.cause not in replaced]
+    places = {draft.where.function for draft in kept if draft.cause != "hot-compute" and _weight(draft) > 0}
+    return [draft for draft in kept if draft.cause != "hot-compute" or draft.where.function not in places]
+
+
+def _rank(drafts: Iterable[Draft]) -> list[Draft]:
+    return sorted(drafts, key=lambda draft: (-_weight(draft), -draft.share, draft.cause, str(draft.where.function)))
+
+
+def _number(facts: Facts, drafts: Sequence[Draft]) -> tuple[tuple[Finding, ...], tuple[Evidence, ...]]:
+    """Findings with the ids of their evidence; equal statements share one id."""
+    evidence: dict[str, Evidence] = {}
+    findings = []
+    for draft in drafts:
+        ids = []
+        for item in draft.evidence:
+            known = evidence.get(item.statement)
+            if known is None:
+                known = evidence[item.statement] = replace(item, id=f"E{len(evidence) + 1}")
+            ids.append(known.id)
+        findings.append(_finding(facts, draft, tuple(dict.fromkeys(ids))))
+    return tuple(findings), tuple(evidence.values())
+
+
+def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
+    entry = cause(draft.cause)
+    headroom = _headroom(draft)
+    saved = draft.share * headroom
+    probability, reason = confidence(facts, draft)
+    device = draft.cause.startswith("gpu-")
+    return Finding(
+        cause=draft.cause,
+        title=entry.title,
+        summary=draft.summary,
+        where=draft.where,
+        seconds=draft.cost if device else facts.seconds(draft.cost),
+        share=draft.share,
+        headroom=headroom,
+        speedup_bound=1 / (1 - saved) if 0 < saved < 1 else None,
+        confidence=probability,
+        confidence_reason=reason,
+        evidence=ids,
+        against=draft.against,
+        advice=(*draft.advice, *entry.advice_for(*_models(facts, draft))),
+        next_measurement=draft.next_measurement or f"{entry.next_measurement.command} ({entry.next_measurement.tells})",
+    )
+
+
+#: Ending of a source file → language of the catalogue's advice.
+_LANGUAGES = {
+    "c": "c",
+    "h": "c",
+    "cc": "c++",
+    "cpp": "c++",
+    "cxx": "c++",
+    "hpp": "c++",
+    "hh": "c++",
+    "f": "fortran",
+    "f90": "fortran",
+    "F90": "fortran",
+    "f03": "fortran",
+    "f08": "fortran",
+    "for": "fortran",
+    "cu": "cuda",
+    "cuh": "cuda",
+    "hip": "hip",
+}
+
+
+def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
+    """Language of the place and programming models of the program, for choosing advice."""
+    models = []
+    file = draft.where.file or ""
+    language = _LANGUAGES.get(file.rsplit(".", 1)[-1])
+    if language:
+        models.append(language)
+    if facts.profile.time is not None and facts.total:
+        if facts.spent(Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD):
+            models.append("openmp")
+        if facts.spent(Activity.MPI, Activity.MPI_SETUP):
+            models.append("mpi")
+    return tuple(models)
+
+
+def _notes(facts: Facts) -> tuple[str, ...]:
+    """What a reader should know about the numbers."""
+    notes = []
+    if facts.profile.time is not None and facts.total:
+        if facts.helper_time > 0.01 * facts.total:
+            notes.append(
+                f"Threads that libraries run for themselves (MPI progress and event loops) only wait and are left out: "
+                f"{time_text(facts, facts.helper_time)} beside the {time_text(facts, facts.total)} of the program."
+            )
+        setup = facts.spent(Activity.MPI_SETUP)
+        if setup > 0.05 * facts.total:
+            notes.append(f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less.")
+    return tuple(notes)
+
+
+def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
+    """The verdict in one sentence."""
+    if verdict == Verdict.INSUFFICIENT:
+        if facts.profile.time is None or not facts.total:
+            return "The profile has no time of the program, so nothing can be said about what costs time."
+        return (
+            f"About {numbers.count(round(facts.samples))} samples are too few for any percentage: run longer, or sample more often "
+            f"(hpcrun -e REALTIME@1000)."
+        )
+    if verdict == Verdict.BOTTLENECK:
+        return findings[0].summary
+    hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
+    waiting = facts.share(
+        Activity.MPI, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.IO
+    ) if facts.profile.time is not None and facts.total else 0.0
+    if hot is None:
+        return "No bottleneck of a kind that this profile can show."
+    return (
+        f"No bottleneck of a kind that this profile can show: the program computes, mostly in {hot.where.function} "
+        f"({numbers.percent(hot.share)}), and {numbers.percent(waiting)} of the time is waiting or input and output."
+    )

@@ -1,0 +1,105 @@
+"""A finding as a rule writes it down: with its evidence inline, before ranking and numbering."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import erf, sqrt
+
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What a rule found. `cost` is in the unit of the time metric; `share` = cost / total time of the program.
+
+    `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for, for the confidence.
+    `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of the catalogue.
+    `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples behind
+    the share where that is not the number of time samples; 0 for a share that was timed, not sampled.
+    """
+
+    cause: str
+    where: Place
+    summary: str
+    cost: float
+    share: float
+    evidence: tuple[Evidence, ...]
+    threshold: float = 0.0
+    headroom: float | None = None
+    signs: int = 1
+    against: tuple[str, ...] = ()
+    advice: tuple[str, ...] = ()
+    next_measurement: str | None = None
+    impact: float | None = None
+    replaces: tuple[str, ...] = ()
+    samples: float | None = None
+
+
+#: Belief in a finding by the number of independent signs, before anything speaks against it. One sign can have another
+#: explanation (a wait is always somebody else's work), three seldom have.
+_BELIEF = {1: 0.7, 2: 0.85}
+_BELIEF_OF_MANY = 0.93
+#: What each thing that speaks against a finding leaves of the belief in it.
+_DOUBT = 0.8
+
+
+def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
+    """Probability that a finding is right, and what it was computed from.
+
+    Product of three: the probability that the true share is above the rule's threshold, given the sampling error (normal
+    approximation of the binomial); the belief by the number of signs; and 0.8 for each thing that speaks against it.
+    """
+    samples = facts.samples if draft.samples is None else draft.samples
+    share = min(max(draft.share, 0.0), 1.0)
+    error = sqrt(share * (1 - share) / samples) if samples else 0.0
+    above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
+    belief = _BELIEF.get(draft.signs, _BELIEF_OF_MANY)
+    value = above * belief * _DOUBT ** len(draft.against)
+    words = [
+        f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
+        f"share known to ± {numbers.number(error * 100, 2)} % points from {numbers.count(round(samples))} samples"
+        if samples
+        else "times measured, not sampled",
+    ]
+    if draft.against:
+        words.append(f"{len(draft.against)} thing{'s' if len(draft.against) != 1 else ''} against it")
+    return round(value, 2), ", ".join(words)
+
+
+def time_text(facts: Facts, value: float) -> str:
+    """An amount of the time metric: seconds, or counts of its unit."""
+    return numbers.quantity(value, facts.profile.metrics[facts.metric].unit)
+
+
+def of_total(facts: Facts, value: float) -> str:
+    """`3.17 s of 9.01 s (35.2 %)`."""
+    return f"{time_text(facts, value)} of {time_text(facts, facts.total)} ({numbers.percent(value / facts.total)})"
+
+
+def fact(
+    facts: Facts,
+    statement: str,
+    value: float,
+    *,
+    subject: str,
+    how: str,
+    unit: str | None = None,
+    metric: str | None = None,
+    where: Place | None = None,
+) -> Evidence:
+    """An item of evidence about this profile; `how` says how the value was computed. The unit defaults to that of the time metric."""
+    name = metric or facts.metric
+    source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
+    tool = facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format
+    return Evidence(
+        id="",
+        statement=statement,
+        value=float(value),
+        unit=unit if unit is not None else str(facts.profile.metrics[name].unit),
+        source=f"{tool}, {source_name}: {how}",
+        subject=subject,
+        metric=name,
+        where=where,
+    )

@@ -1,0 +1,347 @@
+"""Where the program computes, and the kinds of waste in computing that calls and lines can show."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.invariants import invariant_call
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.tree import BoolArray, FloatArray, NodeKind, Relation
+
+_COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
+#: At most this many hot functions are listed.
+_LISTED = 3
+
+
+def hot_compute(facts: Facts) -> Iterable[Draft]:
+    """The functions that compute longest, with their hottest line. Not a fault by itself: time does not tell efficiency."""
+    entry = cause("hot-compute")
+    if facts.total == 0:
+        return
+    computing = facts.activities.of(*_COMPUTING)
+    names, times = facts.by_function(computing)
+    # The outlined regions of one function are one place in the source.
+    merged: dict[str, list[tuple[int, float]]] = {}
+    for name, time in zip(names.tolist(), times.tolist(), strict=True):
+        merged.setdefault(readable_function(facts.profile.tree.names[name]), []).append((name, time))
+    ranked = sorted(merged.items(), key=lambda item: -sum(time for _, time in item[1]))
+    for readable, parts in ranked[:_LISTED]:
+        cost = sum(time for _, time in parts)
+        share = cost / facts.total
+        if share < entry.threshold("min_share"):
+            break
+        name = max(parts, key=lambda part: part[1])[0]
+        weight = _of_function(facts, name, computing)
+        node = facts.hottest(weight)
+        site, at_line = facts.hot_line(weight, name)
+        loop = facts.innermost_loop(site)
+        place = facts.place(node, line_node=site)
+        evidence = [
+            fact(
+                facts,
+                f"{readable} computes for {of_total(facts, cost)}.",
+                cost,
+                subject=readable,
+                how="exclusive time of the function and of the computing libraries that it calls",
+                where=place,
+            )
+        ]
+        if site >= 0:
+            loop_words = f", in the loop at {facts.profile.tree.place(loop)}" if loop >= 0 and facts.profile.tree.place(loop) else ""
+            evidence.append(
+                fact(
+                    facts,
+                    f"Its hottest line is {place.short}{loop_words}: {time_text(facts, at_line)}, {numbers.percent(at_line / facts.total)} of the time.",
+                    at_line,
+                    subject=place.short,
+                    how="time by source line, library calls counted for the calling line",
+                    where=place,
+                )
+            )
+        yield Draft(
+            cause=entry.id,
+            where=place,
+            summary=f"{readable} has {numbers.percent(share)} of the time"
+            + (f", most of it at {place.short}." if site >= 0 and at_line > 0.5 * cost else "."),
+            cost=cost,
+            share=share,
+            threshold=entry.threshold("min_share"),
+            evidence=tuple(evidence),
+            signs=2,
+        )
+
+
+def _of_function(facts: Facts, name: int, chosen: BoolArray) -> FloatArray:
+    caller = facts.activities.caller
+    mine = chosen & (caller >= 0) & (facts.profile.tree.name[np.maximum(caller, 0)] == name)
+    return np.where(mine, facts.time, 0.0)
+
+
+def math_in_loops(facts: Facts) -> Iterable[Draft]:
+    """Hot calls of math functions below a loop: expensive, or even the same in every iteration."""
+    expensive, invariant = cause("expensive-math"), cause("loop-invariant-work")
+    math = facts.activities.of(Activity.MATH)
+    total = float(facts.time[math].sum())
+    if facts.total == 0 or total / facts.total < expensive.threshold("min_share"):
+        return
+    names, times = facts.by_function(math)
+    if not len(names):
+        return
+    weight = _of_function(facts, int(names[0]), math)
+    node = facts.hottest(weight)
+    site, at_line = facts.hot_line(weight, int(names[0]))
+    loop = facts.innermost_loop(site)
+    place = facts.place(node, line_node=site)
+    called = _called_math(facts, weight)
+    listed = ", ".join(called[:4]) or "math functions"
+    evidence = [
+        fact(
+            facts,
+            f"Math library functions ({listed}) take {of_total(facts, total)}.",
+            total,
+            subject="math library functions",
+            how="time in libm below the program's code",
+        ),
+        fact(
+            facts,
+            f"{place.function} calls for {time_text(facts, float(times[0]))} of it"
+            + (f", {place.short} alone for {time_text(facts, at_line)}." if site >= 0 else "."),
+            float(times[0]),
+            subject=str(place.function),
+            how="time in libm by calling function",
+            where=place,
+        ),
+    ]
+    in_loop = loop >= 0
+    cost = float(times[0])
+    found = invariant_call(facts, loop, site, called) if in_loop else None
+    if found is not None:
+        evidence.append(found)
+        yield Draft(
+            cause=invariant.id,
+            where=place,
+            summary=f"{place.function} calls math functions with arguments that do not change in the innermost loop.",
+            cost=at_line,
+            share=at_line / facts.total,
+            threshold=invariant.threshold("min_share"),
+            evidence=tuple(evidence),
+            signs=2,
+        )
+        if cost - at_line < expensive.threshold("min_share") * facts.total:
+            return
+    yield Draft(
+        cause=expensive.id,
+        where=place,
+        summary=f"Calls of {listed} in {place.function} take {numbers.percent(total / facts.total)} of the time"
+        + (f", in the loop at {facts.profile.tree.place(loop)}." if in_loop and facts.profile.tree.place(loop) else "."),
+        cost=total,
+        share=total / facts.total,
+        threshold=expensive.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2 if in_loop else 1,
+        against=() if in_loop else ("The calls were not seen inside a loop.",),
+    )
+
+
+def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
+    """Names of the public math functions called, the most costly first: `pow`, `exp`."""
+    tree, call = facts.profile.tree, facts.activities.call
+    counted = np.flatnonzero((weight > 0) & (call >= 0))
+    sums: dict[str, float] = {}
+    for node, value in zip(call[counted].tolist(), weight[counted].tolist(), strict=True):
+        name = base_name(tree.function_name(node))
+        name = name.removeprefix("ieee754_").removeprefix("w_")
+        for suffix in ("_fma4", "_fma", "_avx2", "_sse2", "_avx", "_finite"):
+            name = name.removesuffix(suffix)
+        sums[name] = sums.get(name, 0.0) + value
+    return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1])]
+
+
+def invariant_function(facts: Facts) -> Iterable[Draft]:
+    """A hot function of the program's own, called in an inner loop with arguments that do not change there."""
+    entry = cause("loop-invariant-work")
+    if facts.total == 0:
+        return
+    tree = facts.profile.tree
+    share = facts.inclusive / facts.total
+    candidates = np.flatnonzero(
+        (share >= max(entry.threshold("min_share"), 0.1)) & (tree.kind == NodeKind.FUNCTION) & (tree.relation == Relation.CALL)
+    )
+    for node in candidates[np.argsort(-facts.inclusive[candidates], kind="stable")][:20].tolist():
+        parent = int(tree.parent[node])
+        if parent < 0 or facts.activities.call[node] >= 0:
+            continue
+        loop = facts.innermost_loop(parent)
+        if loop < 0:
+            continue
+        callee = base_name(tree.function_name(node)).split("(")[0].rsplit("::", 1)[-1]
+        found = invariant_call(facts, loop, parent, [callee])
+        if found is None:
+            continue
+        place = facts.place(parent, line_node=parent)
+        cost = float(facts.inclusive[node])
+        yield Draft(
+            cause=entry.id,
+            where=place,
+            summary=f"{place.function} calls {callee} in its innermost loop with arguments that do not change there.",
+            cost=cost,
+            share=cost / facts.total,
+            threshold=entry.threshold("min_share"),
+            evidence=(
+                fact(
+                    facts,
+                    f"{callee}, called from {place.function} at {place.short}, takes {of_total(facts, cost)}.",
+                    cost,
+                    subject=callee,
+                    how="inclusive time of the call",
+                    where=place,
+                ),
+                found,
+            ),
+            signs=2,
+        )
+        return
+
+
+#: Folders of the C++ standard library's headers: small functions that every optimising compiler inlines.
+_STANDARD_HEADERS = ("/include/c++/", "/bits/stl_", "/c++/v1/", "/ext/")
+
+
+def unoptimised(facts: Facts) -> Iterable[Draft]:
+    """C++ code in which nothing at all was inlined although it calls the small functions of the standard library."""
+    entry = cause("unoptimised-build")
+    tree = facts.profile.tree
+    if facts.total == 0:
+        return
+    header_table = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
+    from_header = header_table[tree.file]
+    own = facts.activities.kind == Activity.COMPUTE
+    inlined = float(facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum())
+    owner_called = np.where(tree.function >= 0, tree.kind[np.maximum(tree.function, 0)] == NodeKind.FUNCTION, False)
+    called = own & owner_called & from_header[np.maximum(tree.function, 0)]
+    cost_called = float(facts.time[called].sum())
+    share = cost_called / facts.total
+    if share < entry.threshold("min_share") or inlined > 0.2 * cost_called:
+        return
+    computing = facts.spent(*_COMPUTING)
+    names, times = facts.by_function(called)
+    distinct = len(names)
+    hottest, hot_times = facts.by_function(own & ~called)
+    node = facts.hottest(_of_function(facts, int(hottest[0]), own)) if len(hottest) else facts.hottest(facts.of(Activity.COMPUTE))
+    site, _ = facts.hot_line(facts.of(Activity.COMPUTE), int(tree.name[node]))
+    place = facts.place(node, line_node=site)
+    examples = ", ".join(_short_method(tree.names[name]) for name in names[:3])
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary="The program looks compiled without optimisation: one-line functions of the C++ standard library are real calls, none was inlined.",
+        cost=computing,
+        share=computing / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"{distinct} small functions of the C++ standard library ({examples}) appear as calls and take {of_total(facts, cost_called)}.",
+                cost_called,
+                subject="standard library functions",
+                how="exclusive time of called functions whose source is a standard header",
+            ),
+            fact(
+                facts,
+                f"Inlined functions have {time_text(facts, inlined)}; an optimising compiler inlines nearly all of these.",
+                inlined,
+                subject="inlined functions",
+                how="inclusive time of inlined frames",
+            ),
+        ),
+        signs=2,
+        replaces=("hot-compute",),
+    )
+
+
+def _short_method(name: str) -> str:
+    """`std::vector<int, …>::operator[](unsigned long)` → `vector::operator[]`."""
+    from chathpc.profile.names import shorten
+
+    return shorten(name, 40)
+
+
+def deep_recursion(facts: Facts) -> Iterable[Draft]:
+    """A function that calls itself, directly or through others, many levels deep."""
+    entry = cause("deep-recursion")
+    tree = facts.profile.tree
+    if facts.total == 0 or int(tree.depth.max(initial=0)) < entry.threshold("min_depth"):
+        return
+    hot = facts.inclusive > 0
+    function = (tree.kind == NodeKind.FUNCTION) & (tree.name >= 0) & hot & (facts.activities.call < 0)
+    nodes = np.flatnonzero(function).astype(np.int32)
+    if not len(nodes):
+        return
+    levels = _levels(tree.name[nodes], nodes, tree.end[nodes])
+    deepest = int(np.argmax(levels))
+    level = int(levels[deepest])
+    if level < entry.threshold("min_depth"):
+        return
+    name = int(tree.name[nodes[deepest]])
+    outermost = tree.outermost(nodes[tree.name[nodes] == name])
+    cost = float(facts.inclusive[outermost].sum())
+    share = cost / facts.total
+    if share < entry.threshold("min_share"):
+        return
+    weight = np.where(tree.inside(outermost), facts.time, 0.0)
+    node = facts.hottest(np.where(tree.name[np.maximum(facts.activities.caller, 0)] == name, weight, 0.0))
+    node = node if node >= 0 else int(outermost[0])
+    site, _ = facts.hot_line(weight, name)
+    place = facts.place(int(outermost[np.argmax(facts.inclusive[outermost])]), line_node=site if site >= 0 else node)
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{place.function} calls itself {level} levels deep and holds {numbers.percent(share)} of the time.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"{place.function} takes {of_total(facts, cost)}, recursion counted once.",
+                cost,
+                subject=str(place.function),
+                how="inclusive time of its outermost calls",
+                where=place,
+            ),
+            fact(
+                facts,
+                f"It stands {level} times on the deepest call path.",
+                level,
+                unit="levels",
+                subject=f"recursion of {place.function}",
+                how="largest number of frames of the function on one path",
+                where=place,
+            ),
+        ),
+        signs=2,
+    )
+
+
+def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
+    """How many frames of the same name each of `node` (ascending) has on its path, itself included."""
+    order = np.lexsort((node, name))
+    sorted_name, begin, stop = name[order], node[order], end[order]
+    # Within a name: earlier nodes minus those whose subtree ended before this node begins.
+    first = np.flatnonzero(np.append(True, sorted_name[1:] != sorted_name[:-1]))
+    group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
+    big = int(end.max()) + 1
+    ends_sorted = np.sort(stop.astype(np.int64) + group.astype(np.int64) * big)
+    ended = np.searchsorted(ends_sorted, begin.astype(np.int64) + group.astype(np.int64) * big, side="right") - first[group]
+    levels = np.empty(len(order), dtype=np.int64)
+    levels[order] = np.arange(len(order)) - first[group] - ended + 1
+    return levels
+
+
+RULES = (hot_compute, math_in_loops, invariant_function, unoptimised, deep_recursion)

@@ -1,0 +1,125 @@
+"""Input and output: how long, from where, and in how large pieces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, base_name
+
+_SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
+_METADATA = re.compile(r"(f)?(open|close|stat|unlink|rename|mkdir|readdir|access)")
+
+
+def input_output(facts: Facts) -> Iterable[Draft]:
+    """Time in file operations; small requests where the bytes are known and the rate is far below that of a device."""
+    bound, small = cause("io-bound"), cause("io-small-requests")
+    cost = facts.spent(Activity.IO)
+    if facts.total == 0 or cost / facts.total < bound.threshold("min_share"):
+        return
+    weight = facts.of(Activity.IO)
+    names, times = facts.by_function(weight > 0)
+    if not len(names):
+        return
+    tree = facts.profile.tree
+    node = facts.hottest(weight)
+    site, _ = facts.hot_line(weight, int(tree.name[node]))
+    place = facts.place(node, line_node=site)
+    innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[tree.name[tree.function]]
+    calls: dict[str, float] = {}
+    for index in np.flatnonzero(weight > 0).tolist():
+        name = str(innermost[index]).removeprefix("libc_").removeprefix("hpcrun_")
+        calls[name] = calls.get(name, 0.0) + float(weight[index])
+    ranked = sorted(calls.items(), key=lambda item: -item[1])
+    syncing = sum(time for name, time in ranked if _SYNCING.search(name))
+    transferring = sum(time for name, time in ranked if re.match(r"p?(read|write)v?(64)?$", name))
+    evidence = [
+        fact(
+            facts,
+            f"File operations take {of_total(facts, cost)}, mostly {ranked[0][0]} ({time_text(facts, ranked[0][1])}).",
+            cost,
+            subject="file operations",
+            how="time in input and output functions of the C library and below",
+        ),
+        fact(
+            facts,
+            f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
+            float(times[0]),
+            subject=str(place.function),
+            how="the same by calling function",
+            where=place,
+        ),
+    ]
+    against = []
+    wait_seen = facts.profile.sees_waiting
+    if not wait_seen:
+        against.append("The time is CPU time: what the program waits for the device is not in it, the true share may be larger.")
+    volume = _bytes(facts)
+    entry, summary = bound, f"{place.function} spends {numbers.percent(cost / facts.total)} of the time in file operations ({ranked[0][0]})."
+    signs = 2
+    if syncing > 0.5 * cost:
+        evidence.append(
+            fact(
+                facts,
+                f"{time_text(facts, syncing)} of it is forcing data to the device ({ranked[0][0]}).",
+                syncing,
+                subject=ranked[0][0],
+                how="time in functions of the fsync family",
+            )
+        )
+        summary = f"{place.function} forces data to the device again and again: {ranked[0][0]} has {numbers.percent(syncing / facts.total)} of the time."
+        signs = 3
+    elif volume is not None and facts.in_seconds and transferring > 0.3 * cost:
+        rate = volume / cost
+        evidence.append(
+            fact(
+                facts,
+                f"{numbers.size(volume)} were moved in that time, {numbers.size(rate)} a second.",
+                rate,
+                unit="bytes/s",
+                metric="io.write.bytes" if "io.write.bytes" in facts.profile.metrics else "io.read.bytes",
+                subject="file throughput",
+                how="bytes read and written / time in file operations",
+            )
+        )
+        if rate < small.threshold("max_throughput"):
+            entry, signs = small, 3
+            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {numbers.percent(cost / facts.total)} of the time."
+        elif _cpu_cost_of_calls(rate):
+            entry = small
+            summary = f"{place.function} makes many small requests: {numbers.percent(cost / facts.total)} of the time in {ranked[0][0]}."
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=summary,
+        cost=cost,
+        share=cost / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=signs,
+        against=tuple(against),
+    )
+
+
+def _cpu_cost_of_calls(rate: float) -> bool:
+    """True if a rate is below what copying to the page cache in large pieces reaches (1 GB/s on any current machine)."""
+    return rate < 1e9
+
+
+def _bytes(facts: Facts) -> float | None:
+    """Bytes read and written, where they were collected."""
+    found = [
+        facts.profile.total(name)
+        for name in ("io.read.bytes", "io.write.bytes")
+        if name in facts.profile.metrics and facts.profile.metrics[name].has_values
+    ]
+    return sum(found) if found else None
+
+
+RULES = (input_output,)

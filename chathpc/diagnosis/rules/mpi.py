@@ -1,0 +1,354 @@
+"""MPI: whether ranks wait for a slower one, for a message, or move data."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+
+_COLLECTIVE = re.compile(
+    r"p?mpi_i?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)", re.IGNORECASE
+)
+_POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?probe|iprobe|start)", re.IGNORECASE)
+#: Frames below an MPI call that move data instead of waiting for it.
+_TRANSFER = re.compile(
+    r"mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
+)
+#: Of the MPI time, the part that unequal work of the ranks must explain.
+_EXPLAINS = 0.4
+#: Functions whose share of the busiest rank's extra work is at least this are named.
+_MINOR = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranks:
+    """Times per rank (all its threads): `compute`, `mpi`, and `call[r, c]` by MPI function."""
+
+    ids: IntArray
+    compute: FloatArray
+    mpi: FloatArray
+    calls: tuple[str, ...]
+    call: FloatArray
+    functions: tuple[str, ...]
+    function_names: IntArray
+    work: FloatArray  #: computing of each rank by function of the program
+
+
+def public_name(name: str) -> str:
+    """`PMPI_Waitall_f08 [libmpi…]` → `MPI_Waitall`."""
+    stem = re.sub(r"(_f08(ts)?|_)+$", "", base_name(name))
+    stem = stem[1:] if stem[:1] in "Pp" and stem[1:5].lower() == "mpi_" else stem
+    return "MPI_" + stem[4:5].upper() + stem[5:].lower() if stem.lower().startswith("mpi_") else stem
+
+
+def ranks(facts: Facts) -> Ranks | None:
+    """Times per MPI rank; None with fewer than two ranks or without time in MPI."""
+    if facts.rank_count < 2 or facts.spent(Activity.MPI) == 0:
+        return None
+    tree, activities = facts.profile.tree, facts.activities
+    in_mpi = activities.of(Activity.MPI)
+    call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
+    public = {int(name): public_name(tree.names[name]) for name in np.unique(call_name[in_mpi & (call_name >= 0)])}
+    calls = tuple(sorted(set(public.values())))
+    call_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
+    for name, text in public.items():
+        call_of_name[name] = calls.index(text)
+    computing = ~np.isin(activities.kind, (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED))
+    caller_name = np.where(activities.caller >= 0, tree.name[np.maximum(activities.caller, 0)], -1)
+    weights = np.bincount(caller_name[computing & (caller_name >= 0)], weights=facts.time[computing & (caller_name >= 0)], minlength=1)
+    function_names = np.flatnonzero(weights > _MINOR / 10 * facts.total).astype(np.int32)
+    function_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
+    function_of_name[function_names] = np.arange(len(function_names))
+    other = len(calls) + len(function_names)
+    group = np.where(in_mpi, call_of_name[call_name], -1)
+    chosen = np.where(computing, np.where(function_of_name[caller_name] >= 0, function_of_name[caller_name] + len(calls), other), -1)
+    group = np.where(in_mpi, group, chosen).astype(np.int32)
+    per_location = facts.grouped(group, other + 1)
+    ids, rank = np.unique(facts.ranks, return_inverse=True)
+    table = np.zeros((len(ids), other + 1))
+    np.add.at(table, rank, per_location)
+    if bool(ids[0] < 0):  # threads outside any rank: a launcher's daemon
+        ids, table = ids[1:], table[1:]
+    return Ranks(
+        ids=ids.astype(np.int32),
+        compute=table[:, len(calls) :].sum(axis=1),
+        mpi=table[:, : len(calls)].sum(axis=1),
+        calls=calls,
+        call=table[:, : len(calls)],
+        functions=tuple(tree.names[name] for name in function_names),
+        function_names=function_names,
+        work=table[:, len(calls) : other],
+    )
+
+
+def waiting(facts: Facts) -> Iterable[Draft]:
+    """Explain the time in MPI: unequal work, one rank's extra work, late messages, or data."""
+    smallest = cause("mpi-load-imbalance").threshold("min_share")
+    spent = facts.spent(Activity.MPI)
+    if facts.total == 0 or spent / facts.total < smallest:
+        return
+    times = ranks(facts)
+    if times is None:
+        return
+    yields = _yield_share(facts)
+    lost = float((times.compute.max() - times.compute).sum())
+    cost = min(lost, spent)
+    common = (
+        fact(
+            facts,
+            f"The {len(times.ids)} ranks spend {of_total(facts, spent)} in MPI, mostly {_main_calls(times)}.",
+            spent,
+            subject="MPI",
+            how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
+        ),
+    )
+    if cost >= _EXPLAINS * spent and cost / facts.total >= smallest:
+        yield _unequal_work(facts, times, common, cost, spent, yields)
+        return
+    transfer = _transfer(facts)
+    collective = _share_of_calls(times, _COLLECTIVE)
+    yield from _equal_work(facts, times, common, spent, transfer, collective, yields)
+
+
+def _main_calls(times: Ranks) -> str:
+    order = np.argsort(-times.call.sum(axis=0))[:2]
+    total = times.call.sum()
+    return " and ".join(
+        f"{times.calls[c]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)" for c in order if times.call[:, c].sum() > 0.1 * total
+    ) or "in many calls"
+
+
+def _share_of_calls(times: Ranks, pattern: re.Pattern[str]) -> float:
+    chosen = [index for index, name in enumerate(times.calls) if pattern.match(name)]
+    return float(times.call[:, chosen].sum() / times.call.sum()) if times.call.sum() else 0.0
+
+
+def _below_mpi(facts: Facts, pattern: re.Pattern[str]) -> float:
+    """Time in frames below MPI calls whose own name matches."""
+    tree = facts.profile.tree
+    table = np.array([bool(pattern.match(base_name(name))) for name in tree.names] + [False])
+    inside: BoolArray = facts.activities.of(Activity.MPI) & table[tree.name[tree.function]]
+    return float(facts.time[inside].sum())
+
+
+def _transfer(facts: Facts) -> float:
+    """Time below MPI calls in which data is moved."""
+    return _below_mpi(facts, _TRANSFER)
+
+
+_YIELD = re.compile(r"sched_yield")
+
+
+def _yield_share(facts: Facts) -> float:
+    """Part of the MPI time in sched_yield: MPI libraries give the core away when there are more ranks than cores."""
+    spent = facts.spent(Activity.MPI)
+    return _below_mpi(facts, _YIELD) / spent if spent else 0.0
+
+
+def _doubts(facts: Facts, yields: float) -> tuple[str, ...]:
+    if yields > 0.3:
+        return (
+            f"{numbers.percent(yields)} of the MPI time is in sched_yield: the library found more ranks than cores, "
+            "so part of the waiting is for a core.",
+        )
+    return ()
+
+
+def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
+    """Where the program makes the MPI calls that cost most."""
+    weight = facts.of(Activity.MPI)
+    if names is not None:
+        tree = facts.profile.tree
+        table = np.array([bool(names.match(base_name(name))) for name in tree.names] + [False])
+        chosen = table[tree.name[np.maximum(facts.activities.call, 0)]]
+        weight = np.where(chosen, weight, 0.0)
+    node = facts.hottest(weight)
+    if node < 0:
+        return Place()
+    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
+    return facts.place(node, line_node=site)
+
+
+def _unequal_work(
+    facts: Facts, times: Ranks, common: tuple[Evidence, ...], cost: float, spent: float, yields: float
+) -> Draft:
+    busiest = int(np.argmax(times.compute))
+    others = np.delete(np.arange(len(times.ids)), busiest)
+    extra = times.work[busiest] - times.work[others].mean(axis=0)
+    function = int(np.argmax(extra)) if len(extra) else -1
+    # Extra work in functions that the other ranks hardly run at all is one rank's private job, not an uneven share.
+    private = times.work[others].max(axis=0) < 0.1 * times.work[busiest]
+    gained = np.maximum(extra, 0.0)
+    private_part = float(gained[private].sum() / gained.sum()) if gained.sum() > 0 else 0.0
+    job = cause("mpi-collective-wait")
+    is_private = private_part >= job.threshold("min_exclusive_part")
+    entry = job if is_private else cause("mpi-load-imbalance")
+    place, name = Place(), "the program"
+    if function >= 0:
+        tree = facts.profile.tree
+        weight = np.where(
+            (facts.activities.caller >= 0) & (tree.name[np.maximum(facts.activities.caller, 0)] == times.function_names[function]),
+            facts.time,
+            0.0,
+        )
+        weight = np.where(facts.activities.of(Activity.MPI), 0.0, weight)
+        node = facts.hottest(weight)
+        site, _ = facts.hot_line(weight, int(times.function_names[function]))
+        loop = facts.innermost_loop(site)
+        place = facts.place(node, line_node=loop if loop >= 0 else site)
+        name = place.function or name
+    rank = int(times.ids[busiest])
+    mean = float(times.compute.mean())
+    calls = _call_place(facts)
+    evidence = [
+        *common,
+        fact(
+            facts,
+            f"Rank {rank} computes {time_text(facts, float(times.compute[busiest]))}, the idlest rank "
+            f"{time_text(facts, float(times.compute.min()))}, the mean is {time_text(facts, mean)}.",
+            float(times.compute[busiest]),
+            subject=f"rank {rank}",
+            how="time outside MPI per rank",
+        ),
+        fact(
+            facts,
+            f"The other ranks lack {time_text(facts, cost)} of work to the busiest one, {numbers.percent(cost / spent)} of the MPI time.",
+            cost,
+            subject="unequal work of the ranks",
+            how="sum over ranks of (busiest − rank), at most the MPI time",
+        ),
+    ]
+    if function >= 0:
+        evidence.append(
+            fact(
+                facts,
+                f"In {name} rank {rank} spends {time_text(facts, float(times.work[busiest, function]))}, "
+                f"the other rank{'s' if len(others) > 1 else ''} {time_text(facts, float(times.work[others, function].mean()))}"
+                f"{' on average' if len(others) > 1 else ''}.",
+                float(times.work[busiest, function]),
+                subject=f"{name} on rank {rank}",
+                how="time outside MPI per rank and function",
+                where=place,
+            )
+        )
+    called = f" in {calls.function} ({calls.short})" if calls.function and calls.short else ""
+    summary = (
+        f"Only rank {rank} runs {name}; the other ranks wait for it in MPI{called}."
+        if is_private
+        else f"The work is shared unevenly: rank {rank} has {numbers.number(float(times.compute[busiest]) / mean)} times the mean, "
+        f"most of the difference in {name}; the others wait in MPI{called}."
+    )
+    return Draft(
+        cause=entry.id,
+        where=place,
+        summary=summary,
+        cost=cost,
+        share=cost / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=3,
+        against=_doubts(facts, yields),
+    )
+
+
+def _equal_work(
+    facts: Facts, times: Ranks, common: tuple[Evidence, ...], spent: float, transfer: float, collective: float, yields: float
+) -> Iterable[Draft]:
+    moving = transfer / spent
+    bound = cause("mpi-communication-bound")
+    is_moving = moving >= bound.threshold("min_transfer_part")
+    if is_moving:
+        entry, place = bound, _call_place(facts)
+    elif collective >= 0.5:
+        entry, place = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE)
+    else:
+        entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
+    share = spent / facts.total
+    if share < entry.threshold("min_share"):
+        return
+    spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
+    evidence = [
+        *common,
+        fact(
+            facts,
+            f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
+            spread,
+            unit="ratio",
+            subject="computing of the ranks",
+            how="busiest / mean of the time outside MPI per rank",
+        ),
+        fact(
+            facts,
+            f"Data is copied or sent in {time_text(facts, transfer)}, {numbers.percent(moving)} of the MPI time; "
+            "the rest is waiting and progress.",
+            transfer,
+            subject="moving data in MPI",
+            how="time in copy and transfer functions below MPI calls",
+        ),
+    ]
+    where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
+    summary = {
+        "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and much of it moves data: {where}.",
+        "mpi-collective-wait": f"The ranks wait {numbers.percent(share)} of their time in collective operations called from {where}, "
+        "though each computes about the same.",
+        "mpi-late-sender": f"The ranks spend {numbers.percent(share)} of their time in point-to-point calls from {where}, mostly waiting "
+        "for the partner, though each computes about the same.",
+    }[entry.id]
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=summary,
+        cost=spent,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2,
+        against=_doubts(facts, yields),
+    )
+
+
+def oversubscribed(facts: Facts) -> Iterable[Draft]:
+    """More ranks than cores, as the MPI library itself noticed."""
+    entry = cause("oversubscription")
+    spent = facts.spent(Activity.MPI)
+    if facts.total == 0 or not spent or facts.rank_count < 2:
+        return
+    cost = _below_mpi(facts, _YIELD)
+    share = cost / facts.total
+    if share < entry.threshold("min_share"):
+        return
+    place = _call_place(facts)
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"The MPI library gives its core away while it waits ({numbers.percent(share)} of the time in sched_yield), "
+        "which it does when there are more ranks than cores.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"sched_yield below MPI calls takes {of_total(facts, cost)}, {numbers.percent(cost / spent)} of the MPI time.",
+                cost,
+                subject="sched_yield in MPI",
+                how="time in sched_yield below MPI calls",
+                where=place,
+            ),
+        ),
+        signs=1,
+        against=("The number of cores is not in the profile; some MPI libraries are set up to yield always.",),
+    )
+
+
+RULES = (waiting, oversubscribed)

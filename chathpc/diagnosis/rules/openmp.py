@@ -1,0 +1,397 @@
+"""OpenMP: why threads wait.
+
+The time that threads wait in the runtime is accounted for by three sums that can be computed from the times of the threads:
+while one thread runs serial code, the others wait (serial code × (threads − 1)); at the end of a region all wait for the
+busiest (Σ over regions of busiest − each); and what even the busiest thread waits is the price of synchronising at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
+from chathpc.diagnosis.records import Place
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+
+_WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
+#: Of the waiting, the part that a single explanation must cover to be given as the cause of it.
+_EXPLAINS = 0.25
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Team:
+    """Times of the threads of all processes with at least two OpenMP threads; one row per thread.
+
+    `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions; `wait[t]` its waiting.
+    `process[t]` numbers the processes.
+    """
+
+    work: FloatArray
+    serial: FloatArray
+    wait: FloatArray
+    process: IntArray
+    regions: tuple[str, ...]  #: readable names of the functions that hold the regions
+    region_names: IntArray  #: name ids of the outlined functions
+    region_of_node: IntArray
+
+    @property
+    def imbalance(self) -> FloatArray:
+        """Per region, what the other threads lack to the busiest thread, summed over processes."""
+        lost = np.zeros(self.work.shape[1])
+        for process in np.unique(self.process):
+            work = self.work[self.process == process]
+            lost += (work.max(axis=0) - work).sum(axis=0)
+        return lost
+
+    @property
+    def serial_cost(self) -> float:
+        """What the other threads can do nothing in: the serial time of each process × (its threads − 1)."""
+        cost = 0.0
+        for process in np.unique(self.process):
+            members = self.process == process
+            cost += float(self.serial[members].sum() * (members.sum() - 1))
+        return cost
+
+    @property
+    def common_wait(self) -> float:
+        """What even the thread that waits least waits, times the number of threads."""
+        cost = 0.0
+        for process in np.unique(self.process):
+            members = self.process == process
+            cost += float(self.wait[members].min() * members.sum())
+        return cost
+
+
+def team(facts: Facts) -> Team | None:
+    """The OpenMP threads of the program; None if fewer than two threads of a process take part in it."""
+    if facts.share(*_WAITING, Activity.OMP_LOCK) == 0:
+        return None
+    tree = facts.profile.tree
+    outlined = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name]
+    tasks = np.array([name.startswith(("<omp impl", "<omp expl")) for name in tree.names] + [False])[tree.name]
+    # A region's time is everything below its outermost outlined function; without one, below the task placeholder.
+    starts = tree.outermost(np.flatnonzero(outlined & (tree.kind != NodeKind.LINE)).astype(np.int32))
+    covered = tree.inside(starts) if len(starts) else np.zeros(len(tree), dtype=bool)
+    extra = tree.outermost(np.flatnonzero(tasks & ~covered).astype(np.int32))
+    marks = np.zeros(len(tree), dtype=bool)
+    marks[starts] = True
+    marks[extra] = True
+    if not marks.any():
+        return None
+    region_node = tree.nearest(marks)
+    names, region = np.unique(tree.name[np.maximum(region_node, 0)], return_inverse=True)
+    count = len(names)
+    kind = facts.activities.kind
+    waiting = np.isin(kind, (*_WAITING, Activity.OMP_LOCK))
+    idle = waiting | np.isin(kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER))
+    # Columns: one per region, then serial code, then waiting.
+    group = np.where(region_node >= 0, region, count)
+    group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
+    times = facts.grouped(group, count + 2)
+    active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
+    times = times[active]
+    where = facts.profile.where
+    rows = facts.locations[active]
+    process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
+    sizes = np.bincount(process)
+    threaded = sizes[process] >= 2
+    if not threaded.any():
+        return None
+    return Team(
+        work=times[threaded, :count],
+        serial=times[threaded, count],
+        wait=times[threaded, count + 1],
+        process=process[threaded].astype(np.int32),
+        regions=tuple(readable_function(tree.names[name]) for name in names),
+        region_names=names.astype(np.int32),
+        region_of_node=np.where(region_node >= 0, region, -1).astype(np.int32),
+    )
+
+
+def _region_place(facts: Facts, threads: Team, region: int) -> Place:
+    """The hottest loop, or else line, of a region."""
+    weight = np.where(threads.region_of_node == region, facts.time, 0.0)
+    node = facts.hottest(weight)
+    if node < 0:
+        return Place()
+    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
+    loop = facts.innermost_loop(site)
+    outer = loop
+    while outer >= 0:  # the outermost loop of the region is the one that is shared among the threads
+        loop = outer
+        outer = facts.innermost_loop(int(facts.profile.tree.parent[outer]))
+    return facts.place(node, line_node=loop if loop >= 0 else site)
+
+
+def waiting(facts: Facts) -> Iterable[Draft]:
+    """Explain OpenMP waiting by imbalance, serial code, or the price of synchronising."""
+    waited = facts.spent(*_WAITING)
+    smallest = min(cause(name).threshold("min_share") for name in ("omp-load-imbalance", "omp-serial-fraction"))
+    if facts.total == 0 or waited / facts.total < smallest:
+        return
+    threads = team(facts)
+    if threads is None:
+        return
+    count = len(threads.process)
+    imbalance = threads.imbalance
+    common = min(threads.common_wait, waited)
+    explained = float(imbalance.sum()) + threads.serial_cost
+    scale = min(1.0, max(waited - common, 0.0) / explained) if explained > 0 else 0.0
+    drafts = [
+        *_imbalance(facts, threads, waited, imbalance, scale),
+        *_serial(facts, threads, waited, scale),
+        *_synchronisation(facts, threads, waited, common),
+    ]
+    note = _oversubscribed(facts, count)
+    for draft in drafts:
+        yield draft if note is None else _with_doubt(draft, note)
+
+
+def _with_doubt(draft: Draft, note: str) -> Draft:
+    from dataclasses import replace
+
+    return replace(draft, against=(*draft.against, note))
+
+
+def _oversubscribed(facts: Facts, threads: int) -> str | None:
+    """A doubt if the threads were seen on fewer cores than there are threads; None where nothing is known."""
+    cores = facts.profile.where.core[facts.locations]
+    known = cores[cores >= 0]
+    if len(known) == threads and 1 < len(np.unique(known)) < threads:
+        return f"{threads} threads were seen on {len(np.unique(known))} cores: part of the waiting may be for a core, not for work."
+    return None
+
+
+def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray, scale: float) -> Iterable[Draft]:
+    entry = cause("omp-load-imbalance")
+    region = int(np.argmax(imbalance))
+    cost = float(imbalance[region]) * scale
+    share = cost / facts.total
+    if share < entry.threshold("min_share") or cost < _EXPLAINS * waited:
+        return
+    work = threads.work[:, region]
+    function = threads.regions[region]
+    place = _region_place(facts, threads, region)
+    busiest, idlest = float(work.max()), float(work.min())
+    mean = float(work.mean())
+    where_name = place.function or function
+    evidence = (
+        fact(
+            facts,
+            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
+            waited,
+            subject="OpenMP waiting",
+            how="sum over waiting and runtime frames of all threads",
+        ),
+        fact(
+            facts,
+            f"In {where_name} the busiest thread works {time_text(facts, busiest)}, the idlest {time_text(facts, idlest)}, "
+            f"the mean is {time_text(facts, mean)}.",
+            busiest,
+            subject=f"threads in {where_name}",
+            how="time of each thread inside the region, threads without time counted as 0",
+            where=place,
+        ),
+        fact(
+            facts,
+            f"The difference to the busiest thread adds up to {time_text(facts, float(imbalance[region]))} over {len(work)} threads, "
+            f"{numbers.percent(min(cost / waited, 1.0))} of the waiting.",
+            cost,
+            subject=f"imbalance of {where_name}",
+            how="sum over threads of (busiest − thread)",
+            where=place,
+        ),
+    )
+    against = []
+    if busiest < 1.2 * mean:
+        against.append("The busiest thread is less than 20 % above the mean.")
+    yield Draft(
+        cause="omp-load-imbalance",
+        where=place,
+        summary=f"The iterations of {where_name} are shared unevenly: the busiest of {len(work)} threads works "
+        f"{numbers.number(busiest / mean if mean else 1.0)} times the mean, the others wait for it.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=evidence,
+        signs=3 if cost > 0.5 * waited else 2,
+        against=tuple(against),
+    )
+
+
+def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterable[Draft]:
+    entry = cause("omp-serial-fraction")
+    cost = threads.serial_cost * scale
+    share = cost / facts.total
+    if share < entry.threshold("min_share") or cost < _EXPLAINS * waited:
+        return
+    serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(*_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP)
+    weight = np.where(serial_nodes, facts.time, 0.0)
+    node = facts.hottest(weight)
+    if node < 0:
+        return
+    name = int(facts.profile.tree.name[node])
+    site, _ = facts.hot_line(weight, name)
+    place = facts.place(node, line_node=site)
+    in_function = float(weight[(facts.activities.caller >= 0) & (facts.profile.tree.name[facts.activities.caller] == name)].sum())
+    serial = float(threads.serial.sum())
+    count = len(threads.process)
+    evidence = (
+        fact(
+            facts,
+            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
+            waited,
+            subject="OpenMP waiting",
+            how="sum over waiting and runtime frames of all threads",
+        ),
+        fact(
+            facts,
+            f"Serial code outside parallel regions takes {time_text(facts, serial)}, and the other threads wait meanwhile.",
+            serial,
+            subject="serial code",
+            how="time outside regions of threads that take part in them",
+        ),
+        fact(
+            facts,
+            f"{place.function} alone has {time_text(facts, in_function)} of the serial time.",
+            in_function,
+            subject=str(place.function),
+            how="time outside regions in this function and the libraries it calls",
+            where=place,
+        ),
+    )
+    yield Draft(
+        cause="omp-serial-fraction",
+        where=place,
+        summary=f"{place.function} runs on one thread while {count - 1} other{'s' if count > 2 else ''} wait.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=evidence,
+        signs=2 if in_function > 0.5 * serial else 1,
+    )
+
+
+def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) -> Iterable[Draft]:
+    work = float(threads.work.sum())
+    useful = work / (work + waited) if work + waited else 0.0
+    fine = cause("omp-fine-grained-regions")
+    coarse = cause("omp-barrier-wait")
+    is_fine = useful < fine.threshold("max_useful_share")
+    entry = fine if is_fine else coarse
+    share = common / facts.total
+    if share < entry.threshold("min_share") or common < _EXPLAINS * waited:
+        return
+    inside = threads.region_of_node >= 0
+    waits = facts.of(*_WAITING)
+    node = facts.hottest(waits)
+    if node < 0:
+        node = facts.hottest(np.where(inside, facts.time, 0.0))
+    name = int(facts.profile.tree.name[node]) if node >= 0 else -1
+    site, _ = facts.hot_line(waits, name)
+    place = facts.place(node, line_node=site)
+    least = min(float(threads.wait[threads.process == p].min()) for p in np.unique(threads.process))
+    regions = len(threads.regions)
+    evidence = [
+        fact(
+            facts,
+            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
+            waited,
+            subject="OpenMP waiting",
+            how="sum over waiting and runtime frames of all threads",
+        ),
+        fact(
+            facts,
+            f"Even the thread that waits least waits {time_text(facts, least)}, so it is not one thread that holds the others up.",
+            least,
+            subject="the thread that waits least",
+            how="minimum over threads of the time in the runtime",
+        ),
+        fact(
+            facts,
+            f"Work inside the {regions} parallel region{'s' if regions != 1 else ''} is {time_text(facts, work)}, "
+            f"{numbers.percent(useful)} of the time that threads spend in regions and waiting.",
+            work,
+            subject="work in parallel regions",
+            how="time below outlined region functions",
+        ),
+    ]
+    summary = (
+        f"The parallel regions are too small: of the time in regions and waiting only {numbers.percent(useful)} is work."
+        if is_fine
+        else "All threads spend much of their time at barriers, about equally: synchronisation is too frequent for the work between."
+    )
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=summary,
+        cost=common,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2 if is_fine else 1,
+    )
+
+
+def critical(facts: Facts) -> Iterable[Draft]:
+    """Threads that queue at a critical section, an atomic lock or an OpenMP lock."""
+    entry = cause("omp-critical-contention")
+    cost = facts.spent(Activity.OMP_LOCK)
+    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+        return
+    weight = facts.of(Activity.OMP_LOCK)
+    names, times = facts.by_function(weight > 0)
+    if not len(names):
+        return
+    node = facts.hottest(weight)
+    site, at_line = facts.hot_line(weight, int(facts.profile.tree.name[node]))
+    place = facts.place(node, line_node=site)
+    waiting_threads = int((facts.matrix[:, Activity.OMP_LOCK] > 0).sum())
+    evidence = [
+        fact(
+            facts,
+            f"{waiting_threads} threads spend {of_total(facts, cost)} entering and leaving critical sections or locks.",
+            cost,
+            subject="critical sections",
+            how="time in lock functions of the OpenMP runtime",
+        ),
+        fact(
+            facts,
+            f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
+            float(times[0]),
+            subject=str(place.function),
+            how="time in lock functions by calling function",
+            where=place,
+        ),
+    ]
+    if site >= 0:
+        evidence.append(
+            fact(
+                facts,
+                f"{place.short} alone has {time_text(facts, at_line)} of it.",
+                at_line,
+                subject=place.short,
+                how="time in lock functions by calling line",
+                where=place,
+            )
+        )
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"Threads queue at the critical section in {place.function}: {numbers.percent(cost / facts.total)} of the thread time.",
+        cost=cost,
+        share=cost / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2 if waiting_threads > 1 else 1,
+    )
+
+
+RULES = (waiting, critical)

@@ -1,0 +1,133 @@
+"""Waiting outside of OpenMP and MPI: locks, sleeping, events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, base_name
+
+
+def locks(facts: Facts) -> Iterable[Draft]:
+    """Threads that wait for a mutex or spin lock."""
+    entry = cause("lock-contention")
+    cost = facts.spent(Activity.LOCK)
+    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+        return
+    weight = facts.of(Activity.LOCK)
+    names, times = facts.by_function(weight > 0)
+    if not len(names):
+        return
+    node = facts.hottest(weight)
+    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
+    place = facts.place(node, line_node=site)
+    waiting = int((facts.matrix[:, Activity.LOCK] > 0.01 * cost).sum())
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"Threads wait for a lock taken in {place.function}: {numbers.percent(cost / facts.total)} of the thread time.",
+        cost=cost,
+        share=cost / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"{waiting} thread{'s' if waiting != 1 else ''} spend{'s' if waiting == 1 else ''} {of_total(facts, cost)} in lock functions.",
+                cost,
+                subject="lock functions",
+                how="time in mutex and spin lock functions",
+            ),
+            fact(
+                facts,
+                f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
+                float(times[0]),
+                subject=str(place.function),
+                how="time in lock functions by calling function",
+                where=place,
+            ),
+        ),
+        signs=2 if waiting > 1 else 1,
+        against=() if waiting > 1 else ("Only one thread was seen in lock functions.",),
+    )
+
+
+def blocked(facts: Facts) -> Iterable[Draft]:
+    """Threads that sleep or wait for an event while nothing else keeps them from working."""
+    entry = cause("blocking-wait")
+    if facts.total == 0:
+        return
+    sleeping, events = facts.spent(Activity.SLEEP), facts.spent(Activity.BLOCKED)
+    cost = sleeping + events
+    share = cost / facts.total
+    if share < entry.threshold("min_share"):
+        return
+    # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none works.
+    waiting = facts.matrix[:, [Activity.SLEEP, Activity.BLOCKED, Activity.JOIN]].sum(axis=1)
+    totals = facts.matrix.sum(axis=1)
+    busiest = float((totals - waiting).max()) if len(totals) else 0.0
+    length = float(totals.max()) if len(totals) else 0.0
+    nobody = max(length - busiest, 0.0) / length if length else 0.0
+    weight = facts.of(Activity.SLEEP) if sleeping >= 0.2 * cost else facts.of(Activity.SLEEP, Activity.BLOCKED)
+    names, times = facts.by_function(weight > 0)
+    if not len(names):
+        return
+    node = facts.hottest(weight)
+    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
+    place = facts.place(node, line_node=site)
+    call = _main_call(facts, weight)
+    against = []
+    if nobody < 0.3:
+        against.append(
+            f"Another thread works for {numbers.percent(1 - nobody)} of the run, so the waiting may just be the lack of work for this thread."
+        )
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{place.function} waits in {call} ({numbers.percent(share)} of the thread time) instead of working.",
+        cost=cost,
+        share=share,
+        headroom=None if nobody >= 0.3 else 0.1,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"Threads sleep or wait for events for {of_total(facts, cost)}.",
+                cost,
+                subject="sleeping and waiting",
+                how="time in sleep, poll, select, condition and semaphore functions",
+            ),
+            fact(
+                facts,
+                f"{place.function} calls {call} for {time_text(facts, float(times[0]))} of it.",
+                float(times[0]),
+                subject=str(place.function),
+                how="the same by calling function",
+                where=place,
+            ),
+            fact(
+                facts,
+                f"The thread that works most works {time_text(facts, busiest)} of its {time_text(facts, length)}.",
+                busiest,
+                subject="the thread that works most",
+                how="maximum over threads of time outside waiting",
+            ),
+        ),
+        signs=2 if sleeping > 0.2 * cost else 1,
+        against=tuple(against),
+    )
+
+
+def _main_call(facts: Facts, weight: np.ndarray) -> str:
+    call = facts.activities.call
+    counted = np.flatnonzero((weight > 0) & (call >= 0))
+    names = facts.profile.tree.name[call[counted]]
+    sums = np.bincount(np.maximum(names, 0), weights=weight[counted])
+    return base_name(facts.profile.tree.names[int(np.argmax(sums))])
+
+
+RULES = (locks, blocked)

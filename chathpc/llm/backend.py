@@ -1,0 +1,107 @@
+"""What a language model is asked and what comes back, the same for every back end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+Form = Literal["prose", "structured"]
+FORMS: tuple[Form, ...] = ("prose", "structured")
+FinishReason = Literal["stop", "length", "deadline"]
+
+#: Called with each piece of text as it arrives, in order; pieces are not tokens, and their sum is the completion's text.
+OnToken = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One question to a model.
+
+    `system` holds what is the same in every request, so that the prefix cache of a local engine can serve it; what
+    changes belongs into `user`. `deadline` is wall-clock seconds for the whole call, loading and retries included.
+    With a `json_schema` the answer is constrained to it where the back end can; the caller validates the text.
+    """
+
+    system: str
+    user: str
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+    json_schema: Mapping[str, object] | None = None
+    deadline: float = 60.0
+
+    def messages(self) -> list[dict[str, str]]:
+        """The request as chat messages, free of chat-template tokens: the only way from here to a model."""
+        return [
+            {"role": "system", "content": strip_template_tokens(self.system)},
+            {"role": "user", "content": strip_template_tokens(self.user)},
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A model's answer; token counts are null where the back end does not tell them.
+
+    `finish_reason` is `length` if the token limit cut the text and `deadline` if the clock did. `seconds` is the wall-clock
+    time of the whole call.
+    """
+
+    text: str
+    model: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    finish_reason: FinishReason
+    seconds: float
+
+
+class Backend(Protocol):
+    """Something that completes requests."""
+
+    @property
+    def name(self) -> str:
+        """What `--llm` was resolved to: `local:qwen2.5-coder-1.5b`."""
+
+    @property
+    def label(self) -> str:
+        """How reports name it: the model and where it runs."""
+
+    @property
+    def form(self) -> Form:
+        """The prompt form that fits the model, as far as is known."""
+
+    def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+        """Answer `request` within its deadline.
+
+        An answer that the deadline cuts is returned as far as it got; raises BudgetSpentError if there is none by then or
+        if the prompt does not fit the model's context, and ModelUnavailableError if the model cannot answer at all.
+        """
+
+
+# Control tokens of the chat templates of Llama, Qwen, Phi, DeepSeek, GPT-OSS (<|…|>, also with full-width bars), Mistral
+# ([INST] and its kin), Llama 2 (<<SYS>>), Gemma (<start_of_turn>) and GLM ([gMASK], <sop>).
+_TOKENS = re.compile(
+    r"""
+      [<＜][|｜]\S{0,64}?[|｜][>＞]
+    | \[ /? (?:INST|SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_CALLS|TOOL_CONTENT|TOOL_RESULTS|MODEL_SETTINGS|IMG|THINK) \]
+    | \[ s?g?MASK \]
+    | << /? SYS >>
+    | < /? (?:start_of_turn|end_of_turn|start_of_image|end_of_image|bos|eos|pad|mask|unk|sop|eop|think|tool_call
+            |tool_response|(?:unused|reserved_|extra_id_)\d{1,6}) >
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# <s> is a template argument of C++ too: a blank inside takes the special meaning away and leaves the name readable.
+_SENTENCE = re.compile(r"<(/?)s>", re.IGNORECASE)
+
+
+def strip_template_tokens(text: str) -> str:
+    """`text` with everything removed that a model's tokenizer takes for a turn, a role or an end; idempotent.
+
+    Tokenizers read such tokens in the middle of user text as well, so a function named `<|im_end|>` would end the user's
+    turn. A blank takes their place, so that no new token grows together from the remains.
+    """
+    if "<" not in text and "[" not in text and "＜" not in text:
+        return text
+    return _SENTENCE.sub(r"< \1s>", _TOKENS.sub(" ", text))

@@ -1,0 +1,213 @@
+"""Settings of the model stage, each with its origin.
+
+    options  >  CHATHPC_* variables  >  ./chathpc.yaml  >  the user's config.yaml  >  /etc/chathpc/config.yaml
+
+Two keys stand above that order. `pin: true` in the site's file makes its `llm` and `base_url` final, and `hosted: false`,
+in any file or variable, forbids models on other machines. `llm: none` is always allowed.
+
+A ./chathpc.yaml may have come with somebody else's profile. It may choose among local models, but says nothing about where
+data are sent, which key goes with them and which files are loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+
+from chathpc.errors import UsageError
+from chathpc.llm.places import config_file
+from chathpc.profile.text import clean
+
+SITE_FILE = Path("/etc/chathpc/config.yaml")
+PROJECT_FILE = "chathpc.yaml"
+
+#: Settings files are a few lines; a larger one is a mistake or an attack (bytes).
+_LARGEST_FILE = 65_536
+
+Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
+
+
+class Values(BaseModel):
+    """What a settings file may say."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    llm: Text | None = Field(default=None, description="Which model, as for --llm.")
+    base_url: Text | None = Field(default=None, description="Endpoint of an OpenAI-compatible server.")
+    api_key_file: Text | None = Field(default=None, description="File with the key, readable by its owner alone.")
+    models: Text | None = Field(default=None, description="Folder with the weights of local models.")
+    mirror: Text | None = Field(default=None, description="Folder or URL to fetch weights from before anything else.")
+    deadline: float | None = Field(default=None, gt=0, le=86_400, description="Seconds for one answer.")
+    context: int | None = Field(default=None, ge=512, le=1_048_576, description="Context of a local model, tokens.")
+    threads: int | None = Field(default=None, ge=1, le=1024, description="Threads of a local model.")
+    gpu_layers: int | None = Field(default=None, ge=-1, le=10_000, description="Layers on the GPU; -1: all.")
+    form: Literal["prose", "structured"] | None = Field(default=None, description="Prompt form, instead of what is known.")
+    hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
+    pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
+
+
+#: Not taken from ./chathpc.yaml.
+_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror")
+_PINNED = ("llm", "base_url")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The settings in force; `origins` says for each key that is set where it comes from."""
+
+    llm: str = "auto"
+    base_url: str | None = None
+    api_key_file: Path | None = None
+    models: Path | None = None
+    mirror: str | None = None
+    deadline: float = 60.0
+    context: int = 4096
+    threads: int | None = None
+    gpu_layers: int = 0
+    form: Literal["prose", "structured"] | None = None
+    hosted: bool = True
+    origins: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class _Layer:
+    origin: Mapping[str, str]
+    values: Mapping[str, object]
+    explicit: bool = False  # a person said it just now: contradicting the site is an error, not a default overridden
+
+
+def load_settings(
+    options: Mapping[str, object] | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    site: Path = SITE_FILE,
+) -> Settings:
+    """The settings in force.
+
+    `options` are those of the command line by key (`base_url`); null ones count as not given. Raises UsageError, which
+    names the file and the key, for a key that does not exist, a value of the wrong kind, and what the site does not allow.
+    """
+    environ = os.environ if environ is None else environ
+    user = config_file(environ)
+    project = (Path.cwd() if cwd is None else cwd) / PROJECT_FILE
+    layers = [
+        _from_options(options or {}),
+        _from_environment(environ),
+        _from_project(project),
+        _from_file(user) if user is not None else _Layer({}, {}),
+        _from_file(site),
+    ]
+    for layer in layers[:-1]:
+        if "pin" in layer.values:
+            raise UsageError(f"{layer.origin['pin']}: 'pin' is for the site's file alone ({site}).")
+    return _merge(layers)
+
+
+def _merge(layers: list[_Layer]) -> Settings:
+    site = layers[-1]
+    final = [key for key in _PINNED if site.values.get("pin") and key in site.values]
+    values: dict[str, object] = {}
+    origins: dict[str, str] = {}
+    for layer in layers:
+        for key, value in layer.values.items():
+            if key == "hosted":
+                if value is False and values.get("hosted", True) is True:
+                    values[key], origins[key] = value, layer.origin[key]
+            elif key == "pin" or (key == "llm" and value == "auto"):
+                continue  # auto means: whatever the next layer says
+            elif key in final and layer is not site and not (key == "llm" and value == "none"):
+                if layer.explicit and value != site.values[key]:
+                    raise UsageError(
+                        f"{layer.origin[key]} asks for '{_shown(value)}', but this site has settled on "
+                        f"'{_shown(site.values[key])}' ({site.origin[key]}).",
+                        hint="Leave it out, or use --llm none.",
+                    )
+            elif key not in values:
+                values[key], origins[key] = value, layer.origin[key]
+    for key in ("api_key_file", "models"):
+        if key in values:
+            values[key] = Path(str(values[key])).expanduser()
+    return Settings(**values, origins=origins)  # type: ignore[arg-type]  # checked by Values, layer by layer
+
+
+def _from_options(options: Mapping[str, object]) -> _Layer:
+    given = {key: str(value) if isinstance(value, Path) else value for key, value in options.items() if value is not None}
+    origins = {key: "--" + key.replace("_", "-") for key in given}
+    return _Layer(origins, _checked(given, origins), explicit=True)
+
+
+def _from_environment(environ: Mapping[str, str]) -> _Layer:
+    names = {key: f"CHATHPC_{key.upper()}" for key in Values.model_fields if key != "pin"}
+    if not environ.get("CHATHPC_BASE_URL"):
+        names["base_url"] = "OPENAI_BASE_URL"
+    given = {key: environ[name] for key, name in names.items() if environ.get(name)}
+    return _Layer(names, _checked(given, names), explicit=True)
+
+
+def _from_project(path: Path) -> _Layer:
+    layer = _from_file(path)
+    refused = [key for key in _NOT_FROM_PROJECT if key in layer.values]
+    llm = str(layer.values.get("llm", ""))
+    if llm.startswith("openai:") or "/" in llm:
+        refused.append("llm")
+    if refused:
+        raise UsageError(
+            f"{path}: '{refused[0]}' is not taken from this file: it may have come with somebody else's profile.",
+            hint="Put it into your own config.yaml, a CHATHPC_ variable or an option.",
+        )
+    return layer
+
+
+def _from_file(path: Path) -> _Layer:
+    try:
+        with path.open("rb") as file:
+            data = file.read(_LARGEST_FILE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return _Layer({}, {})
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be read: {error.strerror}.") from error
+    if len(data) > _LARGEST_FILE:
+        raise UsageError(f"{path}: larger than {_LARGEST_FILE} bytes; this is no settings file.")
+    try:
+        content = yaml.safe_load(data)
+    except (yaml.YAMLError, UnicodeDecodeError, ValueError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = "" if mark is None else f", line {mark.line + 1}"
+        raise UsageError(f"{path}{line}: not valid YAML.") from None
+    if content is None:
+        return _Layer({}, {})
+    if not isinstance(content, dict):
+        raise UsageError(f"{path}: expected lines of the form 'key: value'.")
+    given = {str(key): value for key, value in content.items() if value is not None}
+    origins = {key: f"{path}, {key}" for key in given}
+    return _Layer(origins, _checked(given, origins, path))
+
+
+def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path | None = None) -> dict[str, object]:
+    """The values in their types. Errors never show a value: it could be a key in the wrong place."""
+    try:
+        return Values.model_validate(dict(given)).model_dump(exclude_none=True)
+    except ValidationError as error:
+        problem = error.errors(include_url=False, include_context=False, include_input=False)[0]
+    key = str(problem["loc"][0])
+    where = origins.get(key, key) if path is None else str(path)
+    if problem["type"] != "extra_forbidden":
+        raise UsageError(f"{where}: '{clean(key)}' is wrong: {problem['msg'][0].lower()}{problem['msg'][1:]}.")
+    secret = key.lower().replace("-", "_") in {"api_key", "key", "openai_api_key", "token"}
+    raise UsageError(
+        f"{where}: there is no setting '{clean(key)[:80]}'.",
+        hint="Keys are not kept in settings: use OPENAI_API_KEY, or api_key_file with a file of mode 0600."
+        if secret
+        else "Settings are " + ", ".join(Values.model_fields) + ".",
+    )
+
+
+def _shown(value: object) -> str:
+    return clean(str(value))[:80]

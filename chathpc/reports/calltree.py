@@ -1,0 +1,77 @@
+"""A call tree as lines of text: share, time, a bar, the name indented by depth, the place at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.text import Text
+
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten, shorten_path
+from chathpc.report import TreeRecord, TreeRow
+from chathpc.reports.style import Style
+
+BAR = 10
+#: The part of a bar that is spent in the place itself, and the part that is spent in what it calls.
+OWN, CALLED = "━", "─"
+#: A place that itself costs this share of the whole is printed in bold.
+_HOT = 0.1
+_STEP = 2
+
+
+def legend(style: Style) -> str:
+    """What the two halves of a bar mean."""
+    return style.fit(f"{OWN}{OWN} in the place itself, {CALLED}{CALLED} in what it calls")
+
+
+def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
+    """One line a row, at most `style.width` columns wide."""
+    times = [style.fit(numbers.quantity(row.inclusive, tree.unit)) for row in tree.rows]
+    widest = max(map(len, times), default=0)
+    step, deepest = _indentation(tree.rows, style.width)
+    return [_line(row, time.rjust(widest), tree.total, step, deepest, style) for row, time in zip(tree.rows, times, strict=True)]
+
+
+def _indentation(rows: Sequence[TreeRow], width: int) -> tuple[int, int]:
+    """Columns a level, and the depth from which rows are no longer moved to the right but tell their depth."""
+    room = width // 4
+    deepest = max((row.depth for row in rows), default=0)
+    step = _STEP if deepest * _STEP <= room else 1
+    return step, room // step
+
+
+def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style: Style) -> Text:
+    own = row.exclusive / total if total > 0 else 0.0
+    hot = "bold" if own >= _HOT else ""
+    line = Text.assemble(
+        numbers.percent_cell(row.share).rjust(7), "  ", time, "  ", bar(row.share, own, style), "  ",
+        " " * (step * min(row.depth, deepest)),
+    )  # fmt: skip
+    if row.depth > deepest:
+        line.append(f"({row.depth}) ", style="dim")
+    ellipsis = style.fit("…")
+    room = max(8, style.width - line.cell_len)
+    label, place = style.name(row.label), style.name(row.place)
+    if place and place in label:
+        place = ""
+    place = shorten_path(place, max(8, room // 3), ellipsis=ellipsis)
+    label = shorten(label, max(6, room - (len(place) + 2 if place else 0)), ellipsis=ellipsis)
+    line.append(label, style=hot)
+    gap = style.width - line.cell_len - Text(place).cell_len
+    if place and gap >= 2:
+        line.append(" " * gap)
+        line.append(place, style="blue")
+    return line
+
+
+def bar(share: float, own: float, style: Style) -> Text:
+    """A bar of BAR columns: as long as the inclusive share, its first part the exclusive one."""
+    length = _columns(share)
+    inner = min(length, _columns(own))
+    return Text.assemble(
+        (style.fit(OWN * inner), "red"), (style.fit(CALLED * (length - inner)), "dim"), " " * (BAR - length)
+    )
+
+
+def _columns(share: float) -> int:
+    return max(0, min(BAR, round(share * BAR)))

@@ -1,0 +1,140 @@
+"""The report as Markdown (CommonMark, GitHub's dialect included), safe to show whatever names a profile holds.
+
+A word that could mean something in Markdown is set as code, where no link, image, mention or HTML can hide.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten
+from chathpc.profile.text import clean
+from chathpc.report import FindingRecord, Report
+from chathpc.reports import wording
+from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.style import Style
+
+#: Words of these characters mean nothing in Markdown, wherever in a line they stand.
+_INERT = re.compile(r"[^\W_](?:[\w.,;:%'\"/()×±µ=+-]*[\w.,;:%'\")])?|[–(\"'±×]?[\d.,]+[%x×]?[.,;:)]*|\([^\W_][\w,;:-]*[\w.,;:)]")
+#: Words that some dialects turn into links although no character in them is special.
+_LINK = re.compile(r"//|www\.|@|#|_|^https?:|^mailto:", re.IGNORECASE)
+_TRAILING = re.compile(r"[.,;:]+$")
+#: A line that begins like this would become a list or a heading.
+_LINE_START = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=~>#*])")
+_TREE_WIDTH = 100
+_NAME_WIDTH = 120
+
+
+def render(report: Report, style: Style) -> str:
+    """The whole report; lines are not wrapped, for Markdown viewers do that."""
+    blocks = [
+        f"# {prose(report.profile.title or 'Profile')}",
+        " · ".join(prose(word) for word in wording.run_line(report)[1:]),
+        f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(report.headline)}",
+    ]
+    evidence = {record.id: record.statement for record in report.evidence}
+    for number, finding in enumerate(report.findings, start=1):
+        blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, evidence)]
+    uncited = wording.uncited(report)
+    if uncited:
+        blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
+    blocks += _explanation(report)
+    blocks += _tree(report)
+    if report.profile.caveats or report.notes:
+        blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
+    if report.profile.not_collected:
+        missing = (f"{prose(what)}: {code(how)}" for what, how in report.profile.not_collected.items())
+        blocks += ["## Not collected", _list(missing)]
+    if report.evidence:
+        sources = (f"**{prose(record.id)}** {prose(record.source)}" for record in report.evidence)
+        blocks += ["## Where the evidence comes from", _list(sources)]
+    blocks.append(f"---\n\n{prose(wording.checked(report))}")
+    return style.fit("\n\n".join(block for block in blocks if block) + "\n")
+
+
+def _finding(finding: FindingRecord, evidence: dict[str, str]) -> list[str]:
+    name = finding.where.kernel or finding.where.function
+    place = wording.place(finding.where)
+    where = " at ".join(code(shorten(text, _NAME_WIDTH)) for text in (name, place) if text)
+    rows = [f"**{prose(key)}** {prose(evidence[key])}" for key in finding.evidence if key in evidence]
+    if len(finding.where.path) > 1:
+        rows.append("**Path** " + " → ".join(code(shorten(name, _NAME_WIDTH)) for name in finding.where.path))
+    rows.append(f"**Gain** {prose(wording.gain(finding))}")
+    rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(finding.advice)]
+    rows.append(f"**Sure?** {prose(wording.sure(finding))}")
+    if finding.next_measurement:
+        rows.append(f"**Next** {prose(finding.next_measurement)}")
+    return [where, prose(finding.summary), _list(rows)]
+
+
+def _explanation(report: Report) -> list[str]:
+    explanation = report.explanation
+    sentences = []
+    for sentence in explanation.sentences:
+        if sentence.status == "struck":
+            continue
+        cited = f" ({', '.join(prose(key) for key in sentence.evidence)})" if sentence.evidence else ""
+        repaired = " *(repaired)*" if sentence.status == "repaired" else ""
+        sentences.append(f"{prose(sentence.text)}{cited}{repaired}")
+    note = f"*{prose(explanation.note)}*" if explanation.note else ""
+    if not sentences:
+        return [note]
+    if explanation.model is None:
+        return ["## What this means", " ".join(sentences), note]
+    title = f"## Commentary by {code(explanation.model)}"
+    label = "*A language model's words; its claims were checked against the evidence.*"
+    return [title, label, "> " + " ".join(sentences), note]
+
+
+def _tree(report: Report) -> list[str]:
+    if report.tree is None or not report.tree.rows:
+        return []
+    plain = Style(width=_TREE_WIDTH)
+    lines = [line.plain.rstrip() for line in tree_lines(report.tree, plain)]
+    return [
+        "## Where the time is" if report.tree.unit == "s" else "## Where it is",
+        prose(f"{wording.coverage(report)}."),
+        fenced("\n".join([*lines, legend(plain)])),
+    ]
+
+
+def prose(text: str) -> str:
+    """A sentence as Markdown that shows exactly this sentence."""
+    words = [_word(word) for word in clean(" ".join(text.split())).split(" ")]
+    return _LINE_START.sub(_escape_start, " ".join(words))
+
+
+def _escape_start(match: re.Match[str]) -> str:
+    return f"{match[1]}\\{match[2]}" if match[1] else f"\\{match[3]}"
+
+
+def _word(word: str) -> str:
+    if not word or (_INERT.fullmatch(word) and not _LINK.search(word)):
+        return word
+    if not any(character.isalnum() for character in word):
+        return "".join(f"\\{c}" if c.isascii() and not c.isalnum() else c for c in word)
+    trailing = _TRAILING.search(word)
+    end = trailing[0] if trailing else ""
+    return code(word[: len(word) - len(end)]) + end
+
+
+def code(text: str) -> str:
+    """`text` as a code span, in which nothing is markup: its fence is longer than any run of backticks inside."""
+    text = clean(" ".join(text.split()))
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * (longest + 1)
+    space = " " if text.startswith("`") or text.endswith("`") else ""
+    return f"{fence}{space}{text}{space}{fence}"
+
+
+def fenced(text: str) -> str:
+    """Lines as a code block whose fence is longer than any run of backticks inside."""
+    longest = max((len(run) for run in re.findall(r"`+", text)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}text\n{text}\n{fence}"
+
+
+def _list(rows: Iterable[str]) -> str:
+    return "\n".join(f"- {row}" for row in rows)

@@ -1,0 +1,107 @@
+"""A page of text for a terminal: lines of styled text, wrapped and aligned by the width that characters have on the screen."""
+
+from __future__ import annotations
+
+import io
+import re
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.text import Text
+
+from chathpc.profile.names import shorten, shorten_path
+from chathpc.reports.style import Style
+
+#: Column at which the text of a labelled paragraph begins: `   Gain   at most 1.35x`.
+INDENT = 3
+LABEL = 7
+
+_PATH = re.compile(r"\w*/[^/\s]")
+
+
+class Page:
+    """Collects the lines of a report; `text()` gives them with or without colours. All text that comes in is escaped here."""
+
+    def __init__(self, style: Style) -> None:
+        self.style = style
+        self.lines: list[Text] = []
+        self.ellipsis = style.fit("…")
+        # Only measures and wraps; its own ideas of a terminal are not asked for.
+        self._console = Console(file=io.StringIO(), width=style.width, color_system=None, _environ={})
+
+    def blank(self) -> None:
+        """One empty line, never two."""
+        if self.lines and self.lines[-1].plain:
+            self.lines.append(Text())
+
+    def heading(self, title: str, detail: str = "") -> None:
+        """A section's title, its detail in brackets."""
+        self.blank()
+        text = Text(self.style.prose(title), style="bold")
+        if detail:
+            text.append(f" ({self.style.prose(detail)})", style="dim")
+        self._wrapped(text, indent=0)
+
+    def paragraph(self, text: str, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = INDENT) -> None:
+        """A wrapped paragraph; with a label, the label stands in a column of its own at the left."""
+        self._wrapped(self.sentence(text, style), indent=indent, label=label, label_style=label_style)
+
+    def sentence(self, text: str, style: str = "") -> Text:
+        """`text` ready for wrapping: what would not fit on a line of its own is shortened, never broken in two."""
+        longest = self.style.width - INDENT - LABEL
+        words = [self._word(word, longest) for word in self.style.prose(text).split(" ")]
+        return Text(" ".join(words), style=style)
+
+    def _word(self, word: str, longest: int) -> str:
+        if len(word) <= longest:
+            return word
+        short = shorten_path if _PATH.match(word) else shorten
+        return short(word, longest, ellipsis=self.ellipsis)
+
+    def command(self, text: str, *, indent: int = INDENT + LABEL) -> None:
+        """Text to copy: on a line of its own and never wrapped, however long."""
+        self.lines.append(Text(" " * indent + self.style.prose(text), style="cyan", no_wrap=True))
+
+    def ends(self, left: Text, right: Text) -> None:
+        """Two texts at the two ends of a line; if they do not fit together, the right one goes below."""
+        gap = self.style.width - left.cell_len - right.cell_len
+        if gap >= 2:
+            self.lines.append(Text.assemble(left, " " * gap, right))
+            return
+        self.lines.append(left)
+        if right.plain:
+            self.lines.append(Text.assemble(" " * INDENT, right))
+
+    def row(self, text: Text) -> None:
+        """A line that is laid out already."""
+        self.lines.append(text)
+
+    def flow(self, pieces: list[Text], *, indent: int = INDENT) -> None:
+        """Pieces of text one after the other as one wrapped paragraph."""
+        self._wrapped(Text(" ").join(pieces), indent=indent)
+
+    def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "") -> None:
+        column = indent + (LABEL if label else 0)
+        first = Text(" " * indent)
+        if label:
+            first.append(self.style.fit(label), style=label_style)
+            first.append(" " * max(1, LABEL - cell_len(label)))
+        wrapped = text.wrap(self._console, max(20, self.style.width - column), overflow="fold")
+        for number, line in enumerate(wrapped):
+            line.rstrip()
+            self.lines.append(Text.assemble(first if number == 0 else " " * column, line))
+
+    def text(self) -> str:
+        """The page, one newline at the end; ANSI colours only if the style has them."""
+        while self.lines and not self.lines[-1].plain:
+            self.lines.pop()
+        if not self.style.colour:
+            return "".join(f"{line.plain.rstrip()}\n" for line in self.lines)
+        stream = io.StringIO()
+        console = Console(
+            file=stream, force_terminal=True, color_system="standard", width=100_000, legacy_windows=False, _environ={}
+        )
+        for line in self.lines:
+            line.rstrip()
+            console.print(line, soft_wrap=True, highlight=False, markup=False, emoji=False)
+        return stream.getvalue()

@@ -1,0 +1,159 @@
+"""The report as text for a terminal, a log file or a mail: the verdict first, then what it rests on."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten, shorten_path
+from chathpc.report import EvidenceRecord, ExplanationRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
+from chathpc.reports import wording
+from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.page import INDENT, Page
+from chathpc.reports.style import Style
+
+_VERDICT_STYLES = {"bottleneck": "bold red", "healthy": "bold green", "insufficient-data": "bold yellow"}
+#: A call path is shown by its outermost and its innermost names.
+_PATH_HEAD, _PATH_TAIL = 1, 4
+
+
+def render(report: Report, style: Style) -> str:
+    """The whole report, at most `style.width` columns wide except for commands to copy."""
+    page = Page(style)
+    page.paragraph(" · ".join(wording.run_line(report)), indent=0, style="dim")
+    page.blank()
+    _verdict(page, report)
+    evidence = {record.id: record for record in report.evidence}
+    told: set[str] = set()
+    for number, finding in enumerate(report.findings, start=1):
+        _finding(page, number, finding, evidence, told)
+    _measured(page, [evidence[identifier] for identifier in wording.uncited(report)])
+    _explanation(page, report.explanation)
+    _tree(page, report)
+    _limits(page, report.profile, report.notes)
+    if style.verbose:
+        _making(page, report)
+    page.blank()
+    page.paragraph(wording.checked(report), indent=0, style="dim")
+    return page.text()
+
+
+def _verdict(page: Page, report: Report) -> None:
+    verdict = Text(wording.VERDICTS[report.verdict], style=_VERDICT_STYLES[report.verdict])
+    page.flow([verdict, Text(), page.sentence(report.headline, "bold")], indent=0)
+
+
+def _finding(
+    page: Page, number: int, finding: FindingRecord, evidence: dict[str, EvidenceRecord], told: set[str]
+) -> None:
+    page.blank()
+    title = Text.assemble((f"{number}".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
+    page.ends(title, _where(page, finding.where))
+    if finding.summary:
+        page.paragraph(finding.summary)
+    for identifier in finding.evidence:
+        if identifier in evidence and identifier not in told:
+            page.paragraph(evidence[identifier].statement, label=identifier, label_style="cyan")
+    again = [identifier for identifier in finding.evidence if identifier in told or identifier not in evidence]
+    if again:
+        page.paragraph(f"{', '.join(again)} (above)", label="And", label_style="dim")
+    told.update(finding.evidence)
+    if len(finding.where.path) > 1:
+        page.paragraph(_path(page, finding.where.path), label="Path")
+    page.paragraph(wording.gain(finding), label="Gain")
+    for position, advice in enumerate(finding.advice):
+        page.paragraph(advice, label="Do" if position == 0 else "or")
+    page.paragraph(wording.sure(finding), label="Sure?")
+    if finding.next_measurement:
+        page.paragraph(finding.next_measurement, label="Next")
+
+
+def _where(page: Page, where: PlaceRecord) -> Text:
+    """`triangular_work   stencil.c:47`, in at most two thirds of the line."""
+    room = page.style.width * 2 // 3 - INDENT
+    place = shorten_path(page.style.name(wording.place(where)), room // 2, ellipsis=page.ellipsis)
+    name = page.style.name(where.kernel or where.function or "")
+    name = shorten(name, room - len(place) - 2, ellipsis=page.ellipsis)
+    return Text.assemble((name, "bold"), "  " if name and place else "", (place, "blue"))
+
+
+def _path(page: Page, names: list[str]) -> str:
+    """The call path on about one line: names shortened, the middle of a long path left out."""
+    each = page.style.width // 3
+    short = [shorten(page.style.name(name), each, ellipsis=page.ellipsis) for name in names]
+    if len(short) > _PATH_HEAD + _PATH_TAIL + 1:
+        short = [*short[:_PATH_HEAD], page.ellipsis, *short[-_PATH_TAIL:]]
+    return " > ".join(short)
+
+
+def _measured(page: Page, evidence: list[EvidenceRecord]) -> None:
+    """Facts that belong to no finding: what a verdict without findings rests on."""
+    if evidence:
+        page.heading("Measured")
+    for record in evidence:
+        page.paragraph(record.statement, label=record.id, label_style="cyan")
+
+
+def _explanation(page: Page, explanation: ExplanationRecord) -> None:
+    kept = [sentence for sentence in explanation.sentences if sentence.status != "struck"]
+    if kept and explanation.model is not None:
+        page.heading(f"Commentary by {explanation.model}", "a language model's words; its claims were checked")
+    elif kept:
+        page.heading("What this means")
+    pieces = []
+    for sentence in kept:
+        text = page.sentence(sentence.text, "italic" if explanation.model is not None else "")
+        if sentence.evidence:
+            text.append(page.style.prose(f" [{', '.join(sentence.evidence)}]"), style="cyan not italic")
+        if sentence.status == "repaired":
+            text.append(" (repaired)", style="dim not italic")
+        pieces.append(text)
+    if pieces:
+        page.flow(pieces)
+    if explanation.note:
+        if not pieces:
+            page.blank()
+        page.paragraph(explanation.note, indent=INDENT if pieces else 0, style="dim")
+
+
+def _tree(page: Page, report: Report) -> None:
+    if report.tree is None or not report.tree.rows:
+        return
+    page.heading("Where the time is" if report.tree.unit == "s" else "Where it is", wording.coverage(report))
+    for line in tree_lines(report.tree, page.style):
+        page.row(line)
+    page.paragraph(legend(page.style), indent=0, style="dim")
+
+
+def _limits(page: Page, profile: ProfileRecord, notes: list[str]) -> None:
+    """What the data cannot tell, and how to see it."""
+    if profile.caveats or notes:
+        page.heading("Bear in mind")
+        for text in (*profile.caveats, *notes):
+            page.paragraph(text, label="-", label_style="", indent=INDENT - 1)
+    if profile.not_collected:
+        page.heading("Not collected", "what would show it")
+        for missing, command in profile.not_collected.items():
+            page.paragraph(missing)
+            page.command(command, indent=INDENT + 2)
+
+
+def _making(page: Page, report: Report) -> None:
+    """How the report was made: stages with their times, the pruning, versions."""
+    page.heading("How this was made")
+    stages = ", ".join(f"{name} {numbers.seconds(value)}" for name, value in report.timings.items())
+    versions = ", ".join(f"{name} {version}" for name, version in report.versions.items())
+    pruning = report.pruning
+    contexts = f"{numbers.count(pruning.contexts_after)} of {numbers.count(pruning.contexts_before)} contexts"
+    metrics = f"{pruning.metrics_after} of {pruning.metrics_before} metrics"
+    rows = (
+        ("Time", stages),
+        ("Kept", f"{contexts}, {metrics}, {numbers.count(pruning.tokens)} tokens of prompt"),
+        ("With", versions),
+        ("From", ", ".join(report.profile.paths)),
+    )
+    for label, text in rows:
+        if text:
+            page.paragraph(text, label=label)
+    for record in report.evidence:
+        page.paragraph(f"{record.id} from {record.source}", label="", style="dim")

@@ -1,0 +1,75 @@
+"""The words that every renderer uses for the parts of a report."""
+
+from __future__ import annotations
+
+from chathpc.profile import numbers
+from chathpc.report import FindingRecord, PlaceRecord, Report
+
+VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
+
+#: Confidence (a probability) from which a finding is called so.
+_HIGH, _MEDIUM = 0.8, 0.5
+
+
+def run_line(report: Report) -> list[str]:
+    """The run in a few words: title, format, shape, total of the metric that is explained."""
+    profile = report.profile
+    words = [profile.title, profile.format, profile.shape]
+    if report.tree is not None:
+        names = {metric.id: metric.source_name for metric in profile.metrics}
+        total = numbers.quantity(report.tree.total, report.tree.unit)
+        words.append(f"{total} of {names.get(report.tree.metric) or report.tree.metric}")
+    return [word for word in words if word]
+
+
+def place(where: PlaceRecord) -> str:
+    """`heat.c:12` (base name), `heat.c`, or nothing."""
+    if where.file is None:
+        return ""
+    base = where.file.rsplit("/", 1)[-1]
+    return f"{base}:{where.line}" if where.line else base
+
+
+def gain(finding: FindingRecord) -> str:
+    """What could be won at most, and the cost that this comes from."""
+    cost = f"{numbers.percent(finding.share)} of the whole"
+    if finding.seconds is not None:
+        cost = f"{numbers.seconds(finding.seconds)}, {cost}"
+    if finding.speedup_bound is None:
+        return f"not known; the cost is {cost}"
+    return f"at most {numbers.speedup(finding.speedup_bound)} on the run; the cost is {cost}"
+
+
+def sure(finding: FindingRecord) -> str:
+    """How sure the finding is, why, and what speaks against it."""
+    level = "high" if finding.confidence >= _HIGH else "medium" if finding.confidence >= _MEDIUM else "low"
+    reason = f": {finding.confidence_reason}" if finding.confidence_reason else ""
+    against = "; ".join(text.rstrip(".") for text in finding.against) or "nothing found"
+    return f"{level} ({numbers.percent(finding.confidence)}){reason.rstrip('.')}. Against it: {against}."
+
+
+def coverage(report: Report) -> str:
+    """How much of the tree and of the time is shown."""
+    if report.tree is None:
+        return ""
+    shown, all_of_them = numbers.count(len(report.tree.rows)), numbers.count(report.pruning.contexts_before)
+    kept = report.pruning.time_kept_share
+    return f"{shown} of {all_of_them} contexts; those kept cover {numbers.percent(kept)} of the time"
+
+
+def checked(report: Report) -> str:
+    """The last line: where the numbers come from, how many claims were checked, and which model wrote."""
+    claims = report.explanation.claims
+    counted = f"{numbers.count(claims.checked)} claim{'s' if claims.checked != 1 else ''} checked"
+    changed = f"{numbers.count(claims.repaired)} repaired, " if claims.repaired else ""
+    model = report.explanation.model or "none"
+    return (
+        f"Every number above was computed from the profile ({counted}, {changed}{numbers.count(claims.struck)} struck). "
+        f"Model: {model}."
+    )
+
+
+def uncited(report: Report) -> list[str]:
+    """Ids of the evidence that no finding rests on, in the order of the report."""
+    cited = {identifier for finding in report.findings for identifier in finding.evidence}
+    return [evidence.id for evidence in report.evidence if evidence.id not in cited]
