@@ -76,6 +76,7 @@ class _Walker:
     def level(self, begin: Int64Array, end: Int64Array, owner: Int64Array) -> tuple[Int64Array, Int64Array]:
         """Records of one level, block by block, and the node that each hangs below."""
         blocks = np.arange(len(begin))
+        counts = np.empty(len(begin), dtype=np.int64)
         rounds: list[tuple[Int64Array, Int64Array]] = []
         cursor, stop = begin, end
         while len(cursor) >= FEW_BLOCKS:
@@ -83,27 +84,25 @@ class _Walker:
             rounds.append((blocks, cursor))
             cursor = self.advance(cursor, stop)
             left = cursor < stop
+            counts[blocks[~left]] = len(rounds)
             cursor, stop, blocks = cursor[left], stop[left], blocks[left]
         tails = [self.follow(int(at), int(to)) for at, to in zip(cursor, stop, strict=True)]
-        in_rounds = np.zeros(len(begin), dtype=np.int64)
-        for blocks_of_round, _ in rounds:
-            in_rounds[blocks_of_round] += 1
-        counts = in_rounds.copy()
-        counts[blocks] += np.array([len(tail) for tail in tails], dtype=np.int64)
+        counts[blocks] = np.array([len(tail) for tail in tails], dtype=np.int64) + len(rounds)
         first = np.cumsum(counts) - counts
         word = np.empty(int(counts.sum()), dtype=np.int64)
         for number, (blocks_of_round, words) in enumerate(rounds):
             word[first[blocks_of_round] + number] = words
-        for block, tail in zip(blocks, tails, strict=True):
-            at = int(first[block] + in_rounds[block])
+        for block, tail in zip(blocks.tolist(), tails, strict=True):
+            at = int(first[block]) + len(rounds)
             word[at : at + len(tail)] = tail
         return word, np.repeat(owner, counts)
 
     def advance(self, cursor: Int64Array, stop: Int64Array) -> Int64Array:
-        if bool(np.any(cursor + CONTEXT_WORDS > stop)):
-            self.overrun(int(cursor[np.flatnonzero(cursor + CONTEXT_WORDS > stop)[0]]))
-        after = cursor + CONTEXT_WORDS + self.sizes[cursor]
-        if bool(np.any(after > stop)):
+        # Sizes are read before the record is known to lie in its block; a section is far from the end of the file (the other
+        # sections, the footer), and a block ends inside its section, so the read itself stays inside the file.
+        after = cursor + self.sizes[np.minimum(cursor, len(self.sizes) - 1)]
+        after += CONTEXT_WORDS
+        if bool((after > stop).any()):
             self.overrun(int(cursor[np.flatnonzero(after > stop)[0]]))
         return after
 

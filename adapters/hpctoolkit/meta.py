@@ -99,17 +99,18 @@ class _Reader:
             return np.empty(0, dtype=layout), at, layout.itemsize
         return self.file.array(at, layout, count, stride), at, stride
 
-    def index(self, pointers: NDArray[np.uint64], at: int, stride: int, count: int, what: str) -> NDArray[np.int64]:
+    def index(self, pointers: NDArray[np.uint64], at: int, stride: int, count: int, what: str) -> NDArray[np.int32]:
         """Row numbers for pointers into a table; −1 for null pointers."""
-        present = pointers != 0
-        if not bool(present.any()):
-            return np.full(len(pointers), -1, dtype=np.int64)
         distance = pointers - np.uint64(at)  # wraps for pointers before the table, and is then far too large
-        row = distance // np.uint64(stride)
-        wrong = present & ((row >= count) | (distance % np.uint64(stride) != 0))
-        if bool(wrong.any()):
-            raise self.file.damaged(f"points to a {what} that does not exist", int(pointers[np.flatnonzero(wrong)[0]]))
-        return np.where(present, row, 0).astype(np.int64) - ~present
+        row, rest = np.divmod(distance, np.uint64(stride))
+        fits = (row < count) & (rest == 0)
+        if bool(fits.all()) and at != 0:
+            return row.astype(np.int32)
+        null = pointers == 0
+        if not bool((fits | null).all()):
+            wrong = int(np.flatnonzero(~(fits | null))[0])
+            raise self.file.damaged(f"points to a {what} that does not exist", int(pointers[wrong]))
+        return np.where(null, -1, row.astype(np.int64)).astype(np.int32)
 
 
 def read_meta(file: DatabaseFile) -> Meta:
@@ -210,13 +211,13 @@ class _Tables:
     file_names: Sequence[str]
     module_names: Sequence[str]
 
-    def function_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def function_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.reader.index(pointers, *self.function_table, len(self.functions), "function")
 
-    def file_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def file_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.reader.index(pointers, *self.file_table, "source file")
 
-    def module_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int64]:
+    def module_rows(self, pointers: NDArray[np.uint64]) -> NDArray[np.int32]:
         return self.reader.index(pointers, *self.module_table, "load module")
 
     def function_names(self, names: dict[str, int]) -> NDArray[np.int32]:
@@ -235,6 +236,17 @@ class _Tables:
         return result
 
 
+#: Kind of a node by lexical type; types that are newer than this reader count as regions.
+_KINDS = np.full(256, NodeKind.REGION, dtype=np.uint8)
+_KINDS[st.LEXICAL_FUNCTION] = NodeKind.FUNCTION
+_KINDS[st.LEXICAL_LOOP] = NodeKind.LOOP
+_KINDS[st.LEXICAL_LINE] = NodeKind.LINE
+_KINDS[st.LEXICAL_INSTRUCTION] = NodeKind.INSTRUCTION
+
+#: Words of `flex` that the fields take, by the three known flags.
+_FLEX_WORDS = np.array([(f & 1) + (f & 2) + 2 * (f >> 2) for f in range(8)], dtype=np.uint8)
+
+
 def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16]]:
     file = reader.file
     head = file.header(CONTEXT, st.CONTEXT_TREE)
@@ -245,20 +257,20 @@ def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16
     is_entry = records.entry >= 0
     word = records.word
     identity = words[word + st.CONTEXT_ID_WORD]
-    flags = ((identity >> np.uint64(32)) & np.uint64(0xFF)).astype(np.uint8)
-    flags[is_entry] = 0
-    relation = ((identity >> np.uint64(40)) & np.uint64(0xFF)).astype(np.uint8)
-    lexical = ((identity >> np.uint64(48)) & np.uint64(0xFF)).astype(np.uint8)
-    context_id = (identity & np.uint64(0xFFFFFFFF)).astype(np.int64)
+    identity[is_entry] = 0
+    # The upper half of the word: flags, relation, lexical type, words of flex; one byte each.
+    halves = identity.view("<u4").reshape(n, 2)
+    bytes_of = identity.view("u1").reshape(n, 8)
+    flags, relation, lexical, flex_words = (np.ascontiguousarray(bytes_of[:, index]) for index in range(4, 8))
+    context_id = halves[:, 0].astype(np.int64)
     context_id[is_entry] = entries["ctxId"][records.entry[is_entry]]
-    propagation = (words[word + st.CONTEXT_PROPAGATION_WORD] & np.uint64(0xFFFF)).astype(np.uint16)
+    propagation = words[word + st.CONTEXT_PROPAGATION_WORD].astype(np.uint16)
     propagation[is_entry] = 0
 
     has_function = (flags & st.HAS_FUNCTION) != 0
     has_place = (flags & st.HAS_SRCLOC) != 0
     has_point = (flags & st.HAS_POINT) != 0
-    needed = has_function * 1 + has_place * 2 + has_point * 2
-    if bool(np.any((needed > (identity >> np.uint64(56))) & ~is_entry)):
+    if bool((_FLEX_WORDS[flags & 7] > flex_words).any()):
         raise file.damaged("a context is shorter than its fields", int(word[0]) * 8)
     flex = word + st.CONTEXT_WORDS
 
@@ -287,11 +299,7 @@ def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16
     module[at] = tables.module_rows(words[point])
     offset[at] = words[point + 1]
 
-    kind = np.full(n, NodeKind.FUNCTION, dtype=np.uint8)
-    kind[lexical == st.LEXICAL_LOOP] = NodeKind.LOOP
-    kind[lexical == st.LEXICAL_LINE] = NodeKind.LINE
-    kind[lexical == st.LEXICAL_INSTRUCTION] = NodeKind.INSTRUCTION
-    kind[lexical > st.LEXICAL_INSTRUCTION] = NodeKind.REGION  # newer than this reader
+    kind = _KINDS[lexical]
     function_like = kind == NodeKind.FUNCTION
     kind[function_like & (relation == Relation.INLINED_CALL)] = NodeKind.INLINED
     kind[is_entry] = NodeKind.ENTRY
@@ -329,12 +337,16 @@ def _mark_runtime_kinds(
     names: Sequence[str],
 ) -> None:
     """Set the kinds of HPCToolkit's placeholders (`<gpu copyin>`, `<omp barrier wait>`) and of the kernels below them, in place."""
-    gpu_names = [number for number, text in enumerate(names) if text.startswith(("<gpu ", "<omp tgt "))]
-    omp_names = [number for number, text in enumerate(names) if text.startswith("<omp ") and not text.startswith("<omp tgt ")]
-    launch_names = [number for number, text in enumerate(names) if text in ("<gpu kernel>", "<omp tgt kernel>")]
-    function = kind == NodeKind.FUNCTION
-    kind[function & np.isin(name, gpu_names) & (module < 0)] = NodeKind.GPU_OP
-    kind[function & np.isin(name, omp_names) & (module < 0)] = NodeKind.PLACEHOLDER
-    launches = np.isin(name, launch_names) & (kind == NodeKind.GPU_OP)
-    below_launch = (parent >= 0) & launches[parent]
-    kind[below_launch & (kind == NodeKind.FUNCTION)] = NodeKind.GPU_KERNEL
+
+    def named(*prefixes: str, but: tuple[str, ...] = ()) -> NDArray[np.bool_]:
+        """Nodes whose name begins with one of `prefixes`; the last entry of the table answers for nodes without a name."""
+        table = [text.startswith(prefixes) and not (but and text.startswith(but)) for text in names]
+        return np.array([*table, False])[name] if any(table) else np.zeros(len(name), dtype=bool)
+
+    placeholder = (kind == NodeKind.FUNCTION) & (module < 0)
+    kind[placeholder & named("<omp ", but=("<omp tgt ",))] = NodeKind.PLACEHOLDER
+    operation = placeholder & named("<gpu ", "<omp tgt ")
+    if operation.any():
+        kind[operation] = NodeKind.GPU_OP
+        launches = operation & named("<gpu kernel>", "<omp tgt kernel>")
+        kind[(parent >= 0) & launches[parent] & (kind == NodeKind.FUNCTION)] = NodeKind.GPU_KERNEL

@@ -62,10 +62,16 @@ class ContextNodes:
 class Block:
     """The values of one profile: value i is of metric `metric[i]`, at context `context[j]` for start[j] ≤ i < start[j+1]."""
 
+    file: DatabaseFile
     metric: NDArray[np.uint16]
     value: FloatArray
     context: NDArray[np.uint32]
     start: Int64Array  #: one longer than `context`
+
+    def check(self, values: FloatArray) -> None:
+        """AdapterError unless the values that are about to be used are numbers of a size that can be added up."""
+        if not bool((np.abs(values) < LARGEST_VALUE).all()):  # false for NaN too
+            raise self.file.damaged("a metric value is not a number or too large to be one")
 
     def at_nodes(self, nodes_of: ContextNodes) -> NDArray[np.int32]:
         """The node of each value; −1 where its context is not in the tree."""
@@ -115,9 +121,7 @@ class ProfileDatabase:
         if not len(first):
             values = values[:0]
             start[-1] = 0
-        if not bool(np.all(np.abs(values["value"]) < LARGEST_VALUE)):  # False for NaN too
-            raise self.file.damaged("a metric value is not a number or too large to be one", int(profile["pValues"]))
-        return Block(values["metricId"], values["value"], context, start)
+        return Block(self.file, values["metricId"], values["value"], context, start)
 
     def blocks(self) -> Iterator[tuple[int, Block]]:
         """(location, block) for every location, one at a time."""

@@ -199,6 +199,7 @@ class DatabaseValues:
         result = np.zeros(len(self.profiles.locations))
         for location, block in self.profiles.blocks():
             metrics, values = block.of_context(context)
+            block.check(values)
             result[location] = values[metrics == prop].sum()
         return result
 
@@ -220,18 +221,15 @@ class DatabaseValues:
         matters = np.append(group != against, False)  # the last entry is for contexts that are not in the tree
         for location, block in self.profiles.blocks():
             chosen = np.flatnonzero(block.metric == scopes.function_prop)
-            nodes = self._nodes_of_values(block, chosen)
+            nodes = block.at_nodes(self.nodes_of)[chosen]
             used = matters[nodes]
             nodes, values = nodes[used], block.value[chosen[used]]
+            block.check(values)
             gain, loss = group[nodes], against[nodes]
             result[location] = np.bincount(gain[gain >= 0], weights=values[gain >= 0], minlength=groups)
             result[location] -= np.bincount(loss[loss >= 0], weights=values[loss >= 0], minlength=groups)
         result[np.abs(result) < ROUNDING * np.abs(result).sum(axis=1, keepdims=True)] = 0.0
         return result * scopes.scale
-
-    def _nodes_of_values(self, block: Block, chosen: NDArray[np.int64]) -> NDArray[np.int32]:
-        """Nodes of the chosen values of a block; −1 where the context is not in the tree."""
-        return block.at_nodes(self.nodes_of)[chosen]
 
     def location_totals(self, metric: str) -> FloatArray:
         scopes = self.metrics.get(metric)
@@ -241,26 +239,37 @@ class DatabaseValues:
         return np.where(totals != 0, totals, np.nan)
 
 
+#: With more metrics than this, sorting the values by metric is cheaper than looking for each metric's.
+FEW_METRICS = 12
+
+
 def _columns_by_metric(
     block: Block, nodes_of: ContextNodes, wanted: NDArray[np.bool_], tree_size: int
 ) -> dict[int, Column]:
     """The values with `wanted` ids as one column per id, without those of contexts that are not in the tree."""
     nodes = block.at_nodes(nodes_of)
-    used = np.flatnonzero((nodes >= 0) & wanted[block.metric])
-    metric = block.metric[used]
-    counts = np.bincount(metric) if len(metric) else np.zeros(0, dtype=np.int64)
-    order = used[np.argsort(metric, kind="stable")]  # 16-bit keys: a radix sort
-    sorted_nodes, sorted_values = nodes[order], block.value[order]
+    metric = np.ascontiguousarray(block.metric)
+    present = np.bincount(metric, minlength=len(wanted)) if len(metric) else np.zeros(len(wanted), dtype=np.int64)
+    identifiers = np.flatnonzero(wanted & (present > 0)).tolist()
+    if len(identifiers) > FEW_METRICS:
+        order = np.argsort(metric, kind="stable")  # 16-bit keys: a radix sort
+        ends = np.cumsum(present)
+        chosen_of = {one: order[ends[one] - present[one] : ends[one]] for one in identifiers}
+    else:
+        chosen_of = {one: np.flatnonzero(metric == one) for one in identifiers}
     columns = {}
-    ends = np.cumsum(counts)
-    for identifier in np.flatnonzero(counts).tolist():
-        piece = slice(int(ends[identifier] - counts[identifier]), int(ends[identifier]))
-        at, values = sorted_nodes[piece], sorted_values[piece]
+    for identifier, chosen in chosen_of.items():
+        at = nodes[chosen]
+        if bool((at < 0).any()):
+            known = at >= 0
+            chosen, at = chosen[known], at[known]
+        values = block.value[chosen]
+        block.check(values)
         if len(at) > tree_size // 16:  # many: place them by node instead of sorting
-            position = np.full(tree_size, -1, dtype=np.int64)
-            position[at] = np.arange(len(at))
+            position = np.full(tree_size, -1, dtype=np.int32)
+            position[at] = np.arange(len(at), dtype=np.int32)
             by_node = position[position >= 0]
         else:
             by_node = np.argsort(at, kind="stable")
-        columns[identifier] = Column(at[by_node], np.ascontiguousarray(values[by_node]))
+        columns[identifier] = Column(at[by_node], values[by_node])
     return columns

@@ -20,7 +20,7 @@ ROUNDING = 1e-5
 def own_columns(experiment: Experiment, series: Mapping[str, Series], tree: CallTree) -> tuple[dict[str, Column], int]:
     """Own values by metric, in the source's unit, and how many values are smaller than what stands below them.
 
-    Only statements have samples of their own: at inner nodes a difference within rounding is none. Where a metric has no
+    Only statements have samples of their own: a difference within rounding at an inner node is none. If a metric has no
     inclusive values, the exclusive ones of leaves are taken: "exclusive" of a function is that of its whole text.
     All metrics are done at once, in the order of (metric, node): the cost is that of the values there are.
     """

@@ -6,29 +6,31 @@ recurse along the tree and raise RecursionError on trees deeper than Python's re
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from chathpc.errors import AdapterError
-from chathpc.profile.location import Locations
-from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit, column_of
+from chathpc.profile.hatchet_graph import call_tree, locations_of, preorder, rows_to_nodes
+from chathpc.profile.hatchet_metrics import (
+    METADATA,
+    added,
+    complete,
+    known_metrics,
+    metric_columns,
+    metric_named,
+    spread,
+)
+from chathpc.profile.metric import Aggregation, Column, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
+from chathpc.profile.tree import FloatArray, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
 
 if TYPE_CHECKING:
     import hatchet
-    import pandas as pd
 
 INCLUSIVE = " (inc)"  # hatchet's own suffix
-METADATA = "chathpc"
-
-# -- to hatchet -----------------------------------------------------------------------------------------------------
-
 
 def to_graphframe(profile: Profile) -> hatchet.GraphFrame:
     """The profile as a hatchet GraphFrame with one row per node, added up over all locations.
@@ -95,9 +97,6 @@ def to_graphframe(profile: Profile) -> hatchet.GraphFrame:
     )
 
 
-# -- from hatchet ---------------------------------------------------------------------------------------------------
-
-
 def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     """A profile of any GraphFrame: literal, from one of hatchet's readers, or from `to_graphframe`.
 
@@ -107,7 +106,7 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     - A node with several parents, as in the graphs of gprof and cProfile, has no calling context of its own: it becomes a root
       (once, with all its values), inclusive values are computed anew so that they add up, and a caveat says so.
 
-    AdapterError if a row belongs to no node of the graph, or there is no column of names.
+    AdapterError if a row belongs to no node of the graph.
     """
     table = frame.dataframe
     nodes, parent, shared = preorder(frame.graph)
@@ -115,13 +114,13 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     caveats = []
     if shared:
         caveats.append(
-            f"{shared} functions of this call graph have several callers: they stand beside them, not below, "
-            "and inclusive times are of what has one caller only."
+            f"Functions with several callers ({shared}) stand beside these, not below: the call graph does not tell their "
+            "time by caller. Inclusive values leave them out."
         )
     row_node = rows_to_nodes(nodes, table)
-    where, row_location, added = locations_of(table)
-    if added:
-        caveats.append(f"Values were added up over {', '.join(added)}.")
+    where, row_location, other_levels = locations_of(table)
+    if other_levels:
+        caveats.append(f"Values were added up over {', '.join(other_levels)}.")
     known = known_metrics(frame)
     metrics: dict[str, Metric] = {}
     exclusives: dict[str, Column] = {}
@@ -129,14 +128,14 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     matrices: dict[str, FloatArray] = {}
     for name, pair in metric_columns(frame).items():
         metric = known.get(name) or metric_named(name, taken=metrics)
-        spread = [
+        own, below = (
             None if column is None else spread(table[column].to_numpy(dtype=np.float64), row_location, row_node, len(where), tree)
             for column in (pair.exclusive, pair.inclusive)
-        ]
-        own, below = complete(spread[0], spread[1], tree, metric, anew=shared > 0)
+        )
+        own, below = complete(own, below, tree, metric, anew=shared > 0)
         if own is None and below is None and name not in known:
             metric = replace(metric, has_values=False)
-        # Sources in other units: _metric says by what they are scaled; what we wrote ourselves is in our units.
+        # What we wrote ourselves is in our units already.
         scale = 1.0 if name in known else metric.scale
         metrics[metric.id] = metric
         exclusives[metric.id] = added(own, scale, metric)

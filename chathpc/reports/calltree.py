@@ -9,6 +9,7 @@ from rich.text import Text
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten, shorten_path
 from chathpc.report import TreeRecord, TreeRow
+from chathpc.reports.columns import column
 from chathpc.reports.style import Style
 
 BAR = 10
@@ -16,6 +17,8 @@ BAR = 10
 OWN, CALLED = "━", "─"
 #: A place that itself costs this share of the whole is printed in bold.
 _HOT = 0.1
+#: A bar is drawn from this share on.
+_VISIBLE = 0.01
 _STEP = 2
 
 
@@ -26,10 +29,13 @@ def legend(style: Style) -> str:
 
 def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
     """One line a row, at most `style.width` columns wide."""
-    times = [style.fit(numbers.quantity(row.inclusive, tree.unit)) for row in tree.rows]
+    times = [style.fit(text) for text in column((row.inclusive for row in tree.rows), tree.total, tree.unit)]
     widest = max(map(len, times), default=0)
     step, deepest = _indentation(tree.rows, style.width)
-    return [_line(row, time.rjust(widest), tree.total, step, deepest, style) for row, time in zip(tree.rows, times, strict=True)]
+    return [
+        _line(row, time.rjust(widest), tree.total, step, deepest, style)
+        for row, time in zip(tree.rows, times, strict=True)
+    ]
 
 
 def _indentation(rows: Sequence[TreeRow], width: int) -> tuple[int, int]:
@@ -54,7 +60,7 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     label, place = style.name(row.label), style.name(row.place)
     if place and place in label:
         place = ""
-    place = shorten_path(place, max(8, room // 3), ellipsis=ellipsis)
+    place = shorten_path(place, max(8, room // 3, room - len(label) - 2), ellipsis=ellipsis)
     label = shorten(label, max(6, room - (len(place) + 2 if place else 0)), ellipsis=ellipsis)
     line.append(label, style=hot)
     gap = style.width - line.cell_len - Text(place).cell_len
@@ -74,4 +80,5 @@ def bar(share: float, own: float, style: Style) -> Text:
 
 
 def _columns(share: float) -> int:
-    return max(0, min(BAR, round(share * BAR)))
+    """Columns for a share; one at least for what is worth a look."""
+    return max(1 if share >= _VISIBLE else 0, min(BAR, round(share * BAR)))

@@ -16,11 +16,10 @@ from chathpc.reports import wording
 from chathpc.reports.calltree import legend, tree_lines
 from chathpc.reports.style import Style
 
-#: Words of these characters mean nothing in Markdown, wherever in a line they stand.
-_INERT = re.compile(r"[^\W_](?:[\w.,;:%'\"/()×±µ=+-]*[\w.,;:%'\")])?|[–(\"'±×]?[\d.,]+[%x×]?[.,;:)]*|\([^\W_][\w,;:-]*[\w.,;:)]")
+#: Words of these characters mean nothing in Markdown except at the beginning of a line.
+_INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+–-]+")
 #: Words that some dialects turn into links although no character in them is special.
 _LINK = re.compile(r"//|www\.|@|#|_|^https?:|^mailto:", re.IGNORECASE)
-_TRAILING = re.compile(r"[.,;:]+$")
 #: A line that begins like this would become a list or a heading.
 _LINE_START = re.compile(r"^(\d+)([.)])(?=\s|$)|^([-+=~>#*])")
 _TREE_WIDTH = 100
@@ -111,13 +110,16 @@ def _escape_start(match: re.Match[str]) -> str:
 
 
 def _word(word: str) -> str:
-    if not word or (_INERT.fullmatch(word) and not _LINK.search(word)):
+    if _INERT.fullmatch(word) and not _LINK.search(word):
         return word
     if not any(character.isalnum() for character in word):
-        return "".join(f"\\{c}" if c.isascii() and not c.isalnum() else c for c in word)
-    trailing = _TRAILING.search(word)
-    end = trailing[0] if trailing else ""
-    return code(word[: len(word) - len(end)]) + end
+        return "".join(f"\\{c}" if c.isascii() else c for c in word)
+    core = word.rstrip(".,;:")
+    if core.count(")") > core.count("("):
+        core = core.removesuffix(")")
+    end = word[len(core) :]
+    start = "(" if core.startswith("(") and core.count("(") > core.count(")") else ""
+    return f"{start}{code(core.removeprefix(start))}{end}"
 
 
 def code(text: str) -> str:

@@ -16,6 +16,9 @@ from chathpc.reports.style import Style
 INDENT = 3
 LABEL = 7
 
+#: Holds a number and its unit together on a line; a private character, so that no text that comes in has it.
+_TIE = "\ue000"
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[numk]?s|µs|h|[kMGTPE]?B|x)(?:\W|$))")
 _PATH = re.compile(r"\w*/[^/\s]")
 
 
@@ -42,15 +45,21 @@ class Page:
             text.append(f" ({self.style.prose(detail)})", style="dim")
         self._wrapped(text, indent=0)
 
-    def paragraph(self, text: str, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = INDENT) -> None:
+    def paragraph(
+        self, text: str, *, label: str = "", label_style: str = "bold", style: str = "", indent: int = INDENT
+    ) -> None:
         """A wrapped paragraph; with a label, the label stands in a column of its own at the left."""
         self._wrapped(self.sentence(text, style), indent=indent, label=label, label_style=label_style)
+
+    def item(self, text: str) -> None:
+        """A wrapped paragraph behind a dash."""
+        self._wrapped(self.sentence(text), indent=INDENT - 2, label="-", gap=2)
 
     def sentence(self, text: str, style: str = "") -> Text:
         """`text` ready for wrapping: what would not fit on a line of its own is shortened, never broken in two."""
         longest = self.style.width - INDENT - LABEL
         words = [self._word(word, longest) for word in self.style.prose(text).split(" ")]
-        return Text(" ".join(words), style=style)
+        return Text(_NUMBER_AND_UNIT.sub(_TIE, " ".join(words)), style=style)
 
     def _word(self, word: str, longest: int) -> str:
         if len(word) <= longest:
@@ -80,15 +89,16 @@ class Page:
         """Pieces of text one after the other as one wrapped paragraph."""
         self._wrapped(Text(" ").join(pieces), indent=indent)
 
-    def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "") -> None:
-        column = indent + (LABEL if label else 0)
+    def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "", gap: int = LABEL) -> None:
+        column = indent + (gap if label else 0)
         first = Text(" " * indent)
         if label:
             first.append(self.style.fit(label), style=label_style)
-            first.append(" " * max(1, LABEL - cell_len(label)))
+            first.append(" " * max(1, gap - cell_len(label)))
         wrapped = text.wrap(self._console, max(20, self.style.width - column), overflow="fold")
         for number, line in enumerate(wrapped):
             line.rstrip()
+            line.plain = line.plain.replace(_TIE, " ")
             self.lines.append(Text.assemble(first if number == 0 else " " * column, line))
 
     def text(self) -> str:

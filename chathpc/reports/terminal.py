@@ -104,7 +104,7 @@ def _explanation(page: Page, explanation: ExplanationRecord) -> None:
     for sentence in kept:
         text = page.sentence(sentence.text, "italic" if explanation.model is not None else "")
         if sentence.evidence:
-            text.append(page.style.prose(f" [{', '.join(sentence.evidence)}]"), style="cyan not italic")
+            text.append(f" [{page.style.prose(', '.join(sentence.evidence))}]", style="cyan not italic")
         if sentence.status == "repaired":
             text.append(" (repaired)", style="dim not italic")
         pieces.append(text)
@@ -130,7 +130,7 @@ def _limits(page: Page, profile: ProfileRecord, notes: list[str]) -> None:
     if profile.caveats or notes:
         page.heading("Bear in mind")
         for text in (*profile.caveats, *notes):
-            page.paragraph(text, label="-", label_style="", indent=INDENT - 1)
+            page.item(text)
     if profile.not_collected:
         page.heading("Not collected", "what would show it")
         for missing, command in profile.not_collected.items():

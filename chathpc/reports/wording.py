@@ -18,7 +18,8 @@ def run_line(report: Report) -> list[str]:
     if report.tree is not None:
         names = {metric.id: metric.source_name for metric in profile.metrics}
         total = numbers.quantity(report.tree.total, report.tree.unit)
-        words.append(f"{total} of {names.get(report.tree.metric) or report.tree.metric}")
+        what = "thread time" if report.tree.metric.startswith("cpu.time") else "in all"
+        words.append(f"{total} {what} ({names.get(report.tree.metric) or report.tree.metric})")
     return [word for word in words if word]
 
 
@@ -45,7 +46,7 @@ def sure(finding: FindingRecord) -> str:
     level = "high" if finding.confidence >= _HIGH else "medium" if finding.confidence >= _MEDIUM else "low"
     reason = f": {finding.confidence_reason}" if finding.confidence_reason else ""
     against = "; ".join(text.rstrip(".") for text in finding.against) or "nothing found"
-    return f"{level} ({numbers.percent(finding.confidence)}){reason.rstrip('.')}. Against it: {against}."
+    return f"{level} ({round(finding.confidence * 100)} %){reason.rstrip('.')}. Against it: {against}."
 
 
 def coverage(report: Report) -> str:
@@ -54,7 +55,7 @@ def coverage(report: Report) -> str:
         return ""
     shown, all_of_them = numbers.count(len(report.tree.rows)), numbers.count(report.pruning.contexts_before)
     kept = report.pruning.time_kept_share
-    return f"{shown} of {all_of_them} contexts; those kept cover {numbers.percent(kept)} of the time"
+    return f"{shown} of {all_of_them} contexts, {numbers.percent(kept)} of the time"
 
 
 def checked(report: Report) -> str:

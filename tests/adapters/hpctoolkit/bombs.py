@@ -347,7 +347,7 @@ def unknown_metric_identifiers(folder: Path) -> Path:
     return path
 
 
-@bomb("profile", caveat="summary")
+@bomb("profile")
 def no_summary_values(folder: Path) -> Path:
     return database(folder, Options(summary=False)).path
 

@@ -88,3 +88,8 @@ def test_a_newer_minor_version_says_the_same(folder: Path) -> None:
     for name in old.metrics:
         assert new.total(name) == old.total(name)
     assert list(new.tree.names) == list(old.tree.names)
+
+
+def test_without_summary_values_the_total_is_that_of_the_threads(folder: Path) -> None:
+    profile = chathpc.load(bombs.no_summary_values(folder))
+    assert profile.total(bombs.TIME) == 20.875  # 7.875 of thread 0 and 13 of thread 1, see programs.small
