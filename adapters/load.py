@@ -35,17 +35,18 @@ class Adapter:
 
 #: In the order in which they are asked.
 ADAPTERS = (
-    Adapter("hpctoolkit", "HPCToolkit database folders, format 4 (meta.db, profile.db, …)", "chathpc.adapters.hpctoolkit"),
     Adapter(
-        "hpctoolkit-v3", "older HPCToolkit database folders (experiment.xml)", "chathpc.adapters.hpctoolkit_v3"
+        "hpctoolkit", "HPCToolkit database folders, format 4 (meta.db, profile.db, …)", "chathpc.adapters.hpctoolkit"
     ),
+    Adapter("hpctoolkit-v3", "older HPCToolkit database folders (experiment.xml)", "chathpc.adapters.hpctoolkit_v3"),
 )
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
     """Read the profile at `path`, whatever known format it is in.
 
-    `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an unknown
+    `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an
+    unknown
     `format` and for several paths, which chathpc cannot join yet.
     """
     if more:
@@ -80,7 +81,9 @@ def _look(path: Path) -> None:
     except ValueError:
         raise AdapterError("not a path", path=clean(str(path)), hint="Check the path.") from None
     except OSError as error:
-        raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check the path and its permissions.") from None
+        raise AdapterError(
+            error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
+        ) from None
 
 
 def _contents(path: Path) -> str:

@@ -31,19 +31,25 @@ class DatabaseFile:
         self.data = _map(path)
         header = 0x10 + 0x10 * section_count
         if len(self.data) < 0x10:
-            raise self.damaged("the file ends inside its header", 0, hint="It was cut off; copy or write the database again.")
+            raise self.damaged(
+                "the file ends inside its header", 0, hint="It was cut off; copy or write the database again."
+            )
         if bytes(self.data[:10]) != MAGIC:
-            if bytes(self.data[:18]) == b"HPCPROF-profdb__":
+            if bytes(self.data[:16]) == b"HPCPROF-profdb__":
                 raise self.damaged("a profile database of a pre-release layout", 0, hint=_REWRITE)
             raise self.damaged("not an HPCToolkit database file", 0, hint="Give the folder that hpcprof wrote.")
         if bytes(self.data[10:14]) != kind:
             found = bytes(self.data[10:14]).decode("ascii", "replace")
-            raise self.damaged(f"holds '{clean(found)}' where '{kind.decode()}' is expected", 10, hint="Files may be mixed up.")
+            raise self.damaged(
+                f"holds '{clean(found)}' where '{kind.decode()}' is expected", 10, hint="Files may be mixed up."
+            )
         major, self.minor = int(self.data[14]), int(self.data[15])
         if major != MAJOR:
             raise self.damaged(f"format version {major}.{self.minor}, and chathpc reads {MAJOR}.x", 14, hint=_REWRITE)
         if len(self.data) < header + len(footer):
-            raise self.damaged("the file ends inside its header", 0, hint="It was cut off; copy or write the database again.")
+            raise self.damaged(
+                "the file ends inside its header", 0, hint="It was cut off; copy or write the database again."
+            )
         if bytes(self.data[-len(footer) :]) != footer:
             raise self.damaged(
                 f"does not end with '{footer.decode()}'",
@@ -63,7 +69,12 @@ class DatabaseFile:
 
     def damaged(self, what: str, offset: int | None = None, *, hint: str = "") -> AdapterError:
         """The error to raise for damage at byte `offset`."""
-        return AdapterError(what, path=self.path, offset=offset, hint=hint or "The file is damaged; write the database again with hpcprof.")
+        return AdapterError(
+            what,
+            path=self.path,
+            offset=offset,
+            hint=hint or "The file is damaged; write the database again with hpcprof.",
+        )
 
     def record(self, offset: int, layout: np.dtype[Any]) -> np.void:
         """The structure at `offset`."""
@@ -85,15 +96,12 @@ class DatabaseFile:
         if stride is not None and stride != layout.itemsize:
             smallest = max(at + np.dtype(kind).itemsize for kind, at in _fields(layout))
             if stride < smallest:
-                raise self.damaged(f"structures of {stride} bytes where at least {smallest} are needed", offset, hint=_REWRITE)
-            layout = np.dtype(
-                {
-                    "names": layout.names,
-                    "formats": [kind for kind, _ in _fields(layout)],
-                    "offsets": [at for _, at in _fields(layout)],
-                    "itemsize": stride,
-                }
-            )
+                raise self.damaged(
+                    f"structures of {stride} bytes where at least {smallest} are needed", offset, hint=_REWRITE
+                )
+            names, kinds = layout.names or (), _fields(layout)
+            fields = {"names": names, "formats": [k for k, _ in kinds], "offsets": [at for _, at in kinds]}
+            layout = np.dtype({**fields, "itemsize": stride})  # type: ignore[call-overload]  # numpy's stubs want literals
         if count == 0:
             return np.empty(0, dtype=layout)
         if offset < 0 or count < 0 or count > (len(self.data) - offset) // layout.itemsize:

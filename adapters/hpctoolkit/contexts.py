@@ -30,7 +30,8 @@ FEW_BLOCKS = 48
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Records:
-    """Context records in preorder: `word` is the index of a record's first 8-byte word in the file (0 for an entry point),
+    """Context records in preorder: `word` is the index of a record's first 8-byte word in the file (0 for an entry
+    point),
     `parent` and `end` as in CallTree. The first `entries` roots are the entry points."""
 
     word: Int64Array
@@ -98,7 +99,8 @@ class _Walker:
         return word, np.repeat(owner, counts)
 
     def advance(self, cursor: Int64Array, stop: Int64Array) -> Int64Array:
-        # Sizes are read before the record is known to lie in its block; a section is far from the end of the file (the other
+        # Sizes are read before the record is known to lie in its block; a section is far from the end of the file (the
+        # other
         # sections, the footer), and a block ends inside its section, so the read itself stays inside the file.
         after = cursor + self.sizes[np.minimum(cursor, len(self.sizes) - 1)]
         after += CONTEXT_WORDS
@@ -121,7 +123,9 @@ class _Walker:
         self.add(len(found))
         return found
 
-    def narrow(self, frontier: list[tuple[int, int, int]], number: int) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
+    def narrow(
+        self, frontier: list[tuple[int, int, int]], number: int
+    ) -> tuple[list[int], list[int], list[tuple[int, int, int]]]:
         """Levels of few blocks, record by record, until the tree widens or ends.
 
         A deep chain has one record a level: going by levels would cost two dozen numpy calls for each.

@@ -34,7 +34,8 @@ def recognises(path: Path) -> bool:
 def read(path: Path) -> Profile:
     """Read the database in folder `path`.
 
-    The tree, the metrics and their sums over all locations are read at once; values per location, traces, derived metrics
+    The tree, the metrics and their sums over all locations are read at once; values per location, traces, derived
+    metrics
     and source text when they are asked for. AdapterError for anything damaged, foreign or of another version.
     A missing or damaged cct.db, trace.db or metrics/default.yaml is a caveat: the numbers do not depend on it.
     """
@@ -71,9 +72,7 @@ def read(path: Path) -> Profile:
         nodes_of=nodes_of,
         profiles=profiles,
         contexts=_contexts(path, profiles, caveats),
-        metrics={
-            metric.id: scopes_of(raw, metric.scale) for metric, raw in zip(metrics, meta.metrics, strict=True)
-        },
+        metrics={metric.id: scopes_of(raw, metric.scale) for metric, raw in zip(metrics, meta.metrics, strict=True)},
         from_summary=from_summary,
         derived={_derived_metric(one).id: one for one in derived[0]},
     )
@@ -93,9 +92,13 @@ def read(path: Path) -> Profile:
             measured = any(table[step].has_values for step in inputs if step in table)
             table[metric.id] = replace(metric, has_values=measured)
     if not any(metric.has_values for metric in table.values()):
-        caveats.append("No metric has any value: the program ran too briefly to be sampled, or the events did not work.")
+        caveats.append(
+            "No metric has any value: the program ran too briefly to be sampled, or the events did not work."
+        )
     if not np.isin(tree.kind, (NodeKind.LINE, NodeKind.LOOP)).any():
-        caveats.append("No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof).")
+        caveats.append(
+            "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
+        )
     version = f"4.{meta.file.minor}"
     return Profile(
         format=f"HPCToolkit v{version}",

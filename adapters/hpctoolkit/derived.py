@@ -1,6 +1,7 @@
 """metrics/default.yaml: the metrics that exist only as formulas (occupancy, bytes leaked, GPU utilisation, …).
 
-The file is read event by event into plain dictionaries, lists and strings: no objects are constructed, depth and size are
+The file is read event by event into plain dictionaries, lists and strings: no objects are constructed, depth and size
+are
 bounded, and aliases refer to one shared object however often they are used.
 """
 
@@ -9,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias, Union
+from typing import TypeAlias
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 from chathpc.profile.tree import FloatArray
 
-Tree: TypeAlias = Union[str, list["Tree"], dict[str, "Tree"]]
+Tree: TypeAlias = str | list["Tree"] | dict[str, "Tree"]
 Lookup: TypeAlias = Callable[[str], FloatArray]
 
 #: The largest file of a real database is 0.12 MB; formulas are six levels deep.
@@ -49,7 +50,9 @@ class Formula:
     steps: tuple[float | str | tuple[str, int], ...]
 
     def evaluate(self, values: Lookup) -> FloatArray:
-        """The formula on arrays of equal length that `values` gives for each metric id; division by zero gives NaN or infinity."""
+        """The formula on arrays of equal length that `values` gives for each metric id; division by zero gives NaN
+        or infinity.
+        """
         stack: list[FloatArray] = []
         with np.errstate(all="ignore"):
             for step in self.steps:
@@ -134,9 +137,7 @@ def _standard(formulas: Tree | None, ids: Mapping[str, str]) -> Formula | None:
 _LONGEST_FORMULA = 10_000
 
 
-def _compile(
-    node: Tree, ids: Mapping[str, str], steps: list[float | str | tuple[str, int]], depth: int
-) -> bool:
+def _compile(node: Tree, ids: Mapping[str, str], steps: list[float | str | tuple[str, int]], depth: int) -> bool:
     """Append `node` in postfix order; False if it is not a formula over sums."""
     if depth > DEEPEST or len(steps) > _LONGEST_FORMULA:
         return False

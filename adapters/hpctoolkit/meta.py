@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from chathpc.adapters.hpctoolkit import structures as st
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
-from chathpc.adapters.hpctoolkit.contexts import Records, walk
+from chathpc.adapters.hpctoolkit.contexts import walk
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 
 #: Sections of the header, in the order of the file.
@@ -91,7 +91,9 @@ class _Reader:
                 raise self.file.damaged("names add up to far more text than the file holds", offset)
         return found
 
-    def table(self, section: int, header: np.dtype[Any], layout: np.dtype[Any], name: str) -> tuple[NDArray[Any], int, int]:
+    def table(
+        self, section: int, header: np.dtype[Any], layout: np.dtype[Any], name: str
+    ) -> tuple[NDArray[Any], int, int]:
         """Array, its offset and stride, of a section that is one table: fields p<name>s, n<name>s, sz<name>."""
         head = self.file.header(section, header)
         at, count, stride = int(head[f"p{name}s"]), int(head[f"n{name}s"]), int(head[f"sz{name}"])
@@ -250,7 +252,9 @@ _FLEX_WORDS = np.array([(f & 1) + (f & 2) + 2 * (f >> 2) for f in range(8)], dty
 def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16]]:
     file = reader.file
     head = file.header(CONTEXT, st.CONTEXT_TREE)
-    entries = file.array(int(head["pEntryPoints"]), st.ENTRY_POINT, int(head["nEntryPoints"]), int(head["szEntryPoint"]))
+    entries = file.array(
+        int(head["pEntryPoints"]), st.ENTRY_POINT, int(head["nEntryPoints"]), int(head["szEntryPoint"])
+    )
     records = walk(file, CONTEXT, entries["pChildren"], entries["szChildren"])
     n = len(records.word)
     words = file.data[: len(file.data) // 8 * 8].view("<u8")
@@ -336,10 +340,14 @@ def _mark_runtime_kinds(
     parent: NDArray[np.int32],
     names: Sequence[str],
 ) -> None:
-    """Set the kinds of HPCToolkit's placeholders (`<gpu copyin>`, `<omp barrier wait>`) and of the kernels below them, in place."""
+    """Set the kinds of HPCToolkit's placeholders (`<gpu copyin>`, `<omp barrier wait>`) and of the kernels below
+    them, in place.
+    """
 
     def named(*prefixes: str, but: tuple[str, ...] = ()) -> NDArray[np.bool_]:
-        """Nodes whose name begins with one of `prefixes`; the last entry of the table answers for nodes without a name."""
+        """Nodes whose name begins with one of `prefixes`; the last entry of the table answers for nodes without a
+        name.
+        """
         table = [text.startswith(prefixes) and not (but and text.startswith(but)) for text in names]
         return np.array([*table, False])[name] if any(table) else np.zeros(len(name), dtype=bool)
 

@@ -60,7 +60,9 @@ class ContextNodes:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
-    """The values of one profile: value i is of metric `metric[i]`, at context `context[j]` for start[j] ≤ i < start[j+1]."""
+    """The values of one profile: value i is of metric `metric[i]`, at context `context[j]` for start[j] ≤ i <
+    start[j+1].
+    """
 
     file: DatabaseFile
     metric: NDArray[np.uint16]

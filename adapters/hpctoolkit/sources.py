@@ -12,7 +12,9 @@ LARGEST_SOURCE = 8 << 20
 
 
 def source_reader(database: Path) -> SourceReader:
-    """Reads excerpts of files below `database`/src; nothing outside that folder is ever opened, whatever a path or link says."""
+    """Reads excerpts of files below `database`/src; nothing outside that folder is ever opened, whatever a path or
+    link says.
+    """
     root = (database / "src").resolve()
     cache: dict[str, list[str] | None] = {}
 

@@ -1,6 +1,7 @@
 """The structures of HPCToolkit database files as tables: field, offset, type.
 
-They read like FORMATS.md (HPCToolkit, database format 4.0), which names each structure, its fields and their minor version.
+They read like FORMATS.md (HPCToolkit, database format 4.0), which names each structure, its fields and their minor
+version.
 All integers are little-endian. "Expandable" structures may be longer in a file of a newer minor version, so arrays are
 always read with the stride that the file states, which must be at least the size below.
 """
@@ -75,7 +76,9 @@ FUNCTION = structure(
     ("line", 0x20, "<u4"),
     ("flags", 0x24, "<u4"),
 )
-CONTEXT_TREE = structure(0x10, ("pEntryPoints", 0x00, "<u8"), ("nEntryPoints", 0x08, "<u2"), ("szEntryPoint", 0x0A, "u1"))
+CONTEXT_TREE = structure(
+    0x10, ("pEntryPoints", 0x00, "<u8"), ("nEntryPoints", 0x08, "<u2"), ("szEntryPoint", 0x0A, "u1")
+)
 ENTRY_POINT = structure(
     0x20,
     ("szChildren", 0x00, "<u8"),

@@ -1,8 +1,11 @@
-"""Metric values of an HPCToolkit database: sums over all locations at once, values per location when they are asked for.
+"""Metric values of an HPCToolkit database: sums over all locations at once, values per location when they are asked
+for.
 
-HPCToolkit writes each value several times, propagated up the tree in different ways ("scopes"). Two of them matter here:
+HPCToolkit writes each value several times, propagated up the tree in different ways ("scopes"). Two of them matter
+here:
 `execution` is the inclusive value, and `function` is the value of everything up to, and without, calls. A line has in
-`function` what its (elided) instructions have, a loop what its lines and inner loops have, a function all of that. So the value
+`function` what its (elided) instructions have, a loop what its lines and inner loops have, a function all of that. So
+the value
 of a node itself is its `function` value without those of its children that propagate to it; these sum to the total
 also where one function is nested in another (outlined OpenMP regions of gfortran).
 """
@@ -25,7 +28,8 @@ from chathpc.errors import AdapterError
 from chathpc.profile.metric import EMPTY_COLUMN, Column, column_of
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 
-#: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's value.
+#: What is left after subtracting the children of a node is rounding if it is smaller than this part of the node's
+#: value.
 ROUNDING = 1e-12
 
 
@@ -171,7 +175,9 @@ class DatabaseValues:
         if formula is None:
             return float("nan")
         roots = self.tree.roots
-        return float(formula.evaluate(lambda name: np.array([self._columns[name, True].dense(len(self.tree))[roots].sum()]))[0])
+        return float(
+            formula.evaluate(lambda name: np.array([self._columns[name, True].dense(len(self.tree))[roots].sum()]))[0]
+        )
 
     # -- values per location -------------------------------------------------------------------------------
 
@@ -268,7 +274,7 @@ def _columns_by_metric(
         if len(at) > tree_size // 16:  # many: place them by node instead of sorting
             position = np.full(tree_size, -1, dtype=np.int32)
             position[at] = np.arange(len(at), dtype=np.int32)
-            by_node = position[position >= 0]
+            by_node: NDArray[np.int64] = position[position >= 0].astype(np.int64)
         else:
             by_node = np.argsort(at, kind="stable")
         columns[identifier] = Column(at[by_node], values[by_node])

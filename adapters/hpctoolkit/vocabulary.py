@@ -1,6 +1,7 @@
 """What HPCToolkit's metric names mean, in both naming generations.
 
-A name is a stem with a unit in parentheses: `GKER (sec)` (2022–2024) and `GKER (s)` (2025) are one metric. GPU instruction
+A name is a stem with a unit in parentheses: `GKER (sec)` (2022–2024) and `GKER (s)` (2025) are one metric. GPU
+instruction
 metrics were called `GINST…` first, then `GINS…`; stalls moved from `GINS:STL_GMEM` to `GCYCLES:STL:GMEM`.
 Source of the names: hpcrun's metric registration and the manual's list of GPU metrics.
 """
@@ -138,11 +139,15 @@ _TIME_ORDER = ("CPUTIME", "cpu-clock", "task-clock", "WALLCLOCK", "REALTIME")
 #: Values that are set, not counted.
 _NEVER_ADDED = frozenset({"GSAMP:PER", "GCYCLES:TIMESTAMP"})
 
-_NAME = re.compile(r"^(?P<stem>.*?)(?:\s*\((?P<unit>[^()]*)\))?(?::(?:Sum|Mean|Min|Max|StdDev|CfVar))?(?:\s*\([IE]\))?$", re.DOTALL)
+_NAME = re.compile(
+    r"^(?P<stem>.*?)(?:\s*\((?P<unit>[^()]*)\))?(?::(?:Sum|Mean|Min|Max|StdDev|CfVar))?(?:\s*\([IE]\))?$", re.DOTALL
+)
 
 
 def split_name(source_name: str) -> tuple[str, str]:
-    """`GKER (sec)` → (`GKER`, `sec`); event prefixes (`perf::`) and sampling suffixes (`@f200`) are not part of the stem."""
+    """`GKER (sec)` → (`GKER`, `sec`); event prefixes (`perf::`) and sampling suffixes (`@f200`) are not part of the
+    stem.
+    """
     match = _NAME.match(source_name)
     stem, unit = (match["stem"], match["unit"] or "") if match else (source_name, "")
     stem = stem.strip().removeprefix("perf::").split("@", 1)[0]
@@ -156,7 +161,9 @@ def _slug(stem: str) -> str:
 
 
 def metric_for(source_name: str) -> Metric:
-    """The metric that HPCToolkit calls `source_name`; unknown names become `other.<slug>` with the unit of their suffix."""
+    """The metric that HPCToolkit calls `source_name`; unknown names become `other.<slug>` with the unit of their
+    suffix.
+    """
     stem, suffix = split_name(source_name)
     unit, scale = _UNITS.get(suffix.lower(), (Unit.COUNT, 1.0))
     named = _HOST.get(stem) or _GPU.get(stem)

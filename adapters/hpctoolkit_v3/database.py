@@ -30,12 +30,10 @@ _HYBRID = b"HPCPROF-profdb__"
 
 def recognises(path: Path) -> bool:
     """True for a folder with an experiment.xml of HPCToolkit (and no meta.db), or for that file itself."""
-    if (path / "meta.db").is_file():
-        return False
-    document = path / FILE_NAME if path.is_dir() else path
-    if not document.is_file():
-        return False
     try:
+        document = path / FILE_NAME if path.is_dir() else path
+        if (path / "meta.db").is_file() or not document.is_file():
+            return False
         with open_regular(document) as file:
             return b"<" + ROOT.encode() in file.read(_HEAD)
     except (AdapterError, OSError):
@@ -48,9 +46,14 @@ def read(path: Path) -> Profile:
     AdapterError for damaged, foreign or newer files, and for a database without any metric or trace. Values come from
     the files of the threads where these are there (exact), else from experiment.xml (six digits).
     """
-    document = path / FILE_NAME if path.is_dir() else path
-    folder = document.parent
-    _refuse_hybrid(folder)
+    try:
+        document = path / FILE_NAME if path.is_dir() else path
+        folder = document.parent
+        has_profile = (folder / "profile.db").is_file()
+    except OSError as error:
+        raise AdapterError(f"cannot be read: {error.strerror}", path=path, hint="Check its permissions.") from error
+    if has_profile:
+        _refuse_hybrid(folder / "profile.db")
     experiment = read_experiment(document)
     table = metric_table(experiment.metrics, experiment.stored)
     traces = find_files(folder, ".hpctrace", "experiment*.mt") if experiment.ticks_per_second is not None else []
@@ -99,11 +102,8 @@ def read(path: Path) -> Profile:
     )
 
 
-def _refuse_hybrid(folder: Path) -> None:
-    """AdapterError for a database of 2021–2022 that has an experiment.xml and a profile.db, but no meta.db."""
-    profile = folder / "profile.db"
-    if not profile.is_file():
-        return
+def _refuse_hybrid(profile: Path) -> None:
+    """AdapterError if `profile` is the profile.db of 2021–2022, which stood beside an experiment.xml and no meta.db."""
     with open_regular(profile) as file:
         if file.read(len(_HYBRID)) == _HYBRID:
             raise AdapterError(

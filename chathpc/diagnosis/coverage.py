@@ -14,7 +14,9 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
     metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
     missing: dict[str, str] = dict(profile.not_collected)
     has_gpu = any(name.startswith("gpu.") for name in metrics)
-    program = f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
+    program = (
+        f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
+    )
     if profile.time is None:
         missing["host time"] = f"hpcrun -e REALTIME -t {program}"
     elif profile.time.clock == Clock.CPU:
@@ -24,7 +26,11 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
             f"hpcrun -e cycles -e instructions -e cache-misses -t {program}"
         )
     if has_gpu and not any(name.startswith("gpu.stall.") for name in metrics):
-        missing["reasons for GPU stalls"] = f"hpcrun -e gpu=nvidia,pc -t {program}   (gpu=amd,pc and gpu=level0,inst elsewhere)"
+        missing["reasons for GPU stalls"] = (
+            f"hpcrun -e gpu=nvidia,pc -t {program}   (gpu=amd,pc and gpu=level0,inst elsewhere)"
+        )
     if not profile.tree_has(NodeKind.LINE, NodeKind.LOOP):
-        missing["source lines, loops and inlined functions"] = "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
+        missing["source lines, loops and inlined functions"] = (
+            "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
+        )
     return missing

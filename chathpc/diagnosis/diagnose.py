@@ -1,4 +1,6 @@
-"""From a profile to a diagnosis: run the rules, drop what is redundant, rank by cost × headroom, number the evidence."""
+"""From a profile to a diagnosis: run the rules, drop what is redundant, rank by cost × headroom, number the
+evidence.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,7 @@ def diagnose(profile: Profile) -> Diagnosis:
     drafts: list[Draft] = []
     enough_host = False
     if profile.time is not None and facts.total > 0:
-        enough_host = facts.samples >= common().threshold("min_samples")
+        enough_host = facts.samples >= common()["min_samples"].value
         if enough_host:
             drafts += [draft for rule in host_rules() for draft in rule(facts)]
     drafts += [draft for rule in device_rules() for draft in rule(facts)]
@@ -35,7 +37,7 @@ def diagnose(profile: Profile) -> Diagnosis:
     has_device = any(name.startswith("gpu.") and metric.has_values for name, metric in profile.metrics.items())
     if not enough_host and not has_device:
         verdict = Verdict.INSUFFICIENT
-    elif any(_weight(draft) >= common().threshold("verdict_weight") for draft in ranked):
+    elif any(_weight(draft) >= common()["verdict_weight"].value for draft in ranked):
         verdict = Verdict.BOTTLENECK
     else:
         verdict = Verdict.HEALTHY
@@ -155,7 +157,9 @@ def _notes(facts: Facts) -> tuple[str, ...]:
             )
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > 0.05 * facts.total:
-            notes.append(f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less.")
+            notes.append(
+                f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less."
+            )
     return tuple(notes)
 
 
@@ -171,9 +175,19 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
     if verdict == Verdict.BOTTLENECK:
         return findings[0].summary
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
-    waiting = facts.share(
-        Activity.MPI, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.IO
-    ) if facts.profile.time is not None and facts.total else 0.0
+    waiting = (
+        facts.share(
+            Activity.MPI,
+            Activity.OMP_WAIT,
+            Activity.OMP_LOCK,
+            Activity.LOCK,
+            Activity.SLEEP,
+            Activity.BLOCKED,
+            Activity.IO,
+        )
+        if facts.profile.time is not None and facts.total
+        else 0.0
+    )
     if hot is None:
         return "No bottleneck of a kind that this profile can show."
     return (

@@ -14,9 +14,12 @@ from chathpc.profile import numbers
 class Draft:
     """What a rule found. `cost` is in the unit of the time metric; `share` = cost / total time of the program.
 
-    `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for, for the confidence.
-    `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of the catalogue.
-    `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples behind
+    `signs` counts the independent signs that agree; `threshold` is the share that the rule asks for, for the
+    confidence.
+    `impact` replaces share × headroom in the ranking where the cost is not time (a leak). `advice` comes before that of
+    the catalogue.
+    `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
+    behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled.
     """
 
@@ -48,7 +51,8 @@ _DOUBT = 0.8
 def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     """Probability that a finding is right, and what it was computed from.
 
-    Product of three: the probability that the true share is above the rule's threshold, given the sampling error (normal
+    Product of three: the probability that the true share is above the rule's threshold, given the sampling error
+    (normal
     approximation of the binomial); the belief by the number of signs; and 0.8 for each thing that speaks against it.
     """
     samples = facts.samples if draft.samples is None else draft.samples
@@ -89,7 +93,9 @@ def fact(
     metric: str | None = None,
     where: Place | None = None,
 ) -> Evidence:
-    """An item of evidence about this profile; `how` says how the value was computed. The unit defaults to that of the time metric."""
+    """An item of evidence about this profile; `how` says how the value was computed. The unit defaults to that of
+    the time metric.
+    """
     name = metric or facts.metric
     source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
     tool = facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format

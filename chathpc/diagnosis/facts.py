@@ -15,13 +15,16 @@ from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
-#: A location whose time is nearly all a library's own polling is no thread of the program (HPCToolkit notes: Open MPI starts two per rank).
+#: A location whose time is nearly all a library's own polling is no thread of the program (HPCToolkit notes: Open MPI
+#: starts two per rank).
 HELPER_SHARE = 0.8
 
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Facts:
-    """A profile seen by its host time. All shares are of `total`: the time of the program's own threads, without helpers."""
+    """A profile seen by its host time. All shares are of `total`: the time of the program's own threads, without
+    helpers.
+    """
 
     profile: Profile
 
@@ -36,6 +39,7 @@ class Facts:
 
     @cached_property
     def activities(self) -> Activities:
+        """What each node does."""
         return classify(self.profile.tree)
 
     @cached_property
@@ -53,6 +57,7 @@ class Facts:
 
     @cached_property
     def total(self) -> float:
+        """Time of the program's own threads."""
         return float(self.time.sum())
 
     @cached_property
@@ -62,7 +67,9 @@ class Facts:
 
     @cached_property
     def samples(self) -> float:
-        """Number of samples behind `total`: the smallest value of a node is taken for one sample (an upper bound on the period)."""
+        """Number of samples behind `total`: the smallest value of a node is taken for one sample (an upper bound on
+        the period).
+        """
         measured = self.time[self.time > 0]
         return float(self.total / measured.min()) if len(measured) else 0.0
 
@@ -72,6 +79,7 @@ class Facts:
 
     @property
     def in_seconds(self) -> bool:
+        """True if the time metric is a time, not a count of cycles."""
         return self.profile.metrics[self.metric].unit == Unit.SECONDS
 
     def seconds(self, value: float) -> float | None:
@@ -83,13 +91,14 @@ class Facts:
     @cached_property
     def by_activity(self) -> FloatArray:
         """Time of each activity, indexed by Activity."""
-        return np.bincount(self.activities.kind, weights=self.time, minlength=len(Activity))
+        return np.bincount(self.activities.kind, weights=self.time, minlength=len(Activity)).astype(np.float64)
 
     def spent(self, *activities: Activity) -> float:
         """Time spent on the given activities."""
         return float(self.by_activity[list(activities)].sum())
 
     def share(self, *activities: Activity) -> float:
+        """Part of the total spent on the given activities."""
         return self.spent(*activities) / self.total if self.total else 0.0
 
     def of(self, *activities: Activity) -> FloatArray:
@@ -109,7 +118,9 @@ class Facts:
 
     @cached_property
     def locations(self) -> IntArray:
-        """The locations that are threads of the program: CPU threads with time that is not nearly all a library's polling."""
+        """The locations that are threads of the program: CPU threads with time that is not nearly all a library's
+        polling.
+        """
         totals = self._all_locations.sum(axis=1)
         helper = self._all_locations[:, Activity.HELPER]
         program = (totals > 0) & (helper < HELPER_SHARE * totals) & ~self.profile.where.is_gpu
@@ -117,6 +128,7 @@ class Facts:
 
     @property
     def thread_count(self) -> int:
+        """Number of the program's own threads."""
         return len(self.locations)
 
     @cached_property
@@ -126,15 +138,18 @@ class Facts:
 
     @cached_property
     def rank_count(self) -> int:
+        """Number of MPI ranks."""
         return len(np.unique(self.ranks[self.ranks >= 0]))
 
     def by_function(self, chosen: BoolArray) -> tuple[IntArray, FloatArray]:
-        """Time of the chosen nodes per function of the program that is their caller: (name ids, time), largest first."""
+        """Time of the chosen nodes per function of the program that is their caller: (name ids, time), largest
+        first.
+        """
         caller = self.activities.caller
         counted = chosen & (caller >= 0)
         name = self.profile.tree.name[np.maximum(caller, 0)]
         counted &= name >= 0
-        sums = np.bincount(name[counted], weights=self.time[counted], minlength=1)
+        sums = np.bincount(name[counted], weights=self.time[counted], minlength=1).astype(np.float64)
         order = np.argsort(-sums, kind="stable")
         order = order[sums[order] > 0]
         return order.astype(np.int32), sums[order]
@@ -161,13 +176,16 @@ class Facts:
 
     @cached_property
     def call_site(self) -> IntArray:
-        """For each node the node in the program's own code that it stands for: itself there, or the place of the library call."""
+        """For each node the node in the program's own code that it stands for: itself there, or the place of the
+        library call.
+        """
         call = self.activities.call
         parent = self.profile.tree.parent
         return np.where(call >= 0, parent[np.maximum(call, 0)], np.arange(len(parent))).astype(np.int32)
 
     def hot_line(self, weight: FloatArray, function_name: int) -> tuple[int, float]:
-        """The line (as a node) with most of `weight` in the function of that name id, and its weight; (−1, 0) without lines.
+        """The line (as a node) with most of `weight` in the function of that name id, and its weight; (−1, 0) without
+        lines.
 
         Lines are compared by file and number over the whole tree, so the same line in several contexts counts as one.
         """
@@ -180,7 +198,7 @@ class Facts:
         if not len(counted):
             return -1, 0.0
         key = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
-        unique, inverse = np.unique(key, return_inverse=True)
+        inverse = np.unique(key, return_inverse=True)[1]
         sums = np.bincount(inverse, weights=weight[counted])
         best = int(np.argmax(sums))
         members = np.flatnonzero(inverse == best)

@@ -1,6 +1,7 @@
 """What the source says about a call in a loop: do its arguments change from one iteration to the next?
 
-Read as text, not compiled: identifiers in the arguments are compared with everything that is assigned in the loop. This is
+Read as text, not compiled: identifiers in the arguments are compared with everything that is assigned in the loop. This
+is
 evidence from the source: weaker than a measurement, and only ever given together with the time of the line.
 """
 
@@ -17,15 +18,34 @@ from chathpc.profile.tree import NodeKind
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 #: `a = `, `a[i] += `, `c->flux[k] *= `, `++i`, `i--`; not `==`, `<=`.
-_ASSIGNED = re.compile(r"([A-Za-z_]\w*)\s*(?:\[[^\]=]*\]\s*)*(?:[-+*/%&|^]|<<|>>)?=(?![=])|(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)")
+_ASSIGNED = re.compile(
+    r"([A-Za-z_]\w*)\s*(?:\[[^\]=]*\]\s*)*(?:[-+*/%&|^]|<<|>>)?=(?![=])|(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)"
+)
 _FORTRAN_DO = re.compile(r"^\s*do\s+(?:\d+\s+)?([a-z_]\w*)\s*=", re.IGNORECASE)
-_WORDS = frozenset({"sizeof", "double", "float", "int", "long", "unsigned", "const", "static_cast", "return", "auto", "if", "for", "while"})
+_WORDS = frozenset(
+    {
+        "sizeof",
+        "double",
+        "float",
+        "int",
+        "long",
+        "unsigned",
+        "const",
+        "static_cast",
+        "return",
+        "auto",
+        "if",
+        "for",
+        "while",
+    }
+)
 #: A loop longer than this is not read.
 _LONGEST_LOOP = 120
 
 
 def invariant_call(facts: Facts, loop: int, line_node: int, callees: list[str]) -> Evidence | None:
-    """Evidence that the line of `line_node` calls one of `callees` with arguments that the loop at node `loop` does not change.
+    """Evidence that the line of `line_node` calls one of `callees` with arguments that the loop at node `loop` does not
+    change.
 
     None if the source is not there, the call is not found in the line, or an argument may change.
     """
@@ -35,7 +55,9 @@ def invariant_call(facts: Facts, loop: int, line_node: int, callees: list[str]) 
     if file is None or line <= 0 or header <= 0 or tree.file_name(loop) != file:
         return None
     inside = slice(loop, int(tree.end[loop]))
-    lines = tree.line[inside][(tree.file[inside] == tree.file[loop]) & np.isin(tree.kind[inside], (NodeKind.LINE, NodeKind.LOOP))]
+    lines = tree.line[inside][
+        (tree.file[inside] == tree.file[loop]) & np.isin(tree.kind[inside], (NodeKind.LINE, NodeKind.LOOP))
+    ]
     last = int(max(lines.max(initial=line), line))
     first = min(header, line)
     if last - first > _LONGEST_LOOP:
@@ -62,7 +84,9 @@ def invariant_call(facts: Facts, loop: int, line_node: int, callees: list[str]) 
 
 
 def assigned(lines: list[str], *, header_offset: int = 0) -> set[str]:
-    """Names that a loop assigns, with those of its control variable; a member counts by its own name (`c->flux[k]` → `flux`)."""
+    """Names that a loop assigns, with those of its control variable; a member counts by its own name (`c->flux[k]`
+    → `flux`).
+    """
     names: set[str] = set()
     for offset, text in enumerate(lines):
         code = re.sub(r'"[^"]*"|//.*|!.*$', "", text) if offset != header_offset else text
@@ -74,7 +98,9 @@ def assigned(lines: list[str], *, header_offset: int = 0) -> set[str]:
 
 
 def invariant_argument(text: str, callees: list[str], changing: set[str]) -> str | None:
-    """The first call of one of `callees` in `text` none of whose argument names is in `changing`, as it is written; None without one."""
+    """The first call of one of `callees` in `text` none of whose argument names is in `changing`, as it is written;
+    None without one.
+    """
     for callee in callees:
         for match in re.finditer(rf"\b(?:std::)?{re.escape(callee)}f?l?\s*\(", text):
             arguments = _arguments(text, match.end())

@@ -17,7 +17,9 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where in the program something is: names as recorded by the tool; `path` from the entry point down; `node` in the tree or −1."""
+    """Where in the program something is: names as recorded by the tool; `path` from the entry point down; `node` in
+    the tree or −1.
+    """
 
     function: str | None = None
     file: str | None = None
@@ -39,8 +41,10 @@ class Place:
 class Evidence:
     """One measured fact.
 
-    `statement` is one sentence that holds the numbers as a reader should see them; `value` is the number that matters in
-    it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun that the
+    `statement` is one sentence that holds the numbers as a reader should see them; `value` is the number that matters
+    in
+    it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun
+    that the
     value is about ("threads of triangular_work", "thread 3"), for checking what a model says.
     """
 
@@ -58,7 +62,8 @@ class Evidence:
 class Finding:
     """A cause from the catalogue at a place, what it costs, what could be won, and why to believe it.
 
-    `seconds` is the cost over all threads (None if the profile has no time), `share` the same as a part of the whole (0..1),
+    `seconds` is the cost over all threads (None if the profile has no time), `share` the same as a part of the whole
+    (0..1),
     `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
     `confidence` is a probability (0..1), `confidence_reason` says what it was computed from.
     """

@@ -1,8 +1,11 @@
-"""What each node of a host call tree is doing: computing, or being in some runtime, for which reason and through which call.
+"""What each node of a host call tree is doing: computing, or being in some runtime, for which reason and through which
+call.
 
-A call path is a row of frames of the program's own code, then frames of libraries: `main → solve → MPI_Allreduce → opal_progress → …`.
+A call path is a row of frames of the program's own code, then frames of libraries: `main → solve → MPI_Allreduce →
+opal_progress → …`.
 The outermost library frame below the program's code, the *public call*, says what the program asked for, and everything
-below it is that library's business, until it calls back into the program's code (an OpenMP region, a comparison function).
+below it is that library's business, until it calls back into the program's code (an OpenMP region, a comparison
+function).
 """
 
 from __future__ import annotations
@@ -49,7 +52,10 @@ class Activity(IntEnum):
 _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*$"),
     (Activity.MPI, r"p?mpix?_[a-z]"),
-    (Activity.MPI, r"(ompi|opal|orte|prte|pmix|mca|mpir|mpid|mpidi|mpidu|mpl|ucp|ucs|uct|fi|psm2?|libfabric|nccl|rccl)_[a-z]"),
+    (
+        Activity.MPI,
+        r"(ompi|opal|orte|prte|pmix|mca|mpir|mpid|mpidi|mpidu|mpl|ucp|ucs|uct|fi|psm2?|libfabric|nccl|rccl)_[a-z]",
+    ),
     (
         Activity.OMP_LOCK,
         r"gomp_(critical|atomic|mutex|ordered)|omp_(set|unset|test)(_nest)?_lock|kmpc_(end_)?(critical|ordered|set_lock|unset_lock|atomic_start|atomic_end)"
@@ -81,7 +87,10 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"|pthread_mutex_|tas_|acquire_lock|caml_master_lock|pthread_spin",
     ),
     (Activity.SLEEP, r"(clock_)?nanosleep|usleep|sleep$|std::this_thread::sleep|thrd_sleep"),
-    (Activity.JOIN, r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join"),
+    (
+        Activity.JOIN,
+        r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join",
+    ),
     (
         Activity.BLOCKED,
         r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"
@@ -100,20 +109,32 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.GPU_SYNC,
         r"(cuda|hip)(Device|Stream|Event|Thread)Synchronize|cu(Ctx|Stream|Event)Synchronize|(cuda|hip)(Stream|Event)(Query|WaitEvent)|cu(Stream|Event)Query|zeFence|zeCommandQueueSync|zeEventHostSync|clFinish|clWaitFor",
     ),
-    (Activity.GPU_COPY, r"(cuda|hip|cu)_?mem(cpy|set|prefetch)|zeCommandListAppendMemoryCopy|clEnqueue(Read|Write|Copy)"),
-    (Activity.GPU_API, r"(cuda|hip|cublas|cudnn|rocblas|miopen|hsa|roctracer)[A-Z_]|cu[A-Z][a-z]+[A-Z]|ze[A-Z]|cl[A-Z][a-z]+[A-Z]|omp_target|tgt_"),
+    (
+        Activity.GPU_COPY,
+        r"(cuda|hip|cu)_?mem(cpy|set|prefetch)|zeCommandListAppendMemoryCopy|clEnqueue(Read|Write|Copy)",
+    ),
+    (
+        Activity.GPU_API,
+        r"(cuda|hip|cublas|cudnn|rocblas|miopen|hsa|roctracer)[A-Z_]|cu[A-Z][a-z]+[A-Z]|ze[A-Z]|cl[A-Z][a-z]+[A-Z]|omp_target|tgt_",
+    ),
     (Activity.PROFILER, r"hpcrun_|hpctoolkit_|papi_|cupti|hpcfnbounds|monitor_"),
     (Activity.JIT, r"llvm::|orc::|PyEval_|_PyEval|julia_jit|jl_compile|nvrtc|nvJitLink"),
 )
 
 #: Base name of a load module → activity of all its frames that have no name of their own in the table above.
 _MODULES: tuple[tuple[Activity, str], ...] = (
-    (Activity.MPI, r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich"),
+    (
+        Activity.MPI,
+        r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
+    ),
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
     (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
     (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
     (Activity.PROFILER, r"libhpcrun|libmonitor|libpapi|libpfm"),
-    (Activity.LIBRARY, r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel"),
+    (
+        Activity.LIBRARY,
+        r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel",
+    ),
 )
 
 #: libm functions as they appear when a file of libm was compiled with debug information.
@@ -127,7 +148,9 @@ _VERSION_SUFFIX = re.compile(r"@.*$|\.(constprop|isra|part|cold|localalias)\.?\d
 
 
 def base_name(name: str) -> str:
-    """A frame's name without library suffix, symbol version and the underscores of internal aliases: `__GI___poll [libc.so.6]` → `poll`."""
+    """A frame's name without library suffix, symbol version and the underscores of internal aliases: `__GI___poll
+    [libc.so.6]` → `poll`.
+    """
     stem = _VERSION_SUFFIX.sub("", _ADDRESS_SUFFIX.sub("", name))
     if stem.startswith("__GI_"):
         stem = stem[len("__GI_") :]
@@ -172,7 +195,8 @@ def activity_of_module(path: str) -> Activity | None:
 class Activities:
     """What every node does.
 
-    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's own code);
+    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's own
+    code);
     `caller[i]` the closest node of the program's own code at or above i (−1 if there is none: a library's own thread).
     """
 
@@ -199,10 +223,23 @@ def classify(tree: CallTree) -> Activities:
     name_table = np.array([_code(activity_of_name(name)) for name in names] + [_USER], dtype=np.uint8)
     by_module = module_table[tree.module]
     own = name_table[tree.name]
-    # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is not libc's.
+    # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
+    # not libc's.
     library = by_module != _USER
     # A PLT stub or an interposed allocator belongs to the program's file and is still the library's function.
-    unambiguous = np.isin(own, (Activity.MPI, Activity.MPI_SETUP, *_OMP_FAMILY, Activity.ALLOCATION, Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API))
+    unambiguous = np.isin(
+        own,
+        (
+            Activity.MPI,
+            Activity.MPI_SETUP,
+            *_OMP_FAMILY,
+            Activity.ALLOCATION,
+            Activity.GPU_LAUNCH,
+            Activity.GPU_SYNC,
+            Activity.GPU_COPY,
+            Activity.GPU_API,
+        ),
+    )
     placeholder = np.isin(tree.kind, (NodeKind.PLACEHOLDER, NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     stub_table = np.array([name.endswith("@plt") or _is_math(name) for name in names] + [False])
     stub = stub_table[tree.name]
@@ -212,13 +249,29 @@ def classify(tree: CallTree) -> Activities:
     frame = np.where(trusted, own, by_module)
     frame[math_table[tree.name] & (outside | (by_module == Activity.MATH))] = Activity.MATH
     # Transparent placeholders hold the region's own code.
-    transparent_names = [i for i, name in enumerate(names) if name.startswith(("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root"))]
+    transparent_names = [
+        i
+        for i, name in enumerate(names)
+        if name.startswith(("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root"))
+    ]
     frame[np.isin(tree.name, transparent_names) & placeholder] = _USER
-    # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at the
+    # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
+    # the
     # top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
 
-    is_frame = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.ENTRY, NodeKind.PLACEHOLDER, NodeKind.GPU_OP, NodeKind.GPU_KERNEL, NodeKind.REGION))
+    is_frame = np.isin(
+        tree.kind,
+        (
+            NodeKind.FUNCTION,
+            NodeKind.INLINED,
+            NodeKind.ENTRY,
+            NodeKind.PLACEHOLDER,
+            NodeKind.GPU_OP,
+            NodeKind.GPU_KERNEL,
+            NodeKind.REGION,
+        ),
+    )
     is_frame |= (tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)
     own_code = is_frame & (frame == _USER)
     above = np.where(tree.parent >= 0, tree.parent, 0)
@@ -233,12 +286,19 @@ def classify(tree: CallTree) -> Activities:
     nearest_frame = tree.nearest(is_frame)
     vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
     deeper = frame[np.maximum(nearest_frame, 0)]
-    kind[vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))] = deeper[vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))]
+    kind[vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))] = deeper[
+        vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))
+    ]
     _refine_openmp(tree, kind, call, frame, nearest_frame)
     real_caller = own_code & (tree.kind != NodeKind.ENTRY)
     caller = tree.nearest(real_caller)
     orphan = in_library & (caller < 0) & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
-    kind[orphan & np.isin(kind, (Activity.MPI, Activity.BLOCKED, Activity.SLEEP, Activity.GPU_API, Activity.LIBRARY, Activity.IO))] = Activity.HELPER
+    kind[
+        orphan
+        & np.isin(
+            kind, (Activity.MPI, Activity.BLOCKED, Activity.SLEEP, Activity.GPU_API, Activity.LIBRARY, Activity.IO)
+        )
+    ] = Activity.HELPER
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
@@ -265,7 +325,8 @@ def _refine_openmp(
     """Tell waiting, locks and overhead of an OpenMP runtime apart, in place.
 
     The innermost frame with a telling name decides. A stripped runtime shows as procedures without names: they wait
-    (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock functions.
+    (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock
+    functions.
     """
     inside = np.isin(kind, _OMP_FAMILY)
     if not inside.any():
@@ -285,7 +346,9 @@ def _refine_openmp(
     starts = np.flatnonzero(call == np.arange(len(tree)))
     callers = owner[np.maximum(tree.parent[starts], 0)]
     lock_callers = np.unique(tree.name[callers[named_lock[starts]]])
-    suspicious = starts[unnamed[starts] & inside[starts] & np.isin(tree.name[callers], lock_callers) & (tree.name[callers] >= 0)]
+    suspicious = starts[
+        unnamed[starts] & inside[starts] & np.isin(tree.name[callers], lock_callers) & (tree.name[callers] >= 0)
+    ]
     chosen = np.zeros(len(tree) + 1, dtype=bool)
     chosen[suspicious] = True
     kind[chosen[np.where(call >= 0, call, len(tree))]] = Activity.OMP_LOCK

@@ -37,7 +37,9 @@ class Locations:
     def of(cls, count: int, **parts: Int64Array) -> Locations:
         """`count` locations with the given parts; the others do not apply."""
         absent = np.full(count, -1, dtype=np.int64)
-        columns = {name: parts.get(name, absent) for name in ("node", "rank", "thread", "gpu_context", "stream", "core")}
+        columns = {
+            name: parts.get(name, absent) for name in ("node", "rank", "thread", "gpu_context", "stream", "core")
+        }
         return cls(**columns)
 
     @classmethod
@@ -55,7 +57,9 @@ class Locations:
         return len(np.unique(self.node)) > 1
 
     def label(self, index: int) -> str:
-        """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than one."""
+        """`rank 3 thread 1`, `thread 0`, `GPU context 0 stream 7`; the compute node only where there is more than
+        one.
+        """
         parts = []
         for name, word in LEVELS.items():
             column: Int64Array = getattr(self, name)

@@ -1,4 +1,6 @@
-"""The vocabulary of metrics: one canonical id, one unit and one way of adding up for what many tools call by many names."""
+"""The vocabulary of metrics: one canonical id, one unit and one way of adding up for what many tools call by many
+names.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +62,11 @@ class Metric:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """Values of one metric at the nodes that have one: `nodes` ascending, `values` of the same length, unit of the metric.
+    """Values of one metric at the nodes that have one: `nodes` ascending, `values` of the same length, unit of the
+    metric.
 
-    A node that is not in `nodes` was not measured; whether that means zero depends on the metric, and is never assumed here.
+    A node that is not in `nodes` was not measured; whether that means zero depends on the metric, and is never assumed
+    here.
     """
 
     nodes: IntArray

@@ -17,7 +17,8 @@ _LONGEST = 20_000
 def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     """`name` in at most `width` characters.
 
-    In this order: template arguments go, parameters go, the return type and the enclosing scopes go; the function's own name goes last,
+    In this order: template arguments go, parameters go, the return type and the enclosing scopes go; the function's own
+    name goes last,
     and is then cut in the middle, for the ends of names tell them apart.
     """
     if len(name) <= width:
@@ -41,7 +42,9 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
 
 
 def shorten_path(path: str, width: int, *, ellipsis: str = "…") -> str:
-    """`path` in at most `width` characters: leading folders go first, `…/src/heat.c:12`; the file's own name goes last."""
+    """`path` in at most `width` characters: leading folders go first, `…/src/heat.c:12`; the file's own name goes
+    last.
+    """
     if len(path) <= width:
         return path
     parts = path.split("/")
@@ -94,7 +97,9 @@ def _elide(name: str, brackets: str, ellipsis: str) -> str:
 
 
 def _plain_at(name: str, position: int) -> str:
-    """Text at `position` whose brackets are part of a name (an operator, an anonymous namespace, an arrow), else nothing."""
+    """Text at `position` whose brackets are part of a name (an operator, an anonymous namespace, an arrow), else
+    nothing.
+    """
     for bracketed in _NAMES_IN_BRACKETS:
         if name.startswith(bracketed, position):
             return bracketed

@@ -97,7 +97,9 @@ class Profile:
 
     @cached_property
     def time(self) -> Metric | None:
-        """The metric that stands for the time of the host: wall clock before CPU clock before cycles; None without any."""
+        """The metric that stands for the time of the host: wall clock before CPU clock before cycles; None without
+        any.
+        """
         for name in TIME_METRICS:
             metric = self.metrics.get(name)
             if metric is not None and metric.has_values:
@@ -147,7 +149,9 @@ class Profile:
 
     @cached_property
     def locations(self) -> pd.DataFrame:
-        """One row per location: its label and parts, and its total of every summed metric that has values (NaN: none)."""
+        """One row per location: its label and parts, and its total of every summed metric that has values (NaN:
+        none).
+        """
         from chathpc.profile.tables import location_table
 
         return location_table(self)
@@ -163,7 +167,9 @@ class Profile:
         if metric is not None:
             return self.metric(metric)
         if self.time is None:
-            raise UsageError("This profile has no time metric.", hint=f"Name one of: {', '.join(sorted(self.metrics))}.")
+            raise UsageError(
+                "This profile has no time metric.", hint=f"Name one of: {', '.join(sorted(self.metrics))}."
+            )
         return self.time
 
     # -- bridges -------------------------------------------------------------------------------------------
@@ -175,7 +181,9 @@ class Profile:
         return callgraph(self, self._metric_or_time(metric))
 
     def graphframe(self) -> hatchet.GraphFrame:
-        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id (inc)`."""
+        """The profile as a hatchet GraphFrame: every node, every metric with values as `id` (exclusive) and `id
+        (inc)`.
+        """
         from chathpc.profile.hatchet_bridge import to_graphframe
 
         return to_graphframe(self)

@@ -91,7 +91,9 @@ class CallTree:
 
     @cached_property
     def depth(self) -> IntArray:
-        """Depth of each node, 0 for roots. Node i has i nodes before it; those whose subtree has ended are no ancestors."""
+        """Depth of each node, 0 for roots. Node i has i nodes before it; those whose subtree has ended are no
+        ancestors.
+        """
         n = len(self)
         ended = np.cumsum(np.bincount(self.end, minlength=n + 1))[:n]
         return (np.arange(n) - ended).astype(np.int32)
@@ -122,7 +124,9 @@ class CallTree:
         """Raise ValueError, naming the broken invariant, unless the columns form a tree in preorder."""
         n = len(self)
         index = np.arange(n)
-        lengths = {len(column) for column in (self.end, self.kind, self.relation, self.name, self.file, self.line, self.module)}
+        lengths = {
+            len(column) for column in (self.end, self.kind, self.relation, self.name, self.file, self.line, self.module)
+        }
         lengths |= {len(column) for column in (self.source_id, self.offset) if column is not None}
         if lengths != {n}:
             raise ValueError("the columns of the tree differ in length")
@@ -137,7 +141,8 @@ class CallTree:
             raise ValueError("a subtree reaches beyond the subtree of its parent")
         if not bool(np.all(self.end[self.parent[inner]] > index[inner])):
             raise ValueError("a node stands outside the subtree of its parent")
-        # So far each node lies in the subtrees of its ancestors. It lies in no other exactly if their number is its depth.
+        # So far each node lies in the subtrees of its ancestors. It lies in no other exactly if their number is its
+        # depth.
         if not bool(np.all(self.depth == np.where(inner, self.depth[self.parent] + 1, 0))):
             raise ValueError("the nodes are not in preorder")
         if int(self.kind.max()) > max(NodeKind) or int(self.relation.max()) > max(Relation):
@@ -157,7 +162,8 @@ class CallTree:
     def inclusive(self, exclusive: FloatArray) -> FloatArray:
         """Sum `exclusive` (n values) over the subtree of each node; n values.
 
-        Summed in extended precision: a node's sum is the difference of two running totals, and must not lose the small ones.
+        Summed in extended precision: a node's sum is the difference of two running totals, and must not lose the small
+        ones.
         """
         running = np.zeros(len(self) + 1, dtype=np.longdouble)
         np.cumsum(exclusive, dtype=np.longdouble, out=running[1:])
@@ -193,7 +199,8 @@ class CallTree:
     def outermost(self, nodes: IntArray, group: IntArray | None = None) -> IntArray:
         """Those of `nodes` (ascending) that have no ancestor among `nodes` of the same `group`.
 
-        `group` has one number, not negative, per entry of `nodes`; without it all are one group. Their subtrees are then
+        `group` has one number, not negative, per entry of `nodes`; without it all are one group. Their subtrees are
+        then
         disjoint within a group, so that inclusive values can be added up with recursion counted once.
         """
         return nodes[outermost_spans(nodes, self.end[nodes], group)]
@@ -216,7 +223,9 @@ class CallTree:
 
     @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:
-        """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at once."""
+        """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at
+        once.
+        """
         nameless = [f"<insn> {module.rsplit('/', 1)[-1]}" for module in self.modules]
         number: dict[str, int] = {}
         numbers = [number.setdefault(text, len(number)) for text in (*self.names, *nameless, "<unknown function>")]
@@ -270,7 +279,9 @@ class CallTree:
         return self.modules[index] if index >= 0 else None
 
     def function_name(self, node: int) -> str:
-        """Name of the function that owns `node`; `<insn> libx.so` for code without symbols, `<unknown function>` if nothing is known."""
+        """Name of the function that owns `node`; `<insn> libx.so` for code without symbols, `<unknown function>` if
+        nothing is known.
+        """
         owner = int(self.function[node])
         if owner < 0:
             return "<unknown function>"
@@ -307,9 +318,11 @@ class CallTree:
 
 
 def outermost_spans(start: IntArray, stop: IntArray, group: IntArray | None = None) -> BoolArray:
-    """True for each span [start, stop) that lies in no other span of its `group` (numbers, not negative; without it all are one).
+    """True for each span [start, stop) that lies in no other span of its `group` (numbers, not negative; without it all
+    are one).
 
-    Spans must be nested or disjoint within a group, and stand in the order of `start`, an outer one before an inner one.
+    Spans must be nested or disjoint within a group, and stand in the order of `start`, an outer one before an inner
+    one.
     """
     first = np.ones(len(start), dtype=bool)
     if len(start) == 0:

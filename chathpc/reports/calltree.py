@@ -13,7 +13,7 @@ from chathpc.reports.columns import column
 from chathpc.reports.style import Style
 
 BAR = 10
-#: The part of a bar that is spent in the place itself, and the part that is spent in what it calls.
+#: The part of a bar that is spent in the place itself, and the part that is spent below it.
 OWN, CALLED = "━", "─"
 #: A place that itself costs this share of the whole is printed in bold.
 _HOT = 0.1
@@ -24,7 +24,7 @@ _STEP = 2
 
 def legend(style: Style) -> str:
     """What the two halves of a bar mean."""
-    return style.fit(f"{OWN}{OWN} in the place itself, {CALLED}{CALLED} in what it calls")
+    return style.fit(f"{OWN}{OWN} in the place itself, {CALLED}{CALLED} below it")
 
 
 def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:

@@ -12,7 +12,7 @@ _WORTH = (*(10.0**exponent for exponent in range(-12, 19, 3)), 3600.0)
 
 
 def column(values: Iterable[float], top: float, unit: str) -> list[str]:
-    """Each of `values` in the unit and with the decimals that suit `top`, the largest: `9.01 s`, `0.13 s`, not `130 ms`."""
+    """Each of `values` in the unit and with the decimals of `top`, the largest: `9.01 s`, `0.13 s`, not `130 ms`."""
     head, _, suffix = numbers.quantity(top, unit).partition(" ")
     try:
         shown = float(head.replace(",", ""))

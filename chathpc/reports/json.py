@@ -9,5 +9,5 @@ from chathpc.reports.style import Style
 
 
 def render(report: Report, style: Style) -> str:
-    """The report as JSON in ASCII: what is beyond is escaped, so that no name can act on a terminal or break an encoding."""
+    """The report as JSON in ASCII; what is beyond is escaped, so that no name acts on a terminal or breaks an encoding."""
     return f"{json.dumps(json.loads(report.to_json()), indent=2)}\n"

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from chathpc.profile import numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.report import FindingRecord, Report

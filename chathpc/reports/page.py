@@ -1,4 +1,4 @@
-"""A page of text for a terminal: lines of styled text, wrapped and aligned by the width that characters have on the screen."""
+"""A page of text for a terminal: styled lines, wrapped and aligned by the width that characters have on the screen."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _PATH = re.compile(r"\w*/[^/\s]")
 
 
 class Page:
-    """Collects the lines of a report; `text()` gives them with or without colours. All text that comes in is escaped here."""
+    """Collects the lines of a report and gives them with or without colours. All text that comes in is escaped here."""
 
     def __init__(self, style: Style) -> None:
         self.style = style

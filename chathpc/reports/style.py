@@ -39,7 +39,7 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to write: columns, whether colours may be used, the encoding of the stream, and whether to add timings and versions."""
+    """How to write: columns, colours or none, the encoding of the stream; `verbose` adds timings, versions, sources."""
 
     width: int = 80
     colour: bool = False

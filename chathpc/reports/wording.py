@@ -65,8 +65,8 @@ def checked(report: Report) -> str:
     changed = f"{numbers.count(claims.repaired)} repaired, " if claims.repaired else ""
     model = report.explanation.model or "none"
     return (
-        f"Every number above was computed from the profile ({counted}, {changed}{numbers.count(claims.struck)} struck). "
-        f"Model: {model}."
+        f"Every number above was computed from the profile "
+        f"({counted}, {changed}{numbers.count(claims.struck)} struck). Model: {model}."
     )
 
 

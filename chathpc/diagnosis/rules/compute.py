@@ -20,7 +20,9 @@ _LISTED = 3
 
 
 def hot_compute(facts: Facts) -> Iterable[Draft]:
-    """The functions that compute longest, with their hottest line. Not a fault by itself: time does not tell efficiency."""
+    """The functions that compute longest, with their hottest line. Not a fault by itself: time does not tell
+    efficiency.
+    """
     entry = cause("hot-compute")
     if facts.total == 0:
         return
@@ -53,7 +55,11 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
             )
         ]
         if site >= 0:
-            loop_words = f", in the loop at {facts.profile.tree.place(loop)}" if loop >= 0 and facts.profile.tree.place(loop) else ""
+            loop_words = (
+                f", in the loop at {facts.profile.tree.place(loop)}"
+                if loop >= 0 and facts.profile.tree.place(loop)
+                else ""
+            )
             evidence.append(
                 fact(
                     facts,
@@ -139,7 +145,9 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
         cause=expensive.id,
         where=place,
         summary=f"Calls of {listed} in {place.function} take {numbers.percent(total / facts.total)} of the time"
-        + (f", in the loop at {facts.profile.tree.place(loop)}." if in_loop and facts.profile.tree.place(loop) else "."),
+        + (
+            f", in the loop at {facts.profile.tree.place(loop)}." if in_loop and facts.profile.tree.place(loop) else "."
+        ),
         cost=total,
         share=total / facts.total,
         threshold=expensive.threshold("min_share"),
@@ -171,7 +179,9 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
     tree = facts.profile.tree
     share = facts.inclusive / facts.total
     candidates = np.flatnonzero(
-        (share >= max(entry.threshold("min_share"), 0.1)) & (tree.kind == NodeKind.FUNCTION) & (tree.relation == Relation.CALL)
+        (share >= max(entry.threshold("min_share"), 0.1))
+        & (tree.kind == NodeKind.FUNCTION)
+        & (tree.relation == Relation.CALL)
     )
     for node in candidates[np.argsort(-facts.inclusive[candidates], kind="stable")][:20].tolist():
         parent = int(tree.parent[node])
@@ -222,7 +232,9 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     header_table = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
     from_header = header_table[tree.file]
     own = facts.activities.kind == Activity.COMPUTE
-    inlined = float(facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum())
+    inlined = float(
+        facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum()
+    )
     owner_called = np.where(tree.function >= 0, tree.kind[np.maximum(tree.function, 0)] == NodeKind.FUNCTION, False)
     called = own & owner_called & from_header[np.maximum(tree.function, 0)]
     cost_called = float(facts.time[called].sum())
@@ -230,10 +242,14 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     if share < entry.threshold("min_share") or inlined > 0.2 * cost_called:
         return
     computing = facts.spent(*_COMPUTING)
-    names, times = facts.by_function(called)
+    names, _ = facts.by_function(called)
     distinct = len(names)
-    hottest, hot_times = facts.by_function(own & ~called)
-    node = facts.hottest(_of_function(facts, int(hottest[0]), own)) if len(hottest) else facts.hottest(facts.of(Activity.COMPUTE))
+    hottest, _ = facts.by_function(own & ~called)
+    node = (
+        facts.hottest(_of_function(facts, int(hottest[0]), own))
+        if len(hottest)
+        else facts.hottest(facts.of(Activity.COMPUTE))
+    )
     site, _ = facts.hot_line(facts.of(Activity.COMPUTE), int(tree.name[node]))
     place = facts.place(node, line_node=site)
     examples = ", ".join(_short_method(tree.names[name]) for name in names[:3])
@@ -338,7 +354,9 @@ def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
     group = np.repeat(np.arange(len(first)), np.diff(np.append(first, len(order))))
     big = int(end.max()) + 1
     ends_sorted = np.sort(stop.astype(np.int64) + group.astype(np.int64) * big)
-    ended = np.searchsorted(ends_sorted, begin.astype(np.int64) + group.astype(np.int64) * big, side="right") - first[group]
+    ended = (
+        np.searchsorted(ends_sorted, begin.astype(np.int64) + group.astype(np.int64) * big, side="right") - first[group]
+    )
     levels = np.empty(len(order), dtype=np.int64)
     levels[order] = np.arange(len(order)) - first[group] - ended + 1
     return levels

@@ -50,7 +50,9 @@ def _dense(profile: Profile, metric: str) -> FloatArray:
 
 
 def kernels(profile: Profile) -> list[Kernel]:
-    """The kernels with time or samples, the longest first; launches of binaries without symbols go by their launch site."""
+    """The kernels with time or samples, the longest first; launches of binaries without symbols go by their launch
+    site.
+    """
     tree = profile.tree
     is_kernel = np.isin(tree.kind, (NodeKind.GPU_KERNEL,))
     launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
@@ -96,7 +98,9 @@ def _kernel_place(profile: Profile, kernel: Kernel, weight: FloatArray | None = 
     file, line = tree.file_name(line_node), int(tree.line[line_node])
     if file is None or file.startswith(("[", "<")):
         file, line = None, 0
-    path = tuple(tree.label(step) for step in tree.path(node) if tree.kind[step] not in (NodeKind.LINE, NodeKind.INSTRUCTION))
+    path = tuple(
+        tree.label(step) for step in tree.path(node) if tree.kind[step] not in (NodeKind.LINE, NodeKind.INSTRUCTION)
+    )
     return Place(function=kernel.name, file=file, line=line or None, kernel=kernel.name, path=path, node=line_node)
 
 

@@ -59,9 +59,14 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     against = []
     wait_seen = facts.profile.sees_waiting
     if not wait_seen:
-        against.append("The time is CPU time: what the program waits for the device is not in it, the true share may be larger.")
+        against.append(
+            "The time is CPU time: what the program waits for the device is not in it, the true share may be larger."
+        )
     volume = _bytes(facts)
-    entry, summary = bound, f"{place.function} spends {numbers.percent(cost / facts.total)} of the time in file operations ({ranked[0][0]})."
+    entry, summary = (
+        bound,
+        f"{place.function} spends {numbers.percent(cost / facts.total)} of the time in file operations ({ranked[0][0]}).",
+    )
     signs = 2
     if syncing > 0.5 * cost:
         evidence.append(
@@ -108,7 +113,9 @@ def input_output(facts: Facts) -> Iterable[Draft]:
 
 
 def _cpu_cost_of_calls(rate: float) -> bool:
-    """True if a rate is below what copying to the page cache in large pieces reaches (1 GB/s on any current machine)."""
+    """True if a rate is below what copying to the page cache in large pieces reaches (1 GB/s on any current
+    machine).
+    """
     return rate < 1e9
 
 

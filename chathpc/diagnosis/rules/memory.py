@@ -17,7 +17,9 @@ from chathpc.profile.tree import FloatArray
 
 
 def _hot_place(facts: Facts, weight: FloatArray) -> tuple[Place, float, bool]:
-    """Place of the function that calls for most of `weight`, its part of it, and whether the hottest line is in a loop."""
+    """Place of the function that calls for most of `weight`, its part of it, and whether the hottest line is in a
+    loop.
+    """
     names, times = facts.by_function(weight > 0)
     if not len(names):
         return Place(), 0.0, False
@@ -108,14 +110,15 @@ def leak(facts: Facts) -> Iterable[Draft]:
     balance = facts.profile.exclusive("memory.allocated.bytes").dense(len(tree))
     caller = facts.activities.caller
     counted = (balance > 0) & (caller >= 0)
-    # Memory is often freed elsewhere than it was allocated: a context shows its own balance only where both are below it.
+    # Memory is often freed elsewhere than it was allocated: a context shows its own balance only where both are below
+    # it.
     freed_at = _dense(facts, "memory.freed.bytes")
     net = np.maximum(balance - freed_at, 0.0)
     node = facts.hottest(net) if net.any() else facts.hottest(balance)
     if node < 0 or not counted.any():
         return
     name = int(tree.name[node])
-    site, at_line = facts.hot_line(net, name)
+    site, _ = facts.hot_line(net, name)
     place = facts.place(node, line_node=site)
     mine = float(net[(caller >= 0) & (tree.name[np.maximum(caller, 0)] == name)].sum())
     yield Draft(
@@ -162,7 +165,12 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
     """Many page faults, where they were counted."""
     entry = cause("page-faults")
     metrics = facts.profile.metrics
-    if "cpu.page-faults" not in metrics or not metrics["cpu.page-faults"].has_values or not facts.in_seconds or facts.total == 0:
+    if (
+        "cpu.page-faults" not in metrics
+        or not metrics["cpu.page-faults"].has_values
+        or not facts.in_seconds
+        or facts.total == 0
+    ):
         return
     column: Column = facts.profile.exclusive("cpu.page-faults")
     faults = column.sum()

@@ -17,7 +17,8 @@ from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 _COLLECTIVE = re.compile(
-    r"p?mpi_i?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)", re.IGNORECASE
+    r"p?mpi_i?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
+    re.IGNORECASE,
 )
 _POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?probe|iprobe|start)", re.IGNORECASE)
 #: Frames below an MPI call that move data instead of waiting for it.
@@ -58,20 +59,29 @@ def ranks(facts: Facts) -> Ranks | None:
     tree, activities = facts.profile.tree, facts.activities
     in_mpi = activities.of(Activity.MPI)
     call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
-    public = {int(name): public_name(tree.names[name]) for name in np.unique(call_name[in_mpi & (call_name >= 0)])}
+    public = {
+        int(name): public_name(tree.names[name]) for name in np.unique(call_name[in_mpi & (call_name >= 0)]).tolist()
+    }
     calls = tuple(sorted(set(public.values())))
     call_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
     for name, text in public.items():
         call_of_name[name] = calls.index(text)
-    computing = ~np.isin(activities.kind, (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED))
+    computing = ~np.isin(
+        activities.kind,
+        (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED),
+    )
     caller_name = np.where(activities.caller >= 0, tree.name[np.maximum(activities.caller, 0)], -1)
-    weights = np.bincount(caller_name[computing & (caller_name >= 0)], weights=facts.time[computing & (caller_name >= 0)], minlength=1)
+    weights = np.bincount(
+        caller_name[computing & (caller_name >= 0)], weights=facts.time[computing & (caller_name >= 0)], minlength=1
+    )
     function_names = np.flatnonzero(weights > _MINOR / 10 * facts.total).astype(np.int32)
     function_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
     function_of_name[function_names] = np.arange(len(function_names))
     other = len(calls) + len(function_names)
     group = np.where(in_mpi, call_of_name[call_name], -1)
-    chosen = np.where(computing, np.where(function_of_name[caller_name] >= 0, function_of_name[caller_name] + len(calls), other), -1)
+    chosen = np.where(
+        computing, np.where(function_of_name[caller_name] >= 0, function_of_name[caller_name] + len(calls), other), -1
+    )
     group = np.where(in_mpi, group, chosen).astype(np.int32)
     per_location = facts.grouped(group, other + 1)
     ids, rank = np.unique(facts.ranks, return_inverse=True)
@@ -123,9 +133,14 @@ def waiting(facts: Facts) -> Iterable[Draft]:
 def _main_calls(times: Ranks) -> str:
     order = np.argsort(-times.call.sum(axis=0))[:2]
     total = times.call.sum()
-    return " and ".join(
-        f"{times.calls[c]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)" for c in order if times.call[:, c].sum() > 0.1 * total
-    ) or "in many calls"
+    return (
+        " and ".join(
+            f"{times.calls[c]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)"
+            for c in order
+            if times.call[:, c].sum() > 0.1 * total
+        )
+        or "in many calls"
+    )
 
 
 def _share_of_calls(times: Ranks, pattern: re.Pattern[str]) -> float:
@@ -197,7 +212,8 @@ def _unequal_work(
     if function >= 0:
         tree = facts.profile.tree
         weight = np.where(
-            (facts.activities.caller >= 0) & (tree.name[np.maximum(facts.activities.caller, 0)] == times.function_names[function]),
+            (facts.activities.caller >= 0)
+            & (tree.name[np.maximum(facts.activities.caller, 0)] == times.function_names[function]),
             facts.time,
             0.0,
         )
@@ -262,7 +278,13 @@ def _unequal_work(
 
 
 def _equal_work(
-    facts: Facts, times: Ranks, common: tuple[Evidence, ...], spent: float, transfer: float, collective: float, yields: float
+    facts: Facts,
+    times: Ranks,
+    common: tuple[Evidence, ...],
+    spent: float,
+    transfer: float,
+    collective: float,
+    yields: float,
 ) -> Iterable[Draft]:
     moving = transfer / spent
     bound = cause("mpi-communication-bound")

@@ -1,7 +1,9 @@
 """OpenMP: why threads wait.
 
-The time that threads wait in the runtime is accounted for by three sums that can be computed from the times of the threads:
-while one thread runs serial code, the others wait (serial code × (threads − 1)); at the end of a region all wait for the
+The time that threads wait in the runtime is accounted for by three sums that can be computed from the times of the
+threads:
+while one thread runs serial code, the others wait (serial code × (threads − 1)); at the end of a region all wait for
+the
 busiest (Σ over regions of busiest − each); and what even the busiest thread waits is the price of synchronising at all.
 """
 
@@ -29,7 +31,8 @@ _EXPLAINS = 0.25
 class Team:
     """Times of the threads of all processes with at least two OpenMP threads; one row per thread.
 
-    `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions; `wait[t]` its waiting.
+    `work[t, r]` is the time of thread t inside region r; `serial[t]` its computing outside regions; `wait[t]` its
+    waiting.
     `process[t]` numbers the processes.
     """
 
@@ -90,7 +93,9 @@ def team(facts: Facts) -> Team | None:
     count = len(names)
     kind = facts.activities.kind
     waiting = np.isin(kind, (*_WAITING, Activity.OMP_LOCK))
-    idle = waiting | np.isin(kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER))
+    idle = waiting | np.isin(
+        kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER)
+    )
     # Columns: one per region, then serial code, then waiting.
     group = np.where(region_node >= 0, region, count)
     group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
@@ -232,7 +237,9 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     share = cost / facts.total
     if share < entry.threshold("min_share") or cost < _EXPLAINS * waited:
         return
-    serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(*_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP)
+    serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(
+        *_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP
+    )
     weight = np.where(serial_nodes, facts.time, 0.0)
     node = facts.hottest(weight)
     if node < 0:
@@ -240,7 +247,9 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     name = int(facts.profile.tree.name[node])
     site, _ = facts.hot_line(weight, name)
     place = facts.place(node, line_node=site)
-    in_function = float(weight[(facts.activities.caller >= 0) & (facts.profile.tree.name[facts.activities.caller] == name)].sum())
+    in_function = float(
+        weight[(facts.activities.caller >= 0) & (facts.profile.tree.name[facts.activities.caller] == name)].sum()
+    )
     serial = float(threads.serial.sum())
     count = len(threads.process)
     evidence = (

@@ -66,7 +66,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     share = cost / facts.total
     if share < entry.threshold("min_share"):
         return
-    # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none works.
+    # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none
+    # works.
     waiting = facts.matrix[:, [Activity.SLEEP, Activity.BLOCKED, Activity.JOIN]].sum(axis=1)
     totals = facts.matrix.sum(axis=1)
     busiest = float((totals - waiting).max()) if len(totals) else 0.0

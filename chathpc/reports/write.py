@@ -1,0 +1,85 @@
+"""Writing a report to a file: whole or not at all."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import stat
+from pathlib import Path
+
+from chathpc.errors import ChathpcError, UsageError
+
+#: Files that are being written end so; nothing else in chathpc does.
+UNFINISHED = ".part"
+#: Longest file name that every file system takes (POSIX NAME_MAX on Linux), in bytes.
+_NAME_MAX = 255
+_numbers = itertools.count()
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write `text` as UTF-8 so that `path` holds either what it held before or all of `text`, also after a crash.
+
+    The text goes to a new file in the same folder, to the disk, and is then renamed. A link is followed; an existing file keeps
+    its permissions; a device or pipe is written to directly. UsageError if the folder does not exist or `path` is a folder,
+    ChathpcError if the file cannot be written.
+    """
+    target = Path(os.path.realpath(path))
+    if not target.parent.is_dir():
+        raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another file with -o.")
+    if target.is_dir():
+        raise UsageError(f"{path} is a folder.", hint="Name a file in it.")
+    try:
+        mode = _mode(target)
+        if mode is not None and not stat.S_ISREG(mode):
+            with target.open("w", encoding="utf-8") as stream:
+                stream.write(text)
+            return
+        _replace(target, text.encode("utf-8"), mode)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file with -o.") from error
+
+
+def unfinished_name(name: str, process: int, number: int = 0) -> str:
+    """Name of the file that process `process` writes before it becomes `name`."""
+    tail = f".{process}-{number}{UNFINISHED}"
+    room = _NAME_MAX - len(tail) - 1
+    return f".{os.fsencode(name)[:room].decode('utf-8', 'ignore')}{tail}"
+
+
+def _mode(target: Path) -> int | None:
+    try:
+        return target.stat().st_mode
+    except FileNotFoundError:
+        return None
+
+
+def _replace(target: Path, data: bytes, mode: int | None) -> None:
+    unfinished = target.with_name(unfinished_name(target.name, os.getpid(), next(_numbers)))
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    with open(os.open(unfinished, flags, 0o666), "wb") as stream:
+        try:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+            if mode is not None:
+                os.fchmod(stream.fileno(), stat.S_IMODE(mode))
+            os.replace(unfinished, target)
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+    _sync_folder(target.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make the rename durable where the file system can; the file is whole in any case."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    except OSError:
+        return
+    try:
+        os.fsync(descriptor)
+    except OSError:
+        pass  # some network file systems cannot sync a folder
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,186 @@
+"""Speed and memory of chathpc, beside hatchet's reader and beside merely reading the bytes, in one table.
+
+    python -m tests.bench [--quick] [--no-hatchet] [--sizes 10000 100000 1000000] [--repeats 5]
+
+Databases are synthetic and written once. Loading is measured on databases of 2 locations, since neither reader takes values
+per location when it loads; explaining on databases of 16. Files are in the page cache. Times are medians of fresh processes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.bench import databases
+from tests.bench.processes import Run, command, measured, median
+
+LOAD_LOCATIONS, EXPLAIN_LOCATIONS = 2, 16
+#: hatchet's reader is run once from this many contexts on (20 s and more).
+ONCE_FROM = 500_000
+
+#: Targets: contexts → speed-up over hatchet; and the others as they stand in the table.
+SPEEDUP = {100_000: 40.0, 1_000_000: 50.0}
+BYTES_RATIO, EXPLAIN_SECONDS, EXPLAIN_BYTES, HELP_SECONDS, SMALLEST_SECONDS = 4.0, 2.5, 1 << 30, 0.2, 1.0
+EXPLAIN_SIZE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A line of the table; `target` is empty where there is none."""
+
+    what: str
+    size: str
+    chathpc: str
+    other: str = ""
+    ratio: str = ""
+    target: str = ""
+    met: bool | None = None
+
+    def cells(self) -> tuple[str, ...]:
+        """The columns as text."""
+        met = "" if self.met is None else "yes" if self.met else "NO"
+        return (self.what, self.size, self.chathpc, self.other, self.ratio, self.target, met)
+
+
+HEAD = ("what", "contexts", "chathpc", "beside", "ratio", "target", "met")
+
+
+def table(rows: list[Row]) -> str:
+    """Rows below their head, columns aligned."""
+    cells = [HEAD, *(row.cells() for row in rows)]
+    widths = [max(len(row[k]) for row in cells) for k in range(len(HEAD))]
+    lines = ["  ".join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True))) for row in cells]
+    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
+
+
+def seconds(run: Run) -> str:
+    """A time with three digits, or why there is none."""
+    return run.failure[:60] if run.failure else f"{run.seconds:.3g} s"
+
+
+def load_rows(size: int, options: argparse.Namespace) -> tuple[Run, list[Row]]:
+    """Loading: beside hatchet's reader and beside reading the bytes."""
+    path = databases.database(size, LOAD_LOCATIONS)
+    count, rows = f"{size:,}", []
+    ours = median(lambda: measured("chathpc", path), options.repeats)
+    if options.hatchet:
+        hatchet = median(lambda: measured("hatchet", path), 1 if size >= ONCE_FROM else min(3, options.repeats))
+        ratio = "" if ours.failure or hatchet.failure else f"{hatchet.seconds / ours.seconds:.0f}x"
+        target = SPEEDUP.get(size)
+        met = None if target is None or not ratio else hatchet.seconds / ours.seconds >= target
+        goal = "" if target is None else f">= {target:.0f}x"
+        rows.append(Row("load, beside hatchet's reader", count, seconds(ours), seconds(hatchet), ratio, goal, met))
+        if ratio and abs(hatchet.figure - ours.figure) > 1e-9 * abs(ours.figure):
+            rows.append(Row("  TOTALS DIFFER", count, f"{ours.figure:.9g}", f"{hatchet.figure:.9g}", met=False))
+    plain = median(lambda: measured("bytes", path), options.repeats)
+    ratio = "" if ours.failure else f"{ours.seconds / plain.seconds:.1f}x"
+    met = ours.seconds / plain.seconds <= BYTES_RATIO if ratio else None
+    megabytes = f"load, beside reading {plain.figure / 1e6:.0f} MB"
+    rows.append(Row(megabytes, count, seconds(ours), seconds(plain), ratio, f"<= {BYTES_RATIO:.0f}x", met))
+    return ours, rows
+
+
+def explain(path: Path, repeats: int) -> Run:
+    """Whole process of `chathpc explain` without a model, report as JSON into a file."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["-m", "chathpc", "explain", str(path), "--llm", "none", "--format", "json"]
+        count = iter(range(repeats))
+        return median(lambda: command([*arguments, "-o", f"{folder}/report{next(count)}.json"]), repeats)
+
+
+def explain_rows(size: int, options: argparse.Namespace) -> tuple[Run, list[Row]]:
+    """Explaining: time and peak memory of the process."""
+    run = explain(databases.database(size, EXPLAIN_LOCATIONS), min(3, options.repeats))
+    count, judged = f"{size:,}", size == EXPLAIN_SIZE and not run.failure
+    goals = (f"<= {EXPLAIN_SECONDS} s", f"<= {EXPLAIN_BYTES >> 20} MiB") if size == EXPLAIN_SIZE else ("", "")
+    what = f"explain, {EXPLAIN_LOCATIONS} locations"
+    memory = "" if run.failure else f"{run.bytes >> 20} MiB"
+    return run, [
+        Row(f"{what}: time", count, seconds(run), target=goals[0], met=run.seconds <= EXPLAIN_SECONDS if judged else None),
+        Row(f"{what}: peak memory", count, memory, target=goals[1], met=run.bytes <= EXPLAIN_BYTES if judged else None),
+    ]
+
+
+def linear_rows(name: str, runs: dict[int, Run]) -> list[Row]:
+    """From each size to the next: how much more time and memory for how many times the contexts."""
+    rows = []
+    sizes = sorted(size for size, run in runs.items() if not run.failure)
+    for small, large in zip(sizes, sizes[1:], strict=False):
+        step = f"{small:,} to {large:,}"
+        more = large / small
+        time = runs[large].seconds / runs[small].seconds
+        rows.append(Row(f"{name}: time", step, f"{time:.1f}x", ratio=f"of {more:.0f}x", target=f"<= {more:.0f}x", met=time <= more))
+        if runs[small].bytes:
+            memory = runs[large].bytes / runs[small].bytes
+            rows.append(Row(f"{name}: memory", step, f"{memory:.1f}x", ratio=f"of {more:.0f}x", target=f"<= {more:.0f}x", met=memory <= more))
+    return rows
+
+
+def start_rows(options: argparse.Namespace) -> list[Row]:
+    """What every user waits for: the help page, and the smallest database."""
+    repeats = 2 * options.repeats + 1
+    help_page = median(lambda: command(["-m", "chathpc", "--help"]), repeats)
+    bare = median(lambda: command(["-c", "pass"]), repeats)
+    smallest = explain(databases.smallest(), options.repeats)
+    met = [None if r.failure else r.seconds <= t for r, t in ((help_page, HELP_SECONDS), (smallest, SMALLEST_SECONDS))]
+    return [
+        Row("chathpc --help, beside python -c pass", "", seconds(help_page), seconds(bare), "", f"<= {HELP_SECONDS} s", met[0]),
+        Row("explain the smallest database", "18", seconds(smallest), "", "", f"<= {SMALLEST_SECONDS:.0f} s", met[1]),
+    ]
+
+
+def parse() -> argparse.Namespace:
+    """The command line."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="sizes 10,000 and 100,000, two repeats")
+    parser.add_argument("--no-hatchet", dest="hatchet", action="store_false", help="without hatchet's reader")
+    parser.add_argument("--sizes", type=int, nargs="+", default=None, metavar="CONTEXTS")
+    parser.add_argument("--repeats", type=int, default=None)
+    options = parser.parse_args()
+    options.sizes = options.sizes or ([10_000, 100_000] if options.quick else [10_000, 100_000, 1_000_000])
+    options.repeats = options.repeats or (2 if options.quick else 5)
+    return options
+
+
+def main() -> None:
+    """Measure everything and print the table."""
+    options = parse()
+    loads: dict[int, Run] = {}
+    explains: dict[int, Run] = {}
+    rows: list[Row] = []
+    progress("writing the smallest database")
+    measured("write", "smallest")
+    for size in options.sizes:
+        for locations in (LOAD_LOCATIONS, EXPLAIN_LOCATIONS):
+            progress(f"writing {size:,} contexts × {locations} locations")
+            measured("write", f"{size}x{locations}")
+        progress(f"loading {size:,} contexts")
+        loads[size], found = load_rows(size, options)
+        rows += found
+    for size in options.sizes:
+        progress(f"explaining {size:,} contexts")
+        explains[size], found = explain_rows(size, options)
+        rows += found
+    rows += linear_rows("load", loads) + linear_rows("explain", explains)
+    progress("starting up")
+    rows += start_rows(options)
+    progress("")
+    cores = len(os.sched_getaffinity(0))
+    sys.stdout.write(f"{platform.machine()}, {cores} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}\n")
+    sys.stdout.write(table(rows) + "\n")
+
+
+def progress(text: str) -> None:
+    """Say on a terminal what is being done."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{text}")
+        sys.stderr.flush()
+
+
+if __name__ == "__main__":
+    main()
