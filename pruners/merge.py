@@ -88,10 +88,7 @@ def _join(pruned: PrunedTree, first: IntArray, above: IntArray) -> PrunedTree:
     old = pruned.tree
     contexts = np.bincount(moved, weights=pruned.contexts, minlength=count).astype(np.int64)
     origin = pruned.origin[shown]
-    labels = {
-        node: pruned.labels[int(shown[node])].split(" ")[0] + f" {contexts[node]:,} more"
-        for node in np.flatnonzero(origin < 0).tolist()
-    }
+    labels = {node: f"… {contexts[node]:,} more" for node in np.flatnonzero(origin < 0).tolist()}
     tree = CallTree(
         parent=np.where(joined_parent[order] >= 0, position[joined_parent[order]], -1).astype(np.int32),
         end=(np.arange(count) + size[order]).astype(np.int32),

@@ -14,7 +14,7 @@ from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
 from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
 from chathpc.adapters.hpctoolkit.profiles import ContextNodes, ProfileDatabase
 from chathpc.adapters.hpctoolkit.sources import source_reader
-from chathpc.adapters.hpctoolkit.trace import read_timeline
+from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline
 from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for, metrics_for
 from chathpc.errors import AdapterError
@@ -100,6 +100,7 @@ def read(path: Path) -> Profile:
             "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
         )
     version = f"4.{meta.file.minor}"
+    samples = _samples(path, caveats)
     return Profile(
         format=f"HPCToolkit v{version}",
         title=meta.title or path.resolve().name,
@@ -110,6 +111,7 @@ def read(path: Path) -> Profile:
         sources=(Source(path, "HPCToolkit", version),),
         caveats=tuple(caveats),
         run={"description": meta.description} if _informative(meta) else {},
+        sample_count=samples,
         read_source=source_reader(path),
         read_timeline=partial(_timeline, path, nodes_of, profiles) if (path / "trace.db").exists() else no_timeline,
     )
@@ -150,6 +152,17 @@ def _contexts(path: Path, profiles: ProfileDatabase, caveats: list[str]) -> Cont
 
 def _timeline(path: Path, nodes_of: ContextNodes, profiles: ProfileDatabase) -> Timeline:
     return read_timeline(DatabaseFile(path / "trace.db"), nodes_of, _rows(profiles))
+
+
+def _samples(path: Path, caveats: list[str]) -> int | None:
+    file = path / "trace.db"
+    if not file.exists():
+        return None
+    try:
+        return count_elements(DatabaseFile(file)) or None
+    except AdapterError as error:
+        caveats.append(f"trace.db cannot be used ({error.message}).")
+        return None
 
 
 def _derived(path: Path, ids: dict[str, str], caveats: list[str]) -> tuple[list[DerivedMetric], frozenset[str]]:

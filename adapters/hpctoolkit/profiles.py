@@ -52,6 +52,7 @@ class ContextNodes:
             raise ValueError("a context id stands twice in the tree")
 
     def __call__(self, ids: NDArray[np.uint32]) -> NDArray[np.int32]:
+        """The nodes of `ids`."""
         if self._sorted is None:
             return self._table[np.minimum(ids, len(self._table) - 1)]
         at = np.minimum(np.searchsorted(self._sorted, ids), len(self._sorted) - 1)

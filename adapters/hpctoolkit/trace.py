@@ -11,6 +11,16 @@ from chathpc.adapters.hpctoolkit.profiles import ContextNodes
 from chathpc.profile.timeline import Lane, Timeline
 
 
+def count_elements(file: DatabaseFile) -> int:
+    """Number of elements of all traces, from their headers alone; hpcrun writes one for each sample."""
+    head = file.header(0, st.TRACES)
+    rows = file.array(int(head["pTraces"]), st.TRACE, int(head["nTraces"]), int(head["szTrace"]))
+    begin, end = rows["pStart"], rows["pEnd"]
+    if bool((end < begin).any()) or bool((end > len(file.data)).any()):
+        raise file.damaged("a trace ends before it begins or after the file", file.sections[0][0])
+    return int((end - begin).sum()) // st.TRACE_ELEMENT.itemsize
+
+
 def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, row_of_profile: NDArray[np.int64]) -> Timeline:
     """All traces; lanes of unknown profiles are left out. AdapterError where a trace lies outside the file."""
     head = file.header(0, st.TRACES)

@@ -106,6 +106,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         evidence=ids,
         against=draft.against,
         advice=(*draft.advice, *entry.advice_for(*_models(facts, draft))),
+        impact=draft.impact,
         next_measurement=draft.next_measurement or f"{entry.next_measurement.command} ({entry.next_measurement.tells})",
     )
 

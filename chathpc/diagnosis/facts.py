@@ -19,6 +19,11 @@ from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 #: starts two per rank).
 HELPER_SHARE = 0.8
 
+#: Seconds between samples of hpcrun's timers unless the user says otherwise (200 a second).
+DEFAULT_PERIOD = 0.005
+#: With fewer nodes than this the smallest value is probably more than one sample.
+FEW_VALUES = 30
+
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Facts:
@@ -67,11 +72,20 @@ class Facts:
 
     @cached_property
     def samples(self) -> float:
-        """Number of samples behind `total`: the smallest value of a node is taken for one sample (an upper bound on
-        the period).
+        """Number of samples behind `total`: as the trace counts them, else with the smallest value taken for one sample.
+
+        The smallest value may stand for several samples, so without a trace the number is a lower bound. Where few nodes
+        have a value even the smallest is hardly one sample; there a period of 5 ms, hpcrun's default, is assumed.
         """
         measured = self.time[self.time > 0]
-        return float(self.total / measured.min()) if len(measured) else 0.0
+        if not len(measured):
+            return 0.0
+        period = float(measured.min())
+        if len(measured) < FEW_VALUES and self.in_seconds:
+            period = min(period, DEFAULT_PERIOD)
+        traced = self.profile.sample_count
+        everything = self.total + self.helper_time
+        return self.total / period if traced is None else max(self.total / period, traced * self.total / everything)
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""
@@ -174,15 +188,6 @@ class Facts:
         sums = np.bincount(caller[counted], weights=weight[counted], minlength=len(self.profile.tree))
         return int(np.argmax(sums))
 
-    @cached_property
-    def call_site(self) -> IntArray:
-        """For each node the node in the program's own code that it stands for: itself there, or the place of the
-        library call.
-        """
-        call = self.activities.call
-        parent = self.profile.tree.parent
-        return np.where(call >= 0, parent[np.maximum(call, 0)], np.arange(len(parent))).astype(np.int32)
-
     def hot_line(self, weight: FloatArray, function_name: int) -> tuple[int, float]:
         """The line (as a node) with most of `weight` in the function of that name id, and its weight; (−1, 0) without
         lines.
@@ -192,7 +197,7 @@ class Facts:
         tree = self.profile.tree
         caller = self.activities.caller
         counted = np.flatnonzero((weight > 0) & (caller >= 0) & (tree.name[np.maximum(caller, 0)] == function_name))
-        site = self.call_site[counted]
+        site = self.activities.site[counted]
         usable = (site >= 0) & (tree.line[np.maximum(site, 0)] > 0) & (tree.file[np.maximum(site, 0)] >= 0)
         counted, site = counted[usable], site[usable]
         if not len(counted):
@@ -225,6 +230,11 @@ class Facts:
             path=path,
             node=where,
         )
+
+    def below_loop(self, node: int) -> bool:
+        """True if a loop stands anywhere above `node`, in its function or in a caller."""
+        tree = self.profile.tree
+        return any(tree.kind[step] == NodeKind.LOOP for step in tree.path(node))
 
     def innermost_loop(self, node: int) -> int:
         """The closest loop at or above `node` in the same function; −1 without one."""

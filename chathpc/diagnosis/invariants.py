@@ -39,15 +39,19 @@ _WORDS = frozenset(
         "while",
     }
 )
+_NUMBERS = re.compile(r"[\d.eE+\-*/ ,]*\d[\d.eE+\-*/ ,fFlLuU]*")
 #: A loop longer than this is not read.
 _LONGEST_LOOP = 120
 
 
-def invariant_call(facts: Facts, loop: int, line_node: int, callees: list[str]) -> Evidence | None:
+def invariant_call(
+    facts: Facts, loop: int, line_node: int, callees: list[str], *, pure: bool = True
+) -> Evidence | None:
     """Evidence that the line of `line_node` calls one of `callees` with arguments that the loop at node `loop` does not
     change.
 
-    None if the source is not there, the call is not found in the line, or an argument may change.
+    None if the source is not there, the call is not found in the line, or an argument may change. Functions that are not
+    known to be `pure` (the program's own) count only if all arguments are numbers: what a pointer points to may change.
     """
     tree = facts.profile.tree
     file, line = tree.file_name(line_node), int(tree.line[line_node])
@@ -69,7 +73,7 @@ def invariant_call(facts: Facts, loop: int, line_node: int, callees: list[str]) 
     texts = [one.lines[0] for one in body if one is not None]
     changing = assigned(texts, header_offset=header - first)
     call = invariant_argument(texts[line - first], callees, changing)
-    if call is None:
+    if call is None or (not pure and not _NUMBERS.fullmatch(call.split("(", 1)[1].rstrip(")"))):
         return None
     place = facts.place(line_node, line_node=line_node)
     return fact(

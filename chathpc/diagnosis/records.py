@@ -82,11 +82,15 @@ class Finding:
     against: tuple[str, ...] = ()
     advice: tuple[str, ...] = ()
     next_measurement: str | None = None
+    impact: float | None = None
 
     @property
     def weight(self) -> float:
-        """Cost × headroom: by this findings are ranked. The largest node of a healthy program has no headroom."""
-        return self.share * self.headroom
+        """Cost × headroom, or `impact` where the cost is not time (a leak): by this findings are ranked.
+
+        The largest node of a healthy program has no headroom.
+        """
+        return self.share * self.headroom if self.impact is None else self.impact
 
 
 @dataclass(frozen=True, slots=True)

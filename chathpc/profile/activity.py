@@ -195,13 +195,15 @@ def activity_of_module(path: str) -> Activity | None:
 class Activities:
     """What every node does.
 
-    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's own
-    code);
-    `caller[i]` the closest node of the program's own code at or above i (−1 if there is none: a library's own thread).
+    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's code).
+    `site[i]` is the closest node of the program's own code at or above i (for a library call the line that makes it; for
+    code of the C++ standard library's templates the line that uses it), `caller[i]` the function that holds it; −1 if
+    there is none: a library's own thread.
     """
 
     kind: NDArray[np.uint8]
     call: IntArray
+    site: IntArray
     caller: IntArray
 
     def of(self, *activities: Activity) -> BoolArray:
@@ -290,8 +292,10 @@ def classify(tree: CallTree) -> Activities:
         vague & ~np.isin(deeper, (_USER, Activity.LIBRARY))
     ]
     _refine_openmp(tree, kind, call, frame, nearest_frame)
-    real_caller = own_code & (tree.kind != NodeKind.ENTRY)
-    caller = tree.nearest(real_caller)
+    program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
+    program &= ~template_library(tree)[np.maximum(tree.function, 0)]
+    site = tree.nearest(program)
+    caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
     orphan = in_library & (caller < 0) & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
     kind[
         orphan
@@ -302,7 +306,18 @@ def classify(tree: CallTree) -> Activities:
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
-    return Activities(kind=kind, call=call, caller=caller)
+    return Activities(kind=kind, call=call, site=site, caller=caller)
+
+
+#: Folders of the C++ standard library's headers.
+_STANDARD_HEADERS = ("/include/c++/", "/bits/stl_", "/c++/v1/", "/ext/new_allocator", "/ext/aligned_buffer", "/bits/char_traits")
+
+
+def template_library(tree: CallTree) -> BoolArray:
+    """True for functions of the C++ standard library that were compiled into the program from its headers."""
+    files = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
+    names = np.array([name.startswith(("std::", "__gnu_cxx::", "void std::", "bool std::")) for name in tree.names] + [False])
+    return np.asarray(files[tree.file] | names[tree.name])
 
 
 def _code(activity: Activity | None) -> int:

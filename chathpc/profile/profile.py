@@ -64,7 +64,7 @@ class Profile:
     """A calling context tree, its metrics and values, the locations, and what the data cannot tell.
 
     `run` holds facts about the run (title, command, …); `hardware` facts about the machine, as text.
-    `caveats` are sentences; `not_collected` maps what is missing to the command that would collect it.
+    `sample_count` is the number of time samples where the tool tells it. `caveats` are sentences; `not_collected` maps what is missing to the command that would collect it.
     """
 
     format: str
@@ -78,6 +78,7 @@ class Profile:
     not_collected: Mapping[str, str] = field(default_factory=dict)
     run: Mapping[str, str] = field(default_factory=dict)
     hardware: Mapping[str, str] = field(default_factory=dict)
+    sample_count: float | None = None
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 

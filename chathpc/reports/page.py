@@ -89,17 +89,21 @@ class Page:
         """Pieces of text one after the other as one wrapped paragraph."""
         self._wrapped(Text(" ").join(pieces), indent=indent)
 
-    def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "", gap: int = LABEL) -> None:
-        column = indent + (gap if label else 0)
-        first = Text(" " * indent)
-        if label:
-            first.append(self.style.fit(label), style=label_style)
-            first.append(" " * max(1, gap - cell_len(label)))
+    def hanging(self, first: Text, text: Text) -> None:
+        """A wrapped text behind `first`, whose width is kept free below it."""
+        column = first.cell_len
         wrapped = text.wrap(self._console, max(20, self.style.width - column), overflow="fold")
         for number, line in enumerate(wrapped):
             line.rstrip()
             line.plain = line.plain.replace(_TIE, " ")
             self.lines.append(Text.assemble(first if number == 0 else " " * column, line))
+
+    def _wrapped(self, text: Text, *, indent: int, label: str = "", label_style: str = "", gap: int = LABEL) -> None:
+        first = Text(" " * indent)
+        if label:
+            first.append(self.style.fit(label), style=label_style)
+            first.append(" " * max(1, gap - cell_len(label)))
+        self.hanging(first, text)
 
     def text(self) -> str:
         """The page, one newline at the end; ANSI colours only if the style has them."""

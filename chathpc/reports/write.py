@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
+import secrets
 import stat
 from pathlib import Path
 
@@ -13,15 +13,15 @@ from chathpc.errors import ChathpcError, UsageError
 UNFINISHED = ".part"
 #: Longest file name that every file system takes (POSIX NAME_MAX on Linux), in bytes.
 _NAME_MAX = 255
-_numbers = itertools.count()
 
 
-def write_atomically(path: str | Path, text: str) -> None:
+def write_atomically(path: str | Path, text: str, *, tag: str = "") -> None:
     """Write `text` as UTF-8 so that `path` holds either what it held before or all of `text`, also after a crash.
 
-    The text goes to a new file in the same folder, to the disk, and is then renamed. A link is followed; an existing file keeps
-    its permissions; a device or pipe is written to directly. UsageError if the folder does not exist or `path` is a folder,
-    ChathpcError if the file cannot be written.
+    The text goes to a new file in the same folder, to the disk, and is then renamed. A link is followed; an existing
+    file keeps its permissions; a device or pipe is written to directly. `tag` marks the unfinished file, for
+    `remove_unfinished`. UsageError if the folder does not exist or `path` is a folder, ChathpcError if the file cannot
+    be written.
     """
     target = Path(os.path.realpath(path))
     if not target.parent.is_dir():
@@ -34,15 +34,21 @@ def write_atomically(path: str | Path, text: str) -> None:
             with target.open("w", encoding="utf-8") as stream:
                 stream.write(text)
             return
-        _replace(target, text.encode("utf-8"), mode)
+        _replace(target, target.with_name(_unfinished(target.name, tag)), text.encode("utf-8"), mode)
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise ChathpcError(f"Cannot write {path}: {reason}.", hint="Name another file with -o.") from error
 
 
-def unfinished_name(name: str, process: int, number: int = 0) -> str:
-    """Name of the file that process `process` writes before it becomes `name`."""
-    tail = f".{process}-{number}{UNFINISHED}"
+def remove_unfinished(folder: Path, tag: str) -> None:
+    """Remove from `folder` what a process that was killed had begun to write under `tag`."""
+    for file in folder.glob(f".*.{tag}-*{UNFINISHED}"):
+        file.unlink(missing_ok=True)
+
+
+def _unfinished(name: str, tag: str) -> str:
+    """A name that no other process uses, on this machine or on another that shares the file system."""
+    tail = f".{tag}-{secrets.token_hex(6)}{UNFINISHED}"
     room = _NAME_MAX - len(tail) - 1
     return f".{os.fsencode(name)[:room].decode('utf-8', 'ignore')}{tail}"
 
@@ -54,8 +60,7 @@ def _mode(target: Path) -> int | None:
         return None
 
 
-def _replace(target: Path, data: bytes, mode: int | None) -> None:
-    unfinished = target.with_name(unfinished_name(target.name, os.getpid(), next(_numbers)))
+def _replace(target: Path, unfinished: Path, data: bytes, mode: int | None) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     with open(os.open(unfinished, flags, 0o666), "wb") as stream:
         try:

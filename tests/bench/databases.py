@@ -10,7 +10,7 @@ from pathlib import Path
 
 SEED = 20_26
 #: Goes up when the writer changes what it writes, so that old files are not taken for new ones.
-VERSION = 1
+VERSION = 2
 
 
 def cache() -> Path:

@@ -38,7 +38,7 @@ def command(arguments: Sequence[str]) -> Run:
         process.returncode = os.waitstatus_to_exitcode(status)
         err.seek(0)
         lines = err.read().decode(errors="replace").strip().splitlines()
-        failure = "" if process.returncode == 0 else (lines[-1] if lines else f"exit {process.returncode}")
+        failure = "" if process.returncode == 0 else (" ".join(lines[-2:]) if lines else f"exit {process.returncode}")
         return Run(seconds, usage.ru_maxrss << 10, failure=failure)
 
 
@@ -50,7 +50,7 @@ def measured(what: str, path: Path | str) -> Run:
     )  # fmt: skip
     if result.returncode != 0:
         lines = result.stderr.strip().splitlines()
-        return Run(0.0, 0, failure=lines[-1] if lines else f"exit {result.returncode}")
+        return Run(0.0, 0, failure=" ".join(lines[-2:]) if lines else f"exit {result.returncode}")
     found = json.loads(result.stdout)
     return Run(found["seconds"], 0, found["figure"])
 

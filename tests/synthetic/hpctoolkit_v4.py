@@ -130,7 +130,7 @@ class Written:
     places: Mapping[int, int]
 
 
-def write(path: Path, database: Database, options: Options = Options()) -> Written:  # noqa: B008  frozen
+def write(path: Path, database: Database, options: Options = Options()) -> Written:
     """Write `database` into the folder `path`, which is made. ValueError for an elided context with children."""
     order = _breadth_first(database.roots)
     contexts = _columns(order, options.seed)
@@ -160,7 +160,9 @@ def write_large(path: Path, contexts: int, locations: int, seed: int, *, samples
     tree = random_contexts(contexts, random)
     ranks = [Location(thread=0, rank=rank, core=rank, node=rank // 8) for rank in range(locations)]
     database = Database((), ranks, title=f"synthetic-{contexts}")
-    traces = {rank: random_trace(tree, np.random.default_rng([seed, 1, rank]), samples_traced) for rank in range(locations)}
+    traces = {
+        rank: random_trace(tree, np.random.default_rng([seed, 1, rank]), samples_traced) for rank in range(locations)
+    }
     _write(path, tree, database, lambda rank: random_points(tree, seed, rank, locations), traces, Options())
 
 
@@ -181,7 +183,9 @@ def _instructions(children: Sequence[Context], offset: int) -> list[Context]:
             calls = [c for c in child.children if not c.elided]
             out.append(instruction("app", place, *_instructions(calls, place), samples=samples))
         elif child.kind == Kind.INSTRUCTION:
-            out.append(instruction(child.module or "app", place, *_instructions(child.children, place), samples=child.samples))
+            out.append(
+                instruction(child.module or "app", place, *_instructions(child.children, place), samples=child.samples)
+            )
         else:
             if child.samples:
                 out.append(instruction("app", place, samples=child.samples))

@@ -48,7 +48,9 @@ class Image:
         return self.data[place : self.data.index(b"\0", place)].decode()
 
 
-def read_metrics(meta: Image) -> tuple[dict[int, tuple[str, str]], dict[int, tuple[str, str, str, int]], dict[str, tuple[int, int]]]:
+def read_metrics(
+    meta: Image,
+) -> tuple[dict[int, tuple[str, str]], dict[int, tuple[str, str, str, int]], dict[str, tuple[int, int]]]:
     """{propMetricId: (metric, scope)}, {statMetricId: (metric, scope, formula, combine)}, {scope: (type, bit)}."""
     header = meta.u64(0x38)
     metrics, count = meta.u64(header), meta.at(header + 8, "I")[0]

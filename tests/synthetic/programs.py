@@ -3,7 +3,18 @@
 from __future__ import annotations
 
 from tests.synthetic.hpctoolkit_v4 import (
-    TIME, Database, Derived, Location, Metric, entry, function, inlined, instruction, line, loop, point,
+    TIME,
+    Database,
+    Derived,
+    Location,
+    Metric,
+    entry,
+    function,
+    inlined,
+    instruction,
+    line,
+    loop,
+    point,
 )  # fmt: skip
 
 PAGE_FAULTS = "perf::page-faults"
@@ -30,7 +41,9 @@ def small() -> Database:
     wait = function("<omp barrier wait>", module=None, samples=seconds(0.0, 0.5))
     text = line("src/main.c", 3, work, fib, wait, point(0x3010, seconds(0.25)))
     main = function("main", text, file="src/main.c", line=1, offset=0x3000)
-    nameless = instruction("/usr/lib/libgomp.so.1", 0x1F780, function("worker", samples=seconds(0.0, 8.0), offset=0x4000))
+    nameless = instruction(
+        "/usr/lib/libgomp.so.1", 0x1F780, function("worker", samples=seconds(0.0, 8.0), offset=0x4000)
+    )
     roots = [entry(main), entry(nameless, kind=2)]
     return Database(
         roots,

@@ -11,7 +11,19 @@ import yaml
 
 from tests.synthetic import plain_reader, programs
 from tests.synthetic.hpctoolkit_v4 import (
-    TIME, Context, Database, Location, Options, Written, entry, function, line, loop, point, without_structure, write,
+    TIME,
+    Context,
+    Database,
+    Location,
+    Options,
+    Written,
+    entry,
+    function,
+    line,
+    loop,
+    point,
+    without_structure,
+    write,
     write_large,
 )  # fmt: skip
 from tests.synthetic.plain_reader import Ctx, Image
@@ -42,7 +54,11 @@ class Read:
         return next(c for c in self.contexts() if c.line == line)
 
     def value(self, profile: int, context: int, scope: str, metric: str = TIME) -> float:
-        table = {v: k for k, v in self.props.items()} if profile else {v[:2]: k for k, v in self.stats.items() if v[2:] == ("$$", 0)}
+        table = (
+            {v: k for k, v in self.props.items()}
+            if profile
+            else {v[:2]: k for k, v in self.stats.items() if v[2:] == ("$$", 0)}
+        )
         return self.profiles[profile][2].get((context, table[metric, scope]), 0.0)
 
 
@@ -94,7 +110,13 @@ def test_sampled_instructions_have_values_but_do_not_stand_in_the_tree(small: Re
 def test_places_of_contexts_are_written_as_given(small: Read) -> None:
     assert small.called("work").function == ("work", "app", 0x1000, "work.c", 5)
     header = small.at_line(7)
-    assert (header.flags, header.lexical_type, header.file, header.module, header.offset) == (6, 1, "work.c", "app", 0x1020)
+    assert (header.flags, header.lexical_type, header.file, header.module, header.offset) == (
+        6,
+        1,
+        "work.c",
+        "app",
+        0x1020,
+    )
     assert [(r.entry, r.children[0].lexical_type) for r in small.roots] == [(1, 0), (2, 3)]
     assert small.called("clamp").relation == 2
 
@@ -256,7 +278,9 @@ def test_a_large_database_has_the_asked_number_of_contexts_and_is_consistent(lar
     for c in contexts:
         depth.update({id(child): depth[id(c)] + 1 for child in c.children})
     assert 40 <= max(depth.values()) <= 62
-    total = [sum(p[2].get((c.id, 1), 0.0) for c in contexts if c.propagation == 0 or c.entry >= 0) for p in read.profiles]
+    total = [
+        sum(p[2].get((c.id, 1), 0.0) for c in contexts if c.propagation == 0 or c.entry >= 0) for p in read.profiles
+    ]
     assert total == [p[2][0, 3] for p in read.profiles]
     assert total[0] == sum(total[1:])
     for c in contexts:  # inclusive of each = own samples + those of the children, elided ones being its own
@@ -265,7 +289,9 @@ def test_a_large_database_has_the_asked_number_of_contexts_and_is_consistent(lar
 
 def test_a_large_database_reads_equal_in_cct_db(large: Path) -> None:
     by_context = plain_reader.read_contexts(Image(large / "cct.db", b"ctxt", b"__ctx.db"))
-    by_profile = {(c, m, p): v for p, (_, _, vs) in enumerate(Read(large).profiles) if p > 0 for (c, m), v in vs.items()}
+    by_profile = {
+        (c, m, p): v for p, (_, _, vs) in enumerate(Read(large).profiles) if p > 0 for (c, m), v in vs.items()
+    }
     assert by_context == by_profile
 
 

@@ -78,7 +78,7 @@ class Contexts:
         """Slices of the levels, the roots first."""
         found = [(0, int(np.searchsorted(self.parent, 0)))]
         while True:
-            begin, end = found[-1]
+            _begin, end = found[-1]
             after = int(np.searchsorted(self.parent, end))
             if after == end:
                 return found
@@ -101,7 +101,9 @@ class Contexts:
         total = points.copy()
         for (above, _), (begin, end) in zip(self.levels[-2::-1], self.levels[:0:-1], strict=True):
             given = passes_on[begin:end]
-            sums = np.bincount(self.parent[begin:end][given] - above, weights=total[begin:end][given], minlength=begin - above)
+            sums = np.bincount(
+                self.parent[begin:end][given] - above, weights=total[begin:end][given], minlength=begin - above
+            )
             total[above:begin] += sums
         return total
 
@@ -138,7 +140,9 @@ class Contexts:
             before = _exclusive_sum(size[begin:end])
             parent = self.parent[begin:end]
             first = np.flatnonzero(np.diff(parent, prepend=-2))
-            position[begin:end] = position[parent] + 1 + before - np.repeat(before[first], np.diff(first, append=len(parent)))
+            position[begin:end] = (
+                position[parent] + 1 + before - np.repeat(before[first], np.diff(first, append=len(parent)))
+            )
         return position
 
     @cached_property

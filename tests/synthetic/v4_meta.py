@@ -155,8 +155,15 @@ def write_meta(contexts: Contexts, title: str, metrics: Sequence[str], partials:
     data, file_at, file_size = table_section(at, shape, files)
     add("Files", data)
     rows = [
-        struct.pack("<QQQQII", name, module_at + module_size * f.module if f.module >= 0 else 0, f.offset,
-                    file_at + file_size * f.file if f.file >= 0 else 0, f.line, 0)  # fmt: skip
+        struct.pack(
+            "<QQQQII",
+            name,
+            module_at + module_size * f.module if f.module >= 0 else 0,
+            f.offset,
+            file_at + file_size * f.file if f.file >= 0 else 0,
+            f.line,
+            0,
+        )
         for name, f in zip(names, contexts.functions, strict=True)
     ]
     data, function_at, function_size = table_section(at, shape, rows)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
 from tests.synthetic.v4_columns import Contexts, Floats, FunctionSpec, Ints, Kind, Relation
 
-FUNCTIONS, FILES, MODULES, DEPTH = 4000, 700, 24, 60
+MODULES, DEPTH = 24, 60
 PERIOD = 1 / 256  #: seconds a sample; a power of two, so that sums are exact
 
 #: What stands below a context of each kind: chance of function, inlined function, loop, line.
@@ -81,7 +83,7 @@ def _with_elided(parent: Ints, kind: NDArray[np.uint8], relation: NDArray[np.uin
     by_depth = np.argsort(depth, kind="stable")
     edges = np.searchsorted(depth[by_depth], np.arange(depth.max() + 2))
     order = []
-    for begin, end in zip(edges[:-1], edges[1:], strict=True):
+    for begin, end in itertools.pairwise(edges):
         level = by_depth[begin:end]
         above = np.where(parent[level] >= 0, place[parent[level]], -1)
         level = level[np.argsort(above, kind="stable")]
@@ -110,29 +112,30 @@ def _with_places(parent: Ints, kind: NDArray[np.uint8], relation: NDArray[np.uin
     first = np.flatnonzero(np.diff(parent, prepend=-2))
     rank = np.arange(n) - np.repeat(first, np.diff(first, append=n))
     is_function = kind == Kind.FUNCTION
+    functions = _functions(min(4000, max(50, int((~elided).sum()) // 10)))
+    files = 1 + len(functions) // 6
     # A few functions are called nearly everywhere (square law); siblings are pushed apart by their rank.
-    favourite = np.floor(FUNCTIONS * random.random(n) ** 2).astype(np.int64)
-    function = (favourite[parent] + 7 * rank) % FUNCTIONS
+    favourite = np.floor(len(functions) * random.random(n) ** 2).astype(np.int64)
+    function = (favourite[parent] + rank) % len(functions)
     function = np.where(is_function, function, -1)
     owner = np.where(is_function | (parent < 0), np.arange(n), -1)
     depth = _depths(parent)
     edges = np.searchsorted(depth, np.arange(depth.max() + 2))
-    for begin, end in zip(edges[1:-1], edges[2:], strict=True):
+    for begin, end in itertools.pairwise(edges):
         owner[begin:end] = np.where(owner[begin:end] < 0, owner[parent[begin:end]], owner[begin:end])
     within = np.maximum(function[owner], 0)
     has_line = (kind == Kind.LOOP) | (kind == Kind.LINE)
     has_point = (kind == Kind.LOOP) | (kind == Kind.INSTRUCTION)
-    functions = _functions()
     function_module = np.array([spec.module for spec in functions])
     ids = np.empty(n, dtype=np.int64)
     contexts = Contexts(
         parent=parent, kind=kind, relation=relation, function=function,
-        file=np.where(has_line, within % FILES, -1),
-        line=np.where(has_line, 10 + within // FILES * 400 + depth % 7 * 20 + rank, 0),
+        file=np.where(has_line, within % files, -1),
+        line=np.where(has_line, 10 + within // files * 400 + depth % 7 * 20 + rank, 0),
         module=np.where(has_point, function_module[within], -1),
         offset=np.where(has_point, 0x1000 + within * 0x400 + depth * 0x20 + rank * 4, 0),
         entry=np.ones(n, dtype=np.int64), elided=elided, ids=ids, functions=functions,
-        files=[f"/home/user/app/src/part{number % 19}/file{number}.cpp" for number in range(FILES)],
+        files=[f"/home/user/app/src/part{number % 19}/file{number}.cpp" for number in range(files)],
         modules=["/home/user/app/bin/app", *(f"/usr/lib/x86_64-linux-gnu/lib{k}.so.{k}" for k in range(1, MODULES))],
     )  # fmt: skip
     # Threads meet contexts nearly, not quite, in preorder.
@@ -141,12 +144,13 @@ def _with_places(parent: Ints, kind: NDArray[np.uint8], relation: NDArray[np.uin
     return contexts
 
 
-def _functions() -> list[FunctionSpec]:
+def _functions(count: int) -> list[FunctionSpec]:
     out = []
-    for number in range(FUNCTIONS):
+    files = 1 + count // 6
+    for number in range(count):
         name = f"solver::Grid<{number % 5}>::step{number}(double*, int)" if number % 3 else f"kernel_{number}"
         module = 0 if number % 4 else 1 + number % (MODULES - 1)
-        out.append(FunctionSpec(name, module, 0x1000 + number * 0x400, number % FILES, 5 + number // FILES * 400))
+        out.append(FunctionSpec(name, module, 0x1000 + number * 0x400, number % files, 5 + number // files * 400))
     return out
 
 
@@ -168,7 +172,9 @@ def random_points(contexts: Contexts, seed: int, location: int, locations: int) 
     return values
 
 
-def random_trace(contexts: Contexts, random: np.random.Generator, samples: int) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
+def random_trace(
+    contexts: Contexts, random: np.random.Generator, samples: int
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32]]:
     """A trace line of `samples` samples of lines, 5 ms apart."""
     lines = contexts.ids[contexts.kind == Kind.LINE]
     start = np.uint64(1_700_000_000_000_000_000)

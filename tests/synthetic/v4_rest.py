@@ -143,4 +143,3 @@ def _quoted(text: str) -> str:
     if re.fullmatch(r"[A-Za-z][\w (),.:-]*[\w)]", text, re.ASCII) and ": " not in text:
         return text
     return '"' + "".join(c if c.isalnum() and c.isascii() else f"\\U{ord(c):08x}" for c in text) + '"'
-

@@ -14,9 +14,9 @@ FAMILIES = {
     "gpu-kernel": "GPU: inside kernels",
 }
 
-#: Names that `Advice.applies` may hold. A piece of advice needs one of each group that it names.
+#: Names that `Advice.applies` may hold, in groups of alternatives: [c, c++, openmp] is for OpenMP in C or C++.
 LANGUAGES = frozenset({"c", "c++", "fortran", "python", "julia"})
-MODELS = frozenset({"pthreads", "openmp", "mpi", "cuda", "hip", "sycl", "openacc"})
+MODELS = (frozenset({"pthreads", "openmp"}), frozenset({"mpi"}), frozenset({"cuda", "hip", "sycl", "openacc"}))
 ANY = "any"
 
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
@@ -71,8 +71,8 @@ class Advice:
             return 0
         wanted = frozenset(self.applies)
         matches = 0
-        for group, may_be_unknown in ((LANGUAGES, True), (MODELS, False)):
-            if not wanted & group or (may_be_unknown and not models & group):
+        for group in (LANGUAGES, *MODELS):
+            if not wanted & group or (group is LANGUAGES and not models & group):
                 continue
             if not wanted & models & group:
                 return -1

@@ -209,7 +209,7 @@ def _thresholds(fields: _Fields) -> Mapping[str, Threshold]:
 
 def _advice(fields: _Fields) -> Advice:
     applies = fields.texts("applies")
-    allowed = LANGUAGES | MODELS | {ANY}
+    allowed = LANGUAGES.union(*MODELS, {ANY})
     for name in applies:
         if name not in allowed:
             raise fields.error("applies", f"names of {', '.join(sorted(allowed))}", name)

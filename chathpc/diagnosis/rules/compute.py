@@ -11,7 +11,7 @@ from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.invariants import invariant_call
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import Activity, base_name, template_library
 from chathpc.profile.tree import BoolArray, FloatArray, NodeKind, Relation
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
@@ -103,6 +103,7 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     node = facts.hottest(weight)
     site, at_line = facts.hot_line(weight, int(names[0]))
     loop = facts.innermost_loop(site)
+    in_loop = loop >= 0 or facts.below_loop(node)
     place = facts.place(node, line_node=site)
     called = _called_math(facts, weight)
     listed = ", ".join(called[:4]) or "math functions"
@@ -124,9 +125,8 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
             where=place,
         ),
     ]
-    in_loop = loop >= 0
     cost = float(times[0])
-    found = invariant_call(facts, loop, site, called) if in_loop else None
+    found = invariant_call(facts, loop, site, called) if loop >= 0 else None
     if found is not None:
         evidence.append(found)
         yield Draft(
@@ -146,7 +146,9 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
         where=place,
         summary=f"Calls of {listed} in {place.function} take {numbers.percent(total / facts.total)} of the time"
         + (
-            f", in the loop at {facts.profile.tree.place(loop)}." if in_loop and facts.profile.tree.place(loop) else "."
+            f", in the loop at {facts.profile.tree.place(loop)}."
+            if loop >= 0 and facts.profile.tree.place(loop)
+            else "."
         ),
         cost=total,
         share=total / facts.total,
@@ -191,7 +193,7 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
         if loop < 0:
             continue
         callee = base_name(tree.function_name(node)).split("(")[0].rsplit("::", 1)[-1]
-        found = invariant_call(facts, loop, parent, [callee])
+        found = invariant_call(facts, loop, parent, [callee], pure=False)
         if found is None:
             continue
         place = facts.place(parent, line_node=parent)
@@ -219,18 +221,13 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
         return
 
 
-#: Folders of the C++ standard library's headers: small functions that every optimising compiler inlines.
-_STANDARD_HEADERS = ("/include/c++/", "/bits/stl_", "/c++/v1/", "/ext/")
-
-
 def unoptimised(facts: Facts) -> Iterable[Draft]:
     """C++ code in which nothing at all was inlined although it calls the small functions of the standard library."""
     entry = cause("unoptimised-build")
     tree = facts.profile.tree
     if facts.total == 0:
         return
-    header_table = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
-    from_header = header_table[tree.file]
+    from_header = template_library(tree)
     own = facts.activities.kind == Activity.COMPUTE
     inlined = float(
         facts.inclusive[tree.outermost(np.flatnonzero((tree.kind == NodeKind.INLINED) & own).astype(np.int32))].sum()
@@ -242,8 +239,9 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     if share < entry.threshold("min_share") or inlined > 0.2 * cost_called:
         return
     computing = facts.spent(*_COMPUTING)
-    names, _ = facts.by_function(called)
-    distinct = len(names)
+    sums = np.bincount(np.maximum(tree.name[tree.function[called]], 0), weights=facts.time[called])
+    names = np.argsort(-sums, kind="stable")
+    distinct = int((sums > 0).sum())
     hottest, _ = facts.by_function(own & ~called)
     node = (
         facts.hottest(_of_function(facts, int(hottest[0]), own))

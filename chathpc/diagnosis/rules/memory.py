@@ -28,16 +28,8 @@ def _hot_place(facts: Facts, weight: FloatArray) -> tuple[Place, float, bool]:
     mine = np.where((caller >= 0) & (facts.profile.tree.name[np.maximum(caller, 0)] == chosen), weight, 0.0)
     node = facts.hottest(mine)
     site, _ = facts.hot_line(mine, chosen)
-    in_loop = bool(_loop_above(facts, node))
+    in_loop = facts.below_loop(node)
     return facts.place(node, line_node=site), float(times[0]), in_loop
-
-
-def _loop_above(facts: Facts, node: int) -> bool:
-    """True if a loop stands anywhere above `node`, in its function or in a caller."""
-    from chathpc.profile.tree import NodeKind
-
-    tree = facts.profile.tree
-    return any(tree.kind[step] == NodeKind.LOOP for step in tree.path(node))
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -226,7 +218,7 @@ def _hot_place_of(facts: Facts, weight: FloatArray) -> tuple[Place, float, bool]
     mine = np.where((caller >= 0) & (tree.name[np.maximum(caller, 0)] == name), weight, 0.0)
     node = facts.hottest(mine)
     site, _ = facts.hot_line(mine, name)
-    return facts.place(node, line_node=site), float(sums[name]), _loop_above(facts, node)
+    return facts.place(node, line_node=site), float(sums[name]), facts.below_loop(node)
 
 
 RULES = (allocation, copies, leak, page_faults)

@@ -135,7 +135,7 @@ def _main_calls(times: Ranks) -> str:
     total = times.call.sum()
     return (
         " and ".join(
-            f"{times.calls[c]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)"
+            f"{times.calls[int(c)]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)"
             for c in order
             if times.call[:, c].sum() > 0.1 * total
         )

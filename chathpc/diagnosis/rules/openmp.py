@@ -79,13 +79,12 @@ def team(facts: Facts) -> Team | None:
     tree = facts.profile.tree
     outlined = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name]
     tasks = np.array([name.startswith(("<omp impl", "<omp expl")) for name in tree.names] + [False])[tree.name]
-    # A region's time is everything below its outermost outlined function; without one, below the task placeholder.
-    starts = tree.outermost(np.flatnonzero(outlined & (tree.kind != NodeKind.LINE)).astype(np.int32))
-    covered = tree.inside(starts) if len(starts) else np.zeros(len(tree), dtype=bool)
-    extra = tree.outermost(np.flatnonzero(tasks & ~covered).astype(np.int32))
-    marks = np.zeros(len(tree), dtype=bool)
-    marks[starts] = True
-    marks[extra] = True
+    # A region's time is everything below the body that the compiler made of it, up to the body of a region inside it. Where
+    # the body has no function of its own, the placeholder of the implicit task stands for it.
+    marks = outlined & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
+    covered = tree.inside(np.flatnonzero(marks).astype(np.int32))
+    has_body = np.bincount(np.maximum(tree.nearest(tasks), 0)[marks], minlength=len(tree)) > 0
+    marks |= tasks & ~covered & ~has_body
     if not marks.any():
         return None
     region_node = tree.nearest(marks)
@@ -121,18 +120,21 @@ def team(facts: Facts) -> Team | None:
 
 
 def _region_place(facts: Facts, threads: Team, region: int) -> Place:
-    """The hottest loop, or else line, of a region."""
-    weight = np.where(threads.region_of_node == region, facts.time, 0.0)
+    """The loop of a region that is shared among the threads: the outermost one of its function with most of the time."""
+    tree = facts.profile.tree
+    members = threads.region_of_node == region
+    owner_name = tree.name[np.maximum(tree.function, 0)]
+    own = np.flatnonzero(members & (owner_name == threads.region_names[region]) & (tree.kind == NodeKind.LOOP))
+    loops = [node for node in own.tolist() if facts.innermost_loop(int(tree.parent[node])) < 0]
+    if loops:
+        loop = max(loops, key=lambda node: float(facts.inclusive[node]))
+        return facts.place(int(tree.function[loop]), line_node=loop)
+    weight = np.where(members, facts.time, 0.0)
     node = facts.hottest(weight)
     if node < 0:
         return Place()
-    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
-    loop = facts.innermost_loop(site)
-    outer = loop
-    while outer >= 0:  # the outermost loop of the region is the one that is shared among the threads
-        loop = outer
-        outer = facts.innermost_loop(int(facts.profile.tree.parent[outer]))
-    return facts.place(node, line_node=loop if loop >= 0 else site)
+    site, _ = facts.hot_line(weight, int(tree.name[node]))
+    return facts.place(node, line_node=site)
 
 
 def waiting(facts: Facts) -> Iterable[Draft]:
@@ -146,9 +148,11 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         return
     count = len(threads.process)
     imbalance = threads.imbalance
-    common = min(threads.common_wait, waited)
+    # A thread that is the busiest in one region waits in others: what unequal work and serial code explain comes first, and
+    # only what is left of the waiting can be the price of synchronising.
     explained = float(imbalance.sum()) + threads.serial_cost
-    scale = min(1.0, max(waited - common, 0.0) / explained) if explained > 0 else 0.0
+    scale = min(1.0, waited / explained) if explained > 0 else 0.0
+    common = min(threads.common_wait, max(waited - explained, 0.0))
     drafts = [
         *_imbalance(facts, threads, waited, imbalance, scale),
         *_serial(facts, threads, waited, scale),
@@ -279,7 +283,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     yield Draft(
         cause="omp-serial-fraction",
         where=place,
-        summary=f"{place.function} runs on one thread while {count - 1} other{'s' if count > 2 else ''} wait.",
+        summary=f"{place.function} runs on one thread while {count - 1} other{'s wait' if count > 2 else ' waits'}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -297,6 +301,10 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
     entry = fine if is_fine else coarse
     share = common / facts.total
     if share < entry.threshold("min_share") or common < _EXPLAINS * waited:
+        return
+    if (
+        facts.spent(Activity.OMP_LOCK) > common
+    ):  # threads that queue for a lock reach the barrier late: one cause, not two
         return
     inside = threads.region_of_node >= 0
     waits = facts.of(*_WAITING)

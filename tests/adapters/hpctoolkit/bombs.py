@@ -16,7 +16,18 @@ from pathlib import Path
 
 from tests.synthetic import programs
 from tests.synthetic.hpctoolkit_v4 import (
-    TIME, Context, Database, Metric, Options, Written, entry, function, line, loop, point, write,
+    TIME,
+    Context,
+    Database,
+    Metric,
+    Options,
+    Written,
+    entry,
+    function,
+    line,
+    loop,
+    point,
+    write,
 )  # fmt: skip
 from tests.synthetic.v4_meta import Shape
 
@@ -56,7 +67,9 @@ BOMBS: list[Bomb] = []
 REFUSED, PROFILE, LATE = ("refused",), ("profile",), ("late",)
 
 
-def bomb(*right: str, caveat: str = "", unprivileged: bool = False) -> Callable[[Callable[[Path], Path]], Callable[[Path], Path]]:
+def bomb(
+    *right: str, caveat: str = "", unprivileged: bool = False
+) -> Callable[[Callable[[Path], Path]], Callable[[Path], Path]]:
     """Add a function to the table of bombs, under its own name."""
 
     def add(make: Callable[[Path], Path]) -> Callable[[Path], Path]:
@@ -121,7 +134,9 @@ _add("a_profile_with_2_to_the_63_values", REFUSED, table("profile.db", 0x18, 0x0
 _add("a_profile_with_four_billion_contexts", REFUSED, table("profile.db", 0x18, 0x10, "I", BIG))
 _add("values_before_the_section", ("refused", "profile"), table("profile.db", 0x18, 0x08, "Q", 0))
 _add("values_beyond_the_file", REFUSED, table("profile.db", 0x18, 0x08, "Q", 1 << 62))
-_add("an_identifier_tuple_beyond_the_file", ("refused", "profile"), table("profile.db", 0x18, 0x30 + 0x20, "Q", 1 << 50))
+_add(
+    "an_identifier_tuple_beyond_the_file", ("refused", "profile"), table("profile.db", 0x18, 0x30 + 0x20, "Q", 1 << 50)
+)
 _add("four_billion_contexts_of_no_size_in_cct_db", ("refused", "late", "profile"),
      field("cct.db", 0x18, 0x08, "IB", BIG, 0))  # fmt: skip
 _add("cct_values_beyond_the_file", ("late", "profile"), table("cct.db", 0x18, 0x08, "Q", 1 << 62))
@@ -164,7 +179,7 @@ def _children(written: Written, of: Context, size: int | None, at: int | None) -
 
 @bomb("refused")
 def a_child_block_that_is_its_own_child(folder: Path) -> Path:
-    tree, outer, inner = _nested()
+    tree, _outer, inner = _nested()
     written = database(folder, of=tree)
     return _children(written, inner, 48, written.places[written.ids[inner]])
 
@@ -224,7 +239,7 @@ def children_of_2_to_the_64_bytes(folder: Path) -> Path:
 
 @bomb("refused")
 def a_child_that_ends_after_its_block(folder: Path) -> Path:
-    tree, outer, inner = _nested()
+    tree, _outer, inner = _nested()
     written = database(folder, of=tree)
     with File(written.path / "meta.db") as meta:
         meta.put(written.places[written.ids[inner]] + 0x17, "B", 255)
@@ -362,7 +377,10 @@ HOSTILE_NAMES = (
 
 @bomb("profile")
 def hostile_names(folder: Path) -> Path:
-    calls = [line(f"{name}.c", 1 + k, function(name, line(name, 2, point(1, {TIME: {0: 1.0}})))) for k, name in enumerate(HOSTILE_NAMES)]
+    calls = [
+        line(f"{name}.c", 1 + k, function(name, line(name, 2, point(1, {TIME: {0: 1.0}}))))
+        for k, name in enumerate(HOSTILE_NAMES)
+    ]
     return database(folder, of=Database([entry(function("main", *calls))], title="\x1b[31mtitle\x1b[0m\nmore")).path
 
 
@@ -376,7 +394,9 @@ def hostile_metric_names(folder: Path) -> Path:
 @bomb("profile", "refused")
 def two_metrics_of_one_name(folder: Path) -> Path:
     metrics = [Metric(TIME), Metric("other")]
-    path = database(folder, of=Database([entry(function("main", samples={TIME: {0: 1.0}, "other": {0: 5.0}}))], metrics=metrics)).path
+    path = database(
+        folder, of=Database([entry(function("main", samples={TIME: {0: 1.0}, "other": {0: 5.0}}))], metrics=metrics)
+    ).path
     with File(path / "meta.db") as meta:
         rows = meta.u64(meta.u64(METRICS))
         meta.put(rows + 32, "Q", meta.u64(rows))
@@ -386,7 +406,9 @@ def two_metrics_of_one_name(folder: Path) -> Path:
 @bomb("profile", "refused")
 def two_metrics_of_one_identifier(folder: Path) -> Path:
     metrics = [Metric(TIME), Metric("other")]
-    path = database(folder, of=Database([entry(function("main", samples={TIME: {0: 1.0}, "other": {0: 5.0}}))], metrics=metrics)).path
+    path = database(
+        folder, of=Database([entry(function("main", samples={TIME: {0: 1.0}, "other": {0: 5.0}}))], metrics=metrics)
+    ).path
     with File(path / "meta.db") as meta:
         rows = meta.u64(meta.u64(METRICS))
         meta.put(rows + 32 + 8, "QQ", meta.u64(rows + 8), meta.u64(rows + 16))
@@ -443,7 +465,10 @@ def a_yaml_formula_nested_ten_thousand_deep(folder: Path) -> Path:
     path = database(folder).path
     good = (path / "metrics" / "default.yaml").read_text()
     deep = "{+: [1, " * 10_000 + "1" + "]}" * 10_000
-    return _yaml(folder, good + f'\n  - name: deep\n    variants:\n      "":\n        formula: {{inclusive: {{standard: {deep}}}}}\n')
+    return _yaml(
+        folder,
+        good + f'\n  - name: deep\n    variants:\n      "":\n        formula: {{inclusive: {{standard: {deep}}}}}\n',
+    )
 
 
 @bomb("profile", caveat="default.yaml")
@@ -460,15 +485,31 @@ def yaml_that_is_not_text(folder: Path) -> Path:
 def a_recursive_yaml(folder: Path) -> Path:
     path = database(folder).path
     good = (path / "metrics" / "default.yaml").read_text()
-    return _yaml(folder, good + '\n  - &r\n    name: itself\n    children: [*r]\n    variants: {"": {formula: &f {inclusive: {standard: {+: [*f, *f]}}}}}\n')
+    return _yaml(
+        folder,
+        good
+        + '\n  - &r\n    name: itself\n    children: [*r]\n    variants: {"": {formula: &f {inclusive: {standard: {+: [*f, *f]}}}}}\n',
+    )
 
 
 @bomb("profile")
 def yaml_with_formulas_that_overflow(folder: Path) -> Path:
     path = database(folder).path
     good = (path / "metrics" / "default.yaml").read_text()
-    parts = ("{/: [1, 0]}", "{sqrt: [-1]}", "{^: [9e300, 9e300]}", "{ln: [0]}", "{^: [-8, 0.5]}", "{'%': [1]}", "{min: []}", "[[]]")
-    rows = "".join(f'\n  - name: f{k}\n    variants: {{"": {{formula: {{inclusive: {{standard: {part}}}}}}}}}' for k, part in enumerate(parts))
+    parts = (
+        "{/: [1, 0]}",
+        "{sqrt: [-1]}",
+        "{^: [9e300, 9e300]}",
+        "{ln: [0]}",
+        "{^: [-8, 0.5]}",
+        "{'%': [1]}",
+        "{min: []}",
+        "[[]]",
+    )
+    rows = "".join(
+        f'\n  - name: f{k}\n    variants: {{"": {{formula: {{inclusive: {{standard: {part}}}}}}}}}'
+        for k, part in enumerate(parts)
+    )
     return _yaml(folder, good + rows + "\n")
 
 
@@ -563,7 +604,9 @@ def billion_laughs_in_experiment_xml(folder: Path) -> Path:
     path.mkdir()
     entities = "".join(f'<!ENTITY l{k} "{f"&l{k - 1};" * 10}">' for k in range(1, 12))
     text = f'<?xml version="1.0"?><!DOCTYPE d [<!ENTITY l0 "laugh">{entities}]>'
-    (path / "experiment.xml").write_text(f'{text}<HPCToolkitExperiment version="2.2"><Header n="&l11;"/></HPCToolkitExperiment>')
+    (path / "experiment.xml").write_text(
+        f'{text}<HPCToolkitExperiment version="2.2"><Header n="&l11;"/></HPCToolkitExperiment>'
+    )
     return path
 
 

@@ -77,13 +77,17 @@ class Server:
     def __enter__(self) -> Server:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if self._process.stdin is not None and self._process.stdout is not None:
             self._process.stdin.close()
             self._process.wait(WALL_SECONDS * 2)
             self._process.stdout.close()
 
-    def run(self, path: Path, *, unprivileged: bool = False, cpu: float = CPU_SECONDS, wall: float = WALL_SECONDS) -> Outcome:
+    def run(
+        self, path: Path, *, unprivileged: bool = False, cpu: float = CPU_SECONDS, wall: float = WALL_SECONDS
+    ) -> Outcome:
         """Outcome of reading `path`; `unprivileged` gives up root's rights first."""
         request = {"path": str(path), "unprivileged": unprivileged, "cpu": cpu, "wall": wall, "size": size_of(path)}
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -118,7 +122,7 @@ def main() -> None:
     gc.freeze()
     # One line at a time: a child must not find the next case in a buffer that it inherited.
     for request in iter(sys.stdin.readline, ""):
-        print(json.dumps(asdict(_serve(reader, json.loads(request)))), flush=True)  # noqa: T201  the protocol
+        print(json.dumps(asdict(_serve(reader, json.loads(request)))), flush=True)
 
 
 def _serve(reader: Callable[[Path], Any], request: dict[str, Any]) -> Outcome:
@@ -185,7 +189,9 @@ def _outcome(reader: Callable[[Path], Any], path: Path) -> dict[str, Any]:
         fields.update(kind="late" if late else "refused", detail=error.message[:1000], hint=error.hint[:500])
         unprintable = [c for c in str(error) if not c.isprintable() and c != "\n"]
         if unprintable:
-            fields.update(kind="error", detail=f"the message of the error holds {unprintable[0]!r}: {error.message[:500]!r}")
+            fields.update(
+                kind="error", detail=f"the message of the error holds {unprintable[0]!r}: {error.message[:500]!r}"
+            )
     except BaseException as error:  # noqa: BLE001  whatever it is, it is the outcome
         where = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{Path(where.filename).name}:{where.lineno} in {where.name}"

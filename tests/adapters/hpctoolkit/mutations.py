@@ -59,7 +59,18 @@ def edge_word(data: bytearray, random: Random, other: bytes) -> None:
             return
         place = random.randrange(len(data) // width) * width
         here = struct.unpack_from(form, data, place)[0]
-        choices = (*EDGES, len(data), len(data) - 8, len(data) + 8, place, here + 8, here - 8, here * 2, here + 1, here - 1)
+        choices = (
+            *EDGES,
+            len(data),
+            len(data) - 8,
+            len(data) + 8,
+            place,
+            here + 8,
+            here - 8,
+            here * 2,
+            here + 1,
+            here - 1,
+        )
         struct.pack_into(form, data, place, random.choice(choices) % (1 << 8 * width))
 
 
@@ -157,6 +168,8 @@ def make(number: int, bases: Sequence[Path], target: Path) -> Case:
     file = random.choice([name for name in FILES if (base / name).is_file() for _ in range(FILES[name])])
     damage = random.choice((*DAMAGES, *[edit_yaml] * 12) if file.endswith(".yaml") else DAMAGES)
     shutil.copytree(base, target, copy_function=_link)
+    for place in (target, *(path for path in target.rglob("*") if path.is_dir())):
+        place.chmod(0o755)
     data = bytearray((base / file).read_bytes())
     donor = (other / file).read_bytes() if (other / file).is_file() else bytes(data)
     damage(data, random, donor or bytes(data))

@@ -43,7 +43,9 @@ def test_a_case_is_the_same_every_time(bases: list[Path], tmp_path: Path) -> Non
 
 
 def test_a_case_leaves_the_good_database_alone(bases: list[Path], tmp_path: Path) -> None:
-    before = {(base, file): (base / file).read_bytes() for base in bases for file in mutations.FILES if (base / file).exists()}
+    before = {
+        (base, file): (base / file).read_bytes() for base in bases for file in mutations.FILES if (base / file).exists()
+    }
     for number in range(200):
         mutations.make(number, bases, tmp_path / str(number))
     assert all((base / file).read_bytes() == data for (base, file), data in before.items())
@@ -59,7 +61,9 @@ def test_nearly_every_case_differs_from_the_good_database(bases: list[Path], tmp
 
 
 def test_a_reader_that_fails_is_found(bases: list[Path], tmp_path: Path) -> None:
-    results = list(mutations.run(range(4), bases, tmp_path, processes=2, reader="tests.adapters.hpctoolkit.stubs:raises"))
+    results = list(
+        mutations.run(range(4), bases, tmp_path, processes=2, reader="tests.adapters.hpctoolkit.stubs:raises")
+    )
     assert sorted(case.number for case, _ in results) == [0, 1, 2, 3]
     assert not any(outcome.good for _, outcome in results)
     text = mutations.table(results)
@@ -74,7 +78,18 @@ def test_the_table_counts_by_file_and_outcome_and_names_failing_cases() -> None:
         (Case(3, "gpu", "cct.db", "splice"), Outcome("profile", bytes=5 << 20)),
     ]
     rows = mutations.table(results).splitlines()
-    assert rows[0].split() == ["file", "profile", "late", "refused", "error", "slow", "memory", "hang", "crash", "total"]
+    assert rows[0].split() == [
+        "file",
+        "profile",
+        "late",
+        "refused",
+        "error",
+        "slow",
+        "memory",
+        "hang",
+        "crash",
+        "total",
+    ]
     assert rows[1].split() == ["meta.db", "0", "0", "1", "0", "0", "0", "1", "0", "2"]
     assert rows[6].split() == ["all", "1", "0", "1", "0", "0", "0", "1", "0", "3"]
     assert "slowest  3.000 s  case 2: flip_bit of meta.db of small" in rows

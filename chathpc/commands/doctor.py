@@ -1,0 +1,137 @@
+"""`chathpc doctor`."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import shutil
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from importlib import metadata, util
+from pathlib import Path
+
+import click
+
+from chathpc import __version__
+from chathpc.commands.output import answer, chosen_format, output_options, style_for
+from chathpc.errors import ChathpcError
+
+#: Distributions that chathpc needs.
+_PACKAGES = ("click", "numpy", "pandas", "llnl-hatchet", "networkx", "openai", "pydantic", "PyYAML", "rich")
+#: Programs that chathpc knows how to use the results of, and where they come from.
+_TOOLS = {
+    "hpcrun": "HPCToolkit (hpctoolkit.org); on a cluster often: module load hpctoolkit",
+    "hpcstruct": "HPCToolkit",
+    "hpcprof": "HPCToolkit",
+    "nsys": "NVIDIA Nsight Systems, part of the CUDA toolkit",
+    "ncu": "NVIDIA Nsight Compute, part of the CUDA toolkit",
+    "perf": "Linux perf, package linux-perf or linux-tools",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One line of the answer: what was looked at, whether it is there, what was found, what to do if it is missing."""
+
+    group: str
+    name: str
+    ok: bool
+    detail: str
+    remedy: str = ""
+
+
+@click.command("doctor")
+@output_options(("text", "json"))
+def command(form: str | None, output: str | None) -> None:
+    """Check the installation and say what is missing.
+
+    Starts nothing and connects to nothing. Exits with 0 whatever it finds.
+
+    For example: chathpc doctor
+    """
+    checks = [*_python(), *_packages(), *_engines(), *_settings(), *_tools()]
+    if chosen_format(form, output) == "json":
+        answer(json.dumps([asdict(check) for check in checks], indent=2) + "\n", output)
+    else:
+        answer(_text(checks, output), output)
+
+
+def _python() -> Iterator[Check]:
+    yield Check("chathpc", "chathpc", True, __version__)
+    yield Check("chathpc", "Python", True, f"{platform.python_version()} on {platform.system()} {platform.machine()}")
+    yield Check("chathpc", "cores", True, f"{len(os.sched_getaffinity(0))} that this process may use")
+
+
+def _version(distribution: str) -> str | None:
+    try:
+        return metadata.version(distribution)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Iterator[Check]:
+    for name in _PACKAGES:
+        version = _version(name)
+        yield Check("packages", name, version is not None, version or "", "" if version else f"pip install {name}")
+
+
+def _engines() -> Iterator[Check]:
+    """Engines for local models; one is enough, and none is fine for reports without a model."""
+    from chathpc.llm.engine import ENGINES, INSTALL_HINT
+
+    for module, distribution in ENGINES.items():
+        found = util.find_spec(module) is not None
+        version = (_version(distribution) or "unknown version") if found else ""
+        yield Check("local models", distribution, found, version, "" if found else f"optional: {INSTALL_HINT}")
+
+
+def _settings() -> Iterator[Check]:
+    """Settings files with what they set, and the weights that the settings lead to."""
+    from chathpc.llm.places import config_file
+    from chathpc.llm.settings import PROJECT_FILE, SITE_FILE, load_settings
+    from chathpc.llm.weights import installed_file, known_weights, models_folder
+
+    try:
+        settings = load_settings()
+    except ChathpcError as error:
+        yield Check("settings", "settings", False, error.message, error.hint)
+        return
+    folder = models_folder(settings.models)
+    for weights in known_weights():
+        file = installed_file(weights, folder)
+        remedy = "" if file else f"optional: chathpc models pull {weights.name}"
+        yield Check("local models", weights.name, file is not None, str(file or ""), remedy)
+    user = config_file(os.environ)
+    for path in (Path(PROJECT_FILE), user, SITE_FILE):
+        if path is not None:
+            yield Check("settings", str(path), True, "read" if path.is_file() else "not there, not needed")
+    for key, origin in settings.origins.items():
+        yield Check("settings", key, True, f"{getattr(settings, key, '')}, from {origin}")
+
+
+def _tools() -> Iterator[Check]:
+    for name, remedy in _TOOLS.items():
+        path = shutil.which(name)
+        yield Check("profilers on PATH", name, path is not None, path or "", "" if path else f"optional: {remedy}")
+
+
+def _text(checks: list[Check], output: str | None) -> str:
+    from rich.text import Text
+
+    from chathpc.reports.page import Page
+
+    page = Page(style_for(output))
+    widest = max(len(check.name) for check in checks if len(check.name) <= 24)
+    group = ""
+    for check in checks:
+        if check.group != group:
+            group = check.group
+            page.heading(group)
+        mark = Text("ok     ", style="green") if check.ok else Text("missing", style="yellow")
+        name = Text(page.style.name(check.name).ljust(widest), style="bold")
+        words = page.sentence(check.detail or check.remedy, "" if check.ok else "dim")
+        page.hanging(Text.assemble("   ", mark, "  ", name, "  "), words)
+        if check.detail and check.remedy:
+            page.paragraph(check.remedy, indent=12, style="dim")
+    return page.text()

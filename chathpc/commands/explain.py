@@ -1,0 +1,53 @@
+"""`chathpc explain`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.progress import Progress
+from chathpc.reports import FORMATS
+
+
+@click.command("explain")
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@output_options(FORMATS)
+@click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Limit on the tokens that a model reads and writes.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
+def command(
+    paths: tuple[Path, ...],
+    form: str | None,
+    output: str | None,
+    llm: str | None,
+    base_url: str | None,
+    tokens: int | None,
+    quiet: bool,
+    verbose: bool,
+) -> None:
+    """Find what costs time in a profile, why, and what to do.
+
+    PATH is the folder or file that a profiler wrote. Every number is computed from it; a language model, if there is one,
+    only words the result, and its claims are checked.
+
+    \b
+    For example: chathpc explain hpctoolkit-app-database
+                 chathpc explain db --llm none --format json -o report.json
+    """
+    check_output(output, paths)
+    style = style_for(output, verbose=verbose)
+    with Progress(quiet=quiet) as progress:
+        import chathpc
+        from chathpc.reports import renderers
+
+        progress("reading the profile")
+        profile = chathpc.load(*paths)
+        given = {"base_url": base_url, "tokens": tokens}
+        options = {name: value for name, value in given.items() if value is not None}
+        report = chathpc.explain(profile, llm=llm or "auto", progress=progress, **options)
+        text = renderers()[chosen_format(form, output)](report, style)
+    answer(text, output)

@@ -1,0 +1,157 @@
+"""The command line: finds the sub-command, runs it, and turns every error into a message and an exit code."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from importlib import import_module
+
+import click
+
+from chathpc import __version__
+from chathpc.errors import ChathpcError
+from chathpc.profile.text import clean
+
+#: Exit codes beyond those of chathpc.errors: EX_SOFTWARE of sysexits.h, and 128 + SIGINT as shells have it.
+INTERNAL_ERROR = 70
+INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A sub-command: the module whose `command` it is, and its help in one line. The module is imported when it is used."""
+
+    module: str
+    help: str
+
+
+COMMANDS = {
+    "explain": Entry("chathpc.commands.explain", "Find what costs time in a profile, why, and what to do."),
+    "tree": Entry("chathpc.commands.tree", "Show the calling context tree of a profile."),
+    "metrics": Entry("chathpc.commands.metrics", "List what was measured, and where."),
+    "post": Entry("chathpc.commands.post", "Explain a profile as the last line of a job script; never fails the job."),
+    "adapters": Entry("chathpc.commands.adapters", "Formats that chathpc reads."),
+    "models": Entry("chathpc.commands.models", "Language models: list, fetch, test."),
+    "doctor": Entry("chathpc.commands.doctor", "Check the installation and say what is missing."),
+    "completion": Entry("chathpc.commands.completion", "Print the completion script of a shell."),
+}
+
+
+@dataclass(slots=True)
+class Session:
+    """What holds for the whole command line."""
+
+    debug: bool = False
+
+
+class LazyGroup(click.Group):
+    """A group whose sub-commands are imported when they are used: `chathpc --help` imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Names in the order of the help page."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The sub-command, imported now."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        command: click.Command = import_module(entry.module).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list of sub-commands on the help page."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.help) for name, entry in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As click does, with a better message for a word that is no command."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            ctx.fail(_no_command(args[0]))
+        return super().resolve_command(ctx, args)
+
+
+def _no_command(word: str) -> str:
+    close = get_close_matches(word, COMMANDS, n=1)
+    if close:
+        return f"There is no command '{word}'. Did you mean '{close[0]}'?"
+    if os.path.exists(word):
+        return f"There is no command '{word}'. To explain this profile: chathpc explain {word}"
+    return f"There is no command '{word}'."
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 unreadable profile, 4 no model, 5 budget spent, "
+    "6 fix rejected, 70 a bug in chathpc, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="chathpc", message="%(prog)s %(version)s")
+@click.option("--debug", is_flag=True, help="Show the Python traceback of an error (also CHATHPC_DEBUG=1).")
+@click.pass_context
+def cli(ctx: click.Context, debug: bool) -> None:
+    """Explain what costs time in HPC and GPU programs, from their profiles.
+
+    For example: chathpc explain hpctoolkit-app-database
+    """
+    ctx.ensure_object(Session).debug |= debug
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line `args` (default: that of the process) and return the exit code; prints no traceback."""
+    session = Session(debug=os.environ.get("CHATHPC_DEBUG", "") not in ("", "0"))
+    try:
+        result = cli.main(args=args, prog_name="chathpc", standalone_mode=False, obj=session)
+        return result if isinstance(result, int) else 0
+    except SystemExit as error:
+        return error.code if isinstance(error.code, int) else 1
+    except (click.Abort, KeyboardInterrupt):
+        complain("interrupted")
+        return INTERRUPTED
+    except click.ClickException as error:
+        return _usage(error)
+    except ChathpcError as error:
+        if session.debug:
+            complain(traceback.format_exc())
+        complain(error.message, error.hint)
+        return error.exit_code
+    except MemoryError:
+        complain("out of memory", "Use a machine with more memory, or a profile of fewer ranks.")
+        return 1
+    except Exception as error:  # noqa: BLE001  # the last resort: a user gets a sentence, not a traceback
+        if session.debug:
+            complain(traceback.format_exc())
+        complain(_internal(error), "Run again with CHATHPC_DEBUG=1 for the details.")
+        return INTERNAL_ERROR
+
+
+def _usage(error: click.ClickException) -> int:
+    context = getattr(error, "ctx", None)
+    complain(error.format_message(), f"See '{context.command_path} --help'." if context is not None else "")
+    return error.exit_code
+
+
+def _internal(error: BaseException) -> str:
+    """One line: what kind of error, and where in chathpc it happened."""
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "chathpc" in frame.filename]
+    where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
+    text = " ".join(str(error).split())[:200]
+    return f"internal error{where}, please report it: {type(error).__name__}{': ' + text if text else ''}"
+
+
+def complain(message: str, hint: str = "") -> None:
+    """Print an error and what to do about it on stderr; a closed or full stderr is no further error."""
+    lines = [clean(line) for line in f"chathpc: {message}\n{hint}".splitlines() if line.strip()]
+    if sys.stderr is None:
+        return
+    try:
+        sys.stderr.write("\n".join(lines) + "\n")
+        sys.stderr.flush()
+    except (OSError, ValueError):
+        pass

@@ -1,0 +1,105 @@
+"""`chathpc metrics`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+
+if TYPE_CHECKING:
+    from chathpc.profile.profile import Profile
+    from chathpc.reports.style import Style
+
+
+@click.command("metrics")
+@click.argument("path", type=click.Path(path_type=Path))
+@output_options(("text", "json"))
+def command(path: Path, form: str | None, output: str | None) -> None:
+    """List what was measured, and where.
+
+    \b
+    For example: chathpc metrics hpctoolkit-app-database
+    """
+    check_output(output, [path])
+    import chathpc
+
+    profile = chathpc.load(path)
+    if chosen_format(form, output) == "json":
+        answer(_json(profile), output)
+    else:
+        answer(_text(profile, style_for(output)), output)
+
+
+def _spread(profile: Profile) -> dict[str, float] | None:
+    """Smallest, mean and largest total of the time over the locations that have any."""
+    import numpy as np
+
+    if profile.time is None:
+        return None
+    totals = profile.location_totals(profile.time.id)
+    totals = totals[np.isfinite(totals)]
+    if len(totals) == 0:
+        return None
+    return {"count": len(totals), "min": float(totals.min()), "mean": float(totals.mean()), "max": float(totals.max())}
+
+
+def _json(profile: Profile) -> str:
+    metrics = [
+        {
+            "id": metric.id,
+            "source_name": metric.source_name,
+            "unit": metric.unit.value,
+            "total": profile.total(metric.id) if metric.has_values else None,
+            "description": metric.description,
+        }
+        for metric in profile.metrics.values()
+    ]
+    content = {
+        "schema": "chathpc-metrics/1",
+        "title": profile.title,
+        "format": profile.format,
+        "contexts": len(profile.tree),
+        "shape": profile.where.shape(),
+        "metrics": metrics,
+        "locations": {"count": len(profile.where), "time": _spread(profile)},
+        "caveats": list(profile.caveats),
+        "not_collected": dict(profile.not_collected),
+    }
+    return json.dumps(content, indent=2) + "\n"
+
+
+def _text(profile: Profile, style: Style) -> str:
+    from chathpc.profile import numbers
+    from chathpc.reports.page import Page
+    from chathpc.reports.table import table_lines
+
+    page = Page(style)
+    contexts = f"{numbers.count(len(profile.tree))} contexts"
+    page.paragraph(" · ".join((profile.title, profile.format, profile.where.shape(), contexts)), indent=0, style="dim")
+    page.blank()
+    rows = []
+    for metric in profile.metrics.values():
+        total = numbers.quantity(profile.total(metric.id), metric.unit.value) if metric.has_values else "no values"
+        rows.append((metric.id, metric.source_name, metric.unit.value, total))
+    for line in table_lines(("metric", "name in the source", "unit", "total"), rows, style, right="total"):
+        page.row(line)
+    spread = _spread(profile)
+    if spread is not None and profile.time is not None:
+        page.heading("Locations")
+        low, mean, high = (numbers.quantity(spread[key], profile.time.unit.value) for key in ("min", "mean", "max"))
+        count = numbers.count(spread["count"])
+        page.paragraph(f"{count} with {profile.time.id}: least {low}, mean {mean}, most {high}.")
+    if profile.caveats:
+        page.heading("Bear in mind")
+        for caveat in profile.caveats:
+            page.item(caveat)
+    if profile.not_collected:
+        page.heading("Not collected", "what would show it")
+        for missing, how in profile.not_collected.items():
+            page.paragraph(missing)
+            page.command(how, indent=5)
+    return page.text()

@@ -1,0 +1,86 @@
+"""Where an answer goes: stdout or a file; and what that place can show."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.reports.style import NARROWEST, WIDEST, Style
+from chathpc.reports.write import write_atomically
+
+#: Exit code of a program whose reader went away: 128 + SIGPIPE.
+BROKEN_PIPE = 141
+_PIPED_WIDTH = 80
+_SUFFIXES = {".json": "json", ".md": "markdown", ".markdown": "markdown"}
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def output_options(formats: Iterable[str]) -> Callable[[Function], Function]:
+    """Decorator: adds `--format` (one of `formats`) and `-o` to a command, as parameters `form` and `output`."""
+    choice = click.Choice(list(formats))
+    form = click.option("--format", "form", type=choice, help="Default: by the ending of -o, else text.")
+    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole.")
+    return lambda function: form(file(function))
+
+
+def chosen_format(form: str | None, output: str | None) -> str:
+    """The format that was asked for: by option, else by the ending of the file's name, else text."""
+    return form or _SUFFIXES.get(Path(output or "").suffix.lower(), "text")
+
+
+def style_for(output: str | None, *, verbose: bool = False, environ: Mapping[str, str] = os.environ) -> Style:
+    """What the place that the answer goes to can show. Colours only on a terminal, and not with NO_COLOR (no-color.org)."""
+    plain = _plain_locale(environ)
+    if output not in (None, "-") or sys.stdout is None:
+        return Style(width=_PIPED_WIDTH, encoding="ascii" if plain else "utf-8", verbose=verbose)
+    terminal = sys.stdout.isatty()
+    columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    return Style(
+        width=min(WIDEST, max(NARROWEST, columns)),
+        colour=terminal and not environ.get("NO_COLOR") and environ.get("TERM") not in ("dumb", "", None),
+        encoding="ascii" if plain else sys.stdout.encoding or "ascii",
+        verbose=verbose,
+    )
+
+
+def _plain_locale(environ: Mapping[str, str]) -> bool:
+    """True if the user chose the C locale. Python itself then speaks UTF-8 all the same and sets LC_CTYPE (PEP 538)."""
+    chosen = environ.get("LC_ALL") or environ.get("LC_CTYPE", "").removeprefix("C.UTF-8") or environ.get("LANG", "")
+    return chosen in ("C", "POSIX")
+
+
+def check_output(output: str | None, inputs: Iterable[Path]) -> None:
+    """Refuse, before any work is done, an output file that is part of a profile that is read."""
+    if output in (None, "-"):
+        return
+    target = Path(os.path.realpath(str(output)))
+    for place in inputs:
+        source = Path(os.path.realpath(place))
+        if target == source or (source in target.parents and target.exists()):
+            raise UsageError(f"{output} is part of the profile {place}.", hint="Name another file with -o.")
+
+
+def answer(text: str, output: str | None) -> None:
+    """Write the answer to the file `output`, or to stdout if there is none or it is `-`."""
+    if output not in (None, "-"):
+        write_atomically(str(output), text)
+        return
+    if sys.stdout is None:
+        raise ChathpcError("Standard output is closed.", hint="Name a file with -o.")
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader has seen enough. What is still in the buffer must not raise again when Python exits.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(BROKEN_PIPE) from None
+    except OSError as error:
+        raise ChathpcError(f"Cannot write to standard output: {error.strerror}.") from error

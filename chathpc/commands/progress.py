@@ -1,0 +1,67 @@
+"""What chathpc is doing, on stderr, for a person who waits."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+from typing import TextIO
+
+from chathpc.profile.text import clean
+
+#: Nobody needs to know what takes less than this (seconds).
+DELAY = 1.0
+_ERASE = "\r\x1b[K"
+
+
+class Progress:
+    """Shows the current stage once the work has taken a second; call it with the name of each stage as it begins.
+
+    Silent if `quiet`, and if stderr is not a terminal. Leaves nothing behind.
+    """
+
+    def __init__(self, *, quiet: bool = False, stream: TextIO | None = None, delay: float = DELAY) -> None:
+        self._stream = sys.stderr if stream is None else stream
+        self._lock = threading.Lock()
+        self._stage = ""
+        self._shown = False
+        self._timer: threading.Timer | None = None
+        if not quiet and self._stream is not None and self._stream.isatty():
+            self._timer = threading.Timer(delay, self._begin)
+            self._timer.daemon = True
+
+    def __call__(self, stage: str) -> None:
+        """`stage` begins."""
+        with self._lock:
+            self._stage = clean(" ".join(stage.split()))
+            if self._shown:
+                self._write(f"{_ERASE}{self._stage} ...")
+
+    def __enter__(self) -> Progress:
+        if self._timer is not None:
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        with self._lock:
+            if self._shown:
+                self._write(_ERASE)
+            self._shown = False
+            self._timer = None
+
+    def _begin(self) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._shown = True
+                self._write(f"{_ERASE}{self._stage} ...")
+
+    def _write(self, text: str) -> None:
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except (OSError, ValueError):
+            self._shown = False

@@ -1,0 +1,85 @@
+"""`chathpc tree`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+
+if TYPE_CHECKING:
+    from chathpc.profile.profile import Profile
+    from chathpc.report import TreeRecord
+    from chathpc.reports.style import Style
+
+_LEVELS = ("function", "loop", "line")
+
+
+class Share(click.ParamType):
+    """A percentage on the command line, `1%` or `1`; 0..1 inside."""
+
+    name = "percentage"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """The share as a part of the whole."""
+        if isinstance(value, float):
+            return value
+        try:
+            share = float(str(value).rstrip("% ")) / 100
+        except ValueError:
+            share = -1.0
+        if not 0 <= share <= 1:
+            self.fail(f"'{value}' is not a percentage between 0% and 100%.", param, ctx)
+        return share
+
+
+@click.command("tree")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
+@click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
+@click.option("--min-share", metavar="P", type=Share(), default="1%", show_default=True, help="Leave out what has less.")
+@click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
+@output_options(("text", "json"))
+def command(
+    path: Path,
+    metric: str | None,
+    by: str,
+    min_share: float,
+    depth: int | None,
+    form: str | None,
+    output: str | None,
+) -> None:
+    """Show the calling context tree of a profile.
+
+    \b
+    For example: chathpc tree hpctoolkit-app-database --by loop --min-share 5%
+    """
+    check_output(output, [path])
+    import chathpc
+    from chathpc.reports.rows import tree_record
+
+    profile = chathpc.load(path)
+    record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
+    if chosen_format(form, output) == "json":
+        answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
+    else:
+        answer(_text(profile, record, style_for(output)), output)
+
+
+def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
+    from chathpc.profile import numbers
+    from chathpc.reports.calltree import legend, tree_lines
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    total = f"{numbers.quantity(record.total, record.unit)} of {record.metric}"
+    contexts = f"{numbers.count(len(record.rows))} of {numbers.count(len(profile.tree))} contexts"
+    page.paragraph(" · ".join((profile.title, profile.where.shape(), total, contexts)), indent=0, style="dim")
+    page.blank()
+    for line in tree_lines(record, style):
+        page.row(line)
+    page.paragraph(legend(style), indent=0, style="dim")
+    return page.text()

@@ -1,0 +1,87 @@
+"""The last line of a job script: explain the profile that the job has just written, and never fail the job."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from chathpc.errors import UsageError
+from chathpc.jobs.limit import time_limit
+from chathpc.jobs.supervise import Outcome, supervise
+
+#: Files that are written, by the renderer that writes them; the one that programs read comes last.
+FILES = {"text": "report.txt", "markdown": "report.md", "json": "report.json"}
+_WIDTH = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What to explain, where to write, and with which model."""
+
+    paths: tuple[Path, ...]
+    folder: Path
+    llm: str = "none"
+
+
+def folder_beside(paths: Sequence[Path]) -> Path:
+    """The folder that the first profile lies in."""
+    return Path(os.path.abspath(paths[0])).parent
+
+
+def post(
+    paths: Sequence[Path],
+    *,
+    folder: Path | None = None,
+    limit: float | None = None,
+    llm: str = "none",
+    environ: Mapping[str, str] = os.environ,
+) -> Outcome:
+    """Explain `paths` and write report.txt, report.md and report.json to `folder` (default: beside the first path).
+
+    Raises nothing: the outcome says what the verdict is or why there is none. Each file is whole or as it was before. `limit`:
+    seconds, see chathpc.jobs.limit.
+    """
+    seconds = time_limit(limit, environ, time.time())
+    if seconds <= 0:
+        return Outcome(False, "no time is left in this job; nothing was done")
+    tag = secrets.token_hex(6)
+    try:
+        target = folder_beside(paths) if folder is None else folder
+    except OSError as error:  # the current folder is gone
+        return Outcome(False, f"cannot find the profile: {error.strerror}")
+    job = Job(tuple(paths), target, llm)
+    outcome = supervise(lambda: _explain(job, tag), seconds)
+    if not outcome.done:
+        with suppress(OSError):
+            _remove_unfinished(target, tag)
+    return outcome
+
+
+def _remove_unfinished(folder: Path, tag: str) -> None:
+    from chathpc.reports.write import remove_unfinished
+
+    remove_unfinished(folder, tag)
+
+
+def _explain(job: Job, tag: str) -> str:
+    """Runs in the child: the verdict as one line. All is rendered before anything is written."""
+    import chathpc
+    from chathpc.reports import renderers
+    from chathpc.reports.style import Style
+    from chathpc.reports.wording import VERDICTS
+    from chathpc.reports.write import write_atomically
+
+    report = chathpc.explain(chathpc.load(*job.paths), llm=job.llm)
+    texts = {file: renderers()[form](report, Style(width=_WIDTH)) for form, file in FILES.items()}
+    try:
+        job.folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o.") from error
+    for file, text in texts.items():
+        write_atomically(job.folder / file, text, tag=tag)
+    return f"{VERDICTS[report.verdict]} {report.headline} See {job.folder / FILES['text']}"
