@@ -9,7 +9,8 @@ from chathpc.profile.tree import BoolArray
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
 from chathpc.pruners.pruned import PrunedTree
 
-#: Characters per token of call trees (names, numbers, indentation) where no tokenizer is given; English prose has about four.
+#: Characters per token of call trees (names, numbers, indentation) where no tokenizer is given; English prose has about
+#: four.
 CHARACTERS_PER_TOKEN = 3.5
 
 #: Shares of the total below which a subtree goes, the mildest first; the last leaves roots and what must be kept.
@@ -34,8 +35,8 @@ def fit_tokens(
 ) -> tuple[PrunedTree, int]:
     """Drop what is cold, and more of it until `render`ed the tree has at most `budget` tokens; the tree and its tokens.
 
-    `min_share` is tried first, then the larger ones of `SHARES`. Where roots and the nodes marked in `keep` alone are over
-    the budget, the smallest tree is returned: its tokens tell.
+    `min_share` is tried first, then the larger ones of `SHARES`. Where roots and the nodes marked in `keep` alone are
+    over the budget, the smallest tree is returned: its tokens tell.
     """
     candidates = [min_share, *(share for share in SHARES if share > min_share)]
 

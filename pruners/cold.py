@@ -60,8 +60,8 @@ def fold_chains(
 ) -> PrunedTree:
     """Shorten rows of more than `longest` nodes that only lead on to one child: the middle becomes one node, `… 90 levels`.
 
-    Such nodes have less than `min_share` of the total themselves. With `drop_cold` this bounds the size of any tree by a
-    multiple of 1 / min_share, however deep it is.
+    Such nodes have less than `min_share` of the total themselves. With `drop_cold` this bounds the size of any tree by
+    a multiple of 1 / min_share, however deep it is.
     """
     tree = pruned.tree
     n = len(pruned)

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.profile.tree import CallTree, IntArray, NodeKind, outermost_spans
-from chathpc.pruners.pruned import PrunedTree
+from chathpc.pruners.pruned import PrunedTree, add_up
 
 _MERGED_KINDS = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.REGION, NodeKind.GPU_KERNEL)
 
 
 def merge_recursion(pruned: PrunedTree) -> PrunedTree:
-    """Fold every function that is reached from itself, directly or through others, onto its first occurrence on the path.
+    """Fold every function that is reached from itself, directly or not, onto its first occurrence on the path.
 
     Their children become children of that occurrence, those of one label as one.
     """
@@ -24,7 +24,8 @@ def merge_recursion(pruned: PrunedTree) -> PrunedTree:
     outermost = outermost_spans(functions, tree.end[functions], number[functions])
     if bool(outermost.all()):
         return pruned
-    # Sorted by function, then by place: the nearest outermost node before a recursive one of the same function encloses it.
+    # Sorted by function, then by place: the nearest outermost node before a recursive one of the same function encloses
+    # it.
     order = np.argsort(number[functions], kind="stable")
     enclosing = np.maximum.accumulate(np.where(outermost[order], np.arange(len(order)), 0))
     first = np.arange(len(tree), dtype=np.int32)
@@ -67,8 +68,9 @@ def _labels(pruned: PrunedTree) -> NDArray[np.int64]:
 def _join(pruned: PrunedTree, first: IntArray, above: IntArray) -> PrunedTree:
     """Move each node onto node `first[i]`, hang these below `above[i]`, and join those whose paths have the same labels.
 
-    Both lead to a smaller index, or `first` to the node itself. Vectorised throughout: a node's path is recognised by the sum of one
-    pseudo-random number per label and depth on it, and the new preorder follows from the sizes of the subtrees.
+    Both lead to a smaller index, or `first` to the node itself. Vectorised throughout: a node's path is recognised by
+    the sum of one pseudo-random number per label and depth on it, and the new preorder follows from the sizes of the
+    subtrees.
     """
     nodes = np.flatnonzero(first == np.arange(len(first))).astype(np.int32)
     local = np.full(len(first) + 1, -1, dtype=np.int32)
@@ -111,7 +113,7 @@ def _join(pruned: PrunedTree, first: IntArray, above: IntArray) -> PrunedTree:
     return replace(
         pruned,
         tree=tree,
-        exclusive={m: np.bincount(moved, weights=v, minlength=count) for m, v in pruned.exclusive.items()},
+        exclusive=add_up(pruned.exclusive, moved, count),
         origin=origin,
         home=moved[pruned.home],
         contexts=contexts,
@@ -146,7 +148,7 @@ def _same_paths(
         parent_group = np.where(parent >= 0, group[parent], -1)
         if np.array_equal(label, label[like]) and np.array_equal(parent_group, parent_group[like]):
             return first, group
-        salt += 1  # two paths had the same sum, which one tree of a million nodes in ten million has: take other numbers
+        salt += 1  # two paths had the same sum, which happens to one tree of a million nodes in ten million
 
 
 def _scatter(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
@@ -160,7 +162,8 @@ def _scatter(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
 def preorder_of(parent: IntArray) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Position in preorder and size of the subtree of each node of a forest; a parent stands before its children.
 
-    Siblings keep their order. A node's position is that of its parent, plus one, plus the sizes of its earlier siblings.
+    Siblings keep their order. A node's position is that of its parent, plus one, plus the sizes of its earlier
+    siblings.
     """
     n = len(parent)
     size = np.ones(n, dtype=np.int64)

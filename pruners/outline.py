@@ -14,7 +14,8 @@ from chathpc.pruners.pruned import PrunedTree
 class OutlineRow:
     """A node of a pruned tree: values in the metric's unit, `share` is inclusive / total (0..1).
 
-    `place` is `heat.c:12`, empty where the label says it already; `origin` the node of the original tree, −1 for synthetic ones.
+    `place` is `heat.c:12`, empty where the label says it already; `origin` the node of the original tree, −1 for
+    synthetic ones.
     """
 
     depth: int
@@ -61,7 +62,7 @@ def render_outline(pruned: PrunedTree, metric: str) -> str:
     total = pruned.totals[metric]
     lines = []
     for row in outline(pruned, metric):
-        own = f" (self {row.exclusive / total:.1%})" if total > 0 and 0.0005 <= row.exclusive / total else ""
+        own = f" (self {row.exclusive / total:.1%})" if total > 0 and row.exclusive / total >= 0.0005 else ""
         place = f" {row.place}" if row.place else ""
         lines.append(f"{'  ' * row.depth}{row.share:.1%}{own} {row.label}{place}")
     return "\n".join(lines)

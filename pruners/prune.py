@@ -22,9 +22,9 @@ from chathpc.pruners.pruned import PrunedTree, whole_tree
 class PruneOptions:
     """How to prune.
 
-    `min_share` is the part of the total (0..1) that a subtree must have of some metric to be shown at all, `coarse_share` the
-    part below which it is not even looked at closely; `longest_chain` the number of nodes that only lead on to one
-    another before their middle is left out.
+    `min_share` is the part of the total (0..1) that a subtree must have of some metric to be shown at all,
+    `coarse_share` the part below which it is not even looked at closely; `longest_chain` the number of nodes that only
+    lead on to one another before their middle is left out.
     """
 
     min_share: float = 0.005
@@ -38,8 +38,8 @@ class PruningResult:
     """A pruned tree and what was left out.
 
     `contexts_after` counts nodes that stand for themselves; `time_kept_share` is the part of the time (0..1, exclusive
-    values) that they have, the rest is in synthetic nodes; `tokens` is the size of the rendered tree. `metric` is the id that
-    shares are of, None for a profile without any that adds up.
+    values) that they have, the rest is in synthetic nodes; `tokens` is the size of the rendered tree. `metric` is the
+    id that shares are of, None for a profile without any that adds up.
     """
 
     pruned: PrunedTree
@@ -65,8 +65,9 @@ def prune(
 ) -> PruningResult:
     """Prune `profile` to `token_budget` tokens; every metric keeps its sum.
 
-    `focus` are the nodes that findings point at: they stay, with all above them. `metrics` are those that bear on the findings;
-    those of them that add up are kept, the time of the host always. `opaque` marks nodes inside calls of runtime libraries.
+    `focus` are the nodes that findings point at: they stay, with all above them. `metrics` are those that bear on the
+    findings; those of them that add up are kept, the time of the host always. `opaque` marks nodes inside calls of
+    runtime libraries.
     """
     options = options or PruneOptions()
     kept = _metrics_to_keep(profile, metrics)
@@ -110,7 +111,8 @@ def _metrics_to_keep(profile: Profile, metrics: Sequence[str]) -> list[str]:
     """Ids of the metrics to keep, the time of the host first; without any of these the first metric that adds up."""
     wanted = [profile.time.id] if profile.time is not None else []
     wanted += [profile.metric(name).id for name in metrics]
-    added = [m.id for m in profile.metrics.values() if m.aggregation == Aggregation.SUM and m.has_values and not m.hidden]
+    usable = (metric for metric in profile.metrics.values() if metric.has_values and not metric.hidden)
+    added = [metric.id for metric in usable if metric.aggregation == Aggregation.SUM]
     return [metric for metric in dict.fromkeys(wanted) if metric in added] or added[:1]
 
 

@@ -22,8 +22,8 @@ class PrunedTree:
 
     `exclusive[metric]` has a value per node; its sum is that of the original tree, `totals[metric]`, whatever was
     pruned. `origin[i]` is the original node that node i shows, −1 for a synthetic one that stands for several; `labels`
-    names the synthetic ones. `contexts[i]` counts the original nodes whose values are in node i. `home` has one entry per
-    original node: the node that its value is in now.
+    names the synthetic ones. `contexts[i]` counts the original nodes whose values are in node i. `home` has one entry
+    per original node: the node that its value is in now.
     """
 
     tree: CallTree
@@ -62,7 +62,8 @@ class PrunedTree:
     def check(self) -> None:
         """Raise ValueError, saying what is wrong, unless the tree is sound and every sum is the original one (to 1e-9)."""
         self.tree.check()
-        if any(len(column) != len(self) for column in (self.origin, self.contexts, *self.exclusive.values())):
+        lengths = {len(self.origin), len(self.contexts), *map(len, self.exclusive.values())}
+        if lengths != {len(self)}:
             raise ValueError("the columns of the pruned tree differ in length")
         if int(self.contexts.sum()) != len(self.home):
             raise ValueError(f"{int(self.contexts.sum())} of {len(self.home)} contexts are accounted for")
@@ -118,12 +119,20 @@ def collapse(pruned: PrunedTree, target: IntArray, standing: Mapping[int, str] |
     return replace(
         pruned,
         tree=tree,
-        exclusive={m: np.bincount(moved, weights=v, minlength=size) for m, v in pruned.exclusive.items()},
+        exclusive=add_up(pruned.exclusive, moved, size),
         origin=origin,
         home=moved[pruned.home],
         contexts=contexts,
         labels=labels,
     )
+
+
+def add_up(exclusive: Mapping[str, FloatArray], node: IntArray, size: int) -> dict[str, FloatArray]:
+    """Values of every metric added up by the `node` (0 to size − 1) that each moves to."""
+    return {
+        metric: np.bincount(node, weights=values, minlength=size).astype(np.float64, copy=False)
+        for metric, values in exclusive.items()
+    }
 
 
 def _as_placeholders(tree: CallTree, nodes: IntArray, labels: Mapping[int, str]) -> CallTree:

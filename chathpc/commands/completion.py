@@ -15,9 +15,9 @@ SHELLS = ("bash", "zsh", "fish")
 def command(shell: str) -> None:
     """Print the completion script of a shell.
 
-    \b
-    For example: eval "$(chathpc completion bash)"              in ~/.bashrc
-                 chathpc completion fish > ~/.config/fish/completions/chathpc.fish
+    For example, in ~/.bashrc: eval "$(chathpc completion bash)"
+
+    For fish: chathpc completion fish > ~/.config/fish/completions/chathpc.fish
     """
     from chathpc.commands.main import cli
 

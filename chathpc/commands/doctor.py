@@ -103,9 +103,9 @@ def _settings() -> Iterator[Check]:
         remedy = "" if file else f"optional: chathpc models pull {weights.name}"
         yield Check("local models", weights.name, file is not None, str(file or ""), remedy)
     user = config_file(os.environ)
-    for path in (Path(PROJECT_FILE), user, SITE_FILE):
+    for whose, path in (("project", Path(PROJECT_FILE)), ("user", user), ("site", SITE_FILE)):
         if path is not None:
-            yield Check("settings", str(path), True, "read" if path.is_file() else "not there, not needed")
+            yield Check("settings", f"of the {whose}", True, f"{path}{'' if path.is_file() else ': none, none needed'}")
     for key, origin in settings.origins.items():
         yield Check("settings", key, True, f"{getattr(settings, key, '')}, from {origin}")
 

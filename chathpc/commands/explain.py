@@ -16,7 +16,9 @@ from chathpc.reports import FORMATS
 @output_options(FORMATS)
 @click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
-@click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Limit on the tokens that a model reads and writes.")
+@click.option(
+    "--tokens", metavar="N", type=click.IntRange(min=1), help="Limit on the tokens that a model reads and writes."
+)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
@@ -34,9 +36,9 @@ def command(
     PATH is the folder or file that a profiler wrote. Every number is computed from it; a language model, if there is one,
     only words the result, and its claims are checked.
 
-    \b
     For example: chathpc explain hpctoolkit-app-database
-                 chathpc explain db --llm none --format json -o report.json
+
+    As data: chathpc explain db --llm none --format json -o report.json
     """
     check_output(output, paths)
     style = style_for(output, verbose=verbose)

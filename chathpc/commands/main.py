@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,8 +12,8 @@ from importlib import import_module
 import click
 
 from chathpc import __version__
+from chathpc.commands.streams import complain
 from chathpc.errors import ChathpcError
-from chathpc.profile.text import clean
 
 #: Exit codes beyond those of chathpc.errors: EX_SOFTWARE of sysexits.h, and 128 + SIGINT as shells have it.
 INTERNAL_ERROR = 70
@@ -23,21 +22,23 @@ INTERRUPTED = 130
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A sub-command: the module whose `command` it is, and its help in one line. The module is imported when it is used."""
+    """A sub-command: where it is (`module:object`), imported when it is used, and its help in one line."""
 
-    module: str
+    place: str
     help: str
 
 
 COMMANDS = {
-    "explain": Entry("chathpc.commands.explain", "Find what costs time in a profile, why, and what to do."),
-    "tree": Entry("chathpc.commands.tree", "Show the calling context tree of a profile."),
-    "metrics": Entry("chathpc.commands.metrics", "List what was measured, and where."),
-    "post": Entry("chathpc.commands.post", "Explain a profile as the last line of a job script; never fails the job."),
-    "adapters": Entry("chathpc.commands.adapters", "Formats that chathpc reads."),
-    "models": Entry("chathpc.commands.models", "Language models: list, fetch, test."),
-    "doctor": Entry("chathpc.commands.doctor", "Check the installation and say what is missing."),
-    "completion": Entry("chathpc.commands.completion", "Print the completion script of a shell."),
+    "explain": Entry("chathpc.commands.explain:command", "Find what costs time in a profile, why, and what to do."),
+    "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
+    "metrics": Entry("chathpc.commands.metrics:command", "List what was measured, and where."),
+    "post": Entry(
+        "chathpc.commands.post:command", "Explain a profile as the last line of a job script; never fails the job."
+    ),
+    "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
+    "models": Entry("chathpc.commands.models:models", "Language models: list, fetch, test."),
+    "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),
+    "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
 }
 
 
@@ -60,7 +61,8 @@ class LazyGroup(click.Group):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(entry.module).command
+        module, _, name = entry.place.partition(":")
+        command: click.Command = getattr(import_module(module), name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -143,15 +145,3 @@ def _internal(error: BaseException) -> str:
     where = f" at {os.path.basename(frames[-1].filename)}:{frames[-1].lineno}" if frames else ""
     text = " ".join(str(error).split())[:200]
     return f"internal error{where}, please report it: {type(error).__name__}{': ' + text if text else ''}"
-
-
-def complain(message: str, hint: str = "") -> None:
-    """Print an error and what to do about it on stderr; a closed or full stderr is no further error."""
-    lines = [clean(line) for line in f"chathpc: {message}\n{hint}".splitlines() if line.strip()]
-    if sys.stderr is None:
-        return
-    try:
-        sys.stderr.write("\n".join(lines) + "\n")
-        sys.stderr.flush()
-    except (OSError, ValueError):
-        pass

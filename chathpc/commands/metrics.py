@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 def command(path: Path, form: str | None, output: str | None) -> None:
     """List what was measured, and where.
 
-    \b
     For example: chathpc metrics hpctoolkit-app-database
     """
     check_output(output, [path])

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import click
 
+from chathpc.commands.streams import drop
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.reports.style import NARROWEST, WIDEST, Style
 from chathpc.reports.write import write_atomically
@@ -27,7 +28,9 @@ def output_options(formats: Iterable[str]) -> Callable[[Function], Function]:
     """Decorator: adds `--format` (one of `formats`) and `-o` to a command, as parameters `form` and `output`."""
     choice = click.Choice(list(formats))
     form = click.option("--format", "form", type=choice, help="Default: by the ending of -o, else text.")
-    file = click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole.")
+    file = click.option(
+        "-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole."
+    )
     return lambda function: form(file(function))
 
 
@@ -80,7 +83,8 @@ def answer(text: str, output: str | None) -> None:
         sys.stdout.flush()
     except BrokenPipeError:
         # The reader has seen enough. What is still in the buffer must not raise again when Python exits.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        drop(1)
         raise SystemExit(BROKEN_PIPE) from None
     except OSError as error:
+        drop(1)
         raise ChathpcError(f"Cannot write to standard output: {error.strerror}.") from error

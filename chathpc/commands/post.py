@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import click
 
-from chathpc.commands.main import complain
+from chathpc.commands.streams import complain, drop
 
 
 class NeverFails(click.Command):
@@ -37,7 +38,6 @@ def command(paths: tuple[Path, ...], output: Path | None, time_limit: float | No
 
     Writes report.txt, report.md and report.json. Exits with 0 whatever happens; what went wrong is one line on stderr.
 
-    \b
     For example: chathpc post hpctoolkit-app-database -o results
     """
     from chathpc.jobs.post import post
@@ -47,9 +47,25 @@ def command(paths: tuple[Path, ...], output: Path | None, time_limit: float | No
         _tell(outcome.message)
     else:
         complain(f"post: {outcome.message.rstrip('.')}. The job is not affected.")
-    # What Python does at its exit (flushing streams that may be closed or full) could still change the exit code.
-    os._exit(0) if _is_the_process() else None
 
 
 def _tell(message: str) -> None:
-    ...
+    """The verdict on stdout, for the job's log; a stdout that is closed or full is no failure."""
+    from chathpc.reports.style import Style
+
+    if sys.stdout is None:
+        return
+    try:
+        style = Style(encoding=sys.stdout.encoding)
+        sys.stdout.write(style.prose(f"chathpc: {message}") + "\n")
+        sys.stdout.flush()
+    except (OSError, ValueError):
+        drop(1)
+
+
+def _occupy_standard_streams() -> None:
+    """Open /dev/null for those of descriptors 0, 1, 2 that are closed, so that no report is opened as one of them."""
+    with suppress(OSError):
+        while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+            pass
+        os.close(descriptor)

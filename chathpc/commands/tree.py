@@ -40,7 +40,9 @@ class Share(click.ParamType):
 @click.argument("path", type=click.Path(path_type=Path))
 @click.option("--metric", metavar="M", help="Id or the tool's own name (see 'chathpc metrics'). Default: the time.")
 @click.option("--by", type=click.Choice(_LEVELS), default="function", show_default=True, help="How fine.")
-@click.option("--min-share", metavar="P", type=Share(), default="1%", show_default=True, help="Leave out what has less.")
+@click.option(
+    "--min-share", metavar="P", type=Share(), default="1%", show_default=True, help="Leave out what has less."
+)
 @click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
 @output_options(("text", "json"))
 def command(
@@ -54,7 +56,6 @@ def command(
 ) -> None:
     """Show the calling context tree of a profile.
 
-    \b
     For example: chathpc tree hpctoolkit-app-database --by loop --min-share 5%
     """
     check_output(output, [path])

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import sqrt
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+
+Int64Array = NDArray[np.int64]
 
 #: A location whose time is nearly all a library's own polling is no thread of the program (HPCToolkit notes: Open MPI
 #: starts two per rank).
@@ -23,6 +26,18 @@ HELPER_SHARE = 0.8
 DEFAULT_PERIOD = 0.005
 #: With fewer nodes than this the smallest value is probably more than one sample.
 FEW_VALUES = 30
+
+
+@dataclass(frozen=True, slots=True)
+class HotPlace:
+    """A function of the program and its hottest line: `node` is its hottest context, `line` the node of the line or −1."""
+
+    place: Place
+    node: int
+    line: int
+    at_line: float  #: weight at the line
+    label: int  #: number of the function's name
+    weight: float  #: weight of the function
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -155,18 +170,29 @@ class Facts:
         """Number of MPI ranks."""
         return len(np.unique(self.ranks[self.ranks >= 0]))
 
-    def by_function(self, chosen: BoolArray) -> tuple[IntArray, FloatArray]:
-        """Time of the chosen nodes per function of the program that is their caller: (name ids, time), largest
-        first.
-        """
+    @cached_property
+    def caller_label(self) -> IntArray:
+        """Number of the name of the program's function that each node counts for (see `label_names`); −1 without one."""
+        label = self.profile.tree.function_labels[0]
         caller = self.activities.caller
-        counted = chosen & (caller >= 0)
-        name = self.profile.tree.name[np.maximum(caller, 0)]
-        counted &= name >= 0
-        sums = np.bincount(name[counted], weights=self.time[counted], minlength=1).astype(np.float64)
+        return np.where(caller >= 0, label[np.maximum(caller, 0)], np.int32(-1)).astype(np.int32)
+
+    @property
+    def label_names(self) -> list[str]:
+        """Names of functions by number."""
+        return self.profile.tree.function_labels[1]
+
+    def by_function(self, weight: FloatArray) -> tuple[IntArray, FloatArray]:
+        """`weight` (exclusive, per node) added up by function of the program: (numbers of names, sums), largest first."""
+        counted = (self.caller_label >= 0) & (weight > 0)
+        sums = np.bincount(self.caller_label[counted], weights=weight[counted], minlength=1).astype(np.float64)
         order = np.argsort(-sums, kind="stable")
         order = order[sums[order] > 0]
         return order.astype(np.int32), sums[order]
+
+    def in_function(self, label: int, weight: FloatArray) -> FloatArray:
+        """`weight` of the nodes that count for the function with that number, 0 elsewhere."""
+        return np.where(self.caller_label == label, weight, 0.0)
 
     def grouped(self, group: IntArray, groups: int) -> FloatArray:
         """Time per location of the program and group of nodes: array (locations × groups)."""
@@ -174,31 +200,33 @@ class Facts:
 
     # -- places --------------------------------------------------------------------------------------------
 
-    def hottest(self, weight: FloatArray, within: BoolArray | None = None) -> int:
-        """The node of the program's own code under which most of `weight` (exclusive, per node) lies; −1 without any.
+    def hot_place(self, weight: FloatArray, label: int | None = None) -> HotPlace | None:
+        """Where in the program `weight` (exclusive, per node) lies: the function with most of it, and its hottest line.
 
-        Time in library calls counts for the line that makes the call.
+        Time in library calls counts for the line that makes the call. `label` chooses the function. None if nothing of
+        the weight is in or below the program's own code.
         """
+        labels, sums = self.by_function(weight)
+        if label is not None:
+            sums, labels = sums[labels == label], labels[labels == label]
+        if not len(labels):
+            return None
+        chosen = int(labels[0])
+        mine = self.in_function(chosen, weight)
         caller = self.activities.caller
-        counted = (weight > 0) & (caller >= 0)
-        if within is not None:
-            counted &= within
-        if not counted.any():
-            return -1
-        sums = np.bincount(caller[counted], weights=weight[counted], minlength=len(self.profile.tree))
-        return int(np.argmax(sums))
+        counted = np.flatnonzero(mine > 0)
+        node = int(np.argmax(np.bincount(caller[counted], weights=mine[counted])))
+        line, at_line = self._hot_line(mine, counted)
+        return HotPlace(self.place(node, line_node=line), node, line, at_line, chosen, float(sums[0]))
 
-    def hot_line(self, weight: FloatArray, function_name: int) -> tuple[int, float]:
-        """The line (as a node) with most of `weight` in the function of that name id, and its weight; (−1, 0) without
-        lines.
+    def _hot_line(self, weight: FloatArray, counted: Int64Array) -> tuple[int, float]:
+        """The line (as a node) with most of `weight` at the nodes `counted`, and its weight; (−1, 0) without lines.
 
         Lines are compared by file and number over the whole tree, so the same line in several contexts counts as one.
         """
         tree = self.profile.tree
-        caller = self.activities.caller
-        counted = np.flatnonzero((weight > 0) & (caller >= 0) & (tree.name[np.maximum(caller, 0)] == function_name))
         site = self.activities.site[counted]
-        usable = (site >= 0) & (tree.line[np.maximum(site, 0)] > 0) & (tree.file[np.maximum(site, 0)] >= 0)
+        usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
         counted, site = counted[usable], site[usable]
         if not len(counted):
             return -1, 0.0
@@ -254,19 +282,30 @@ _OUTLINED = ("._omp_fn.", ".omp_outlined", "._omp_cpyfn.", ".constprop.", ".isra
 
 
 def readable_function(name: str) -> str:
-    """A function's name as the source has it: `pair_potential._omp_fn.0` → `pair_potential`."""
+    """A function's name as its author would say it: without parameters, library suffix and what compilers append.
+
+    `pair_potential._omp_fn.0` → `pair_potential`, `grid::sum(double const*, int)` → `grid::sum`, `__flux_MOD_upwind` → `upwind`.
+    """
     for suffix in _OUTLINED:
         at = name.find(suffix)
         if at > 0:
             name = name[:at]
+    if match := _GFORTRAN_MODULE.fullmatch(name):
+        return match[1]
+    end = name.rfind(")")
+    if end < 0 or name[end + 1 :].strip() not in ("", "const", "&", "const &", "&&") or name.endswith("operator()"):
+        return name
+    depth = 0
+    for at in range(end, -1, -1):
+        depth += (name[at] == ")") - (name[at] == "(")
+        if depth == 0:
+            return name[:at] or name
     return name
+
+
+_GFORTRAN_MODULE = re.compile(r"__\w+?_MOD_(\w+)")
 
 
 def is_outlined(name: str) -> bool:
     """True for the body of an OpenMP region that the compiler made a function of its own."""
     return "._omp_fn." in name or ".omp_outlined" in name
-
-
-def most(values: Sequence[float] | FloatArray) -> int:
-    """Index of the largest value."""
-    return int(np.argmax(values))

@@ -81,7 +81,9 @@ def _explain(job: Job, tag: str) -> str:
     try:
         job.folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise UsageError(f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o.") from error
+        raise UsageError(
+            f"Cannot create {job.folder}: {error.strerror}.", hint="Name another folder with -o."
+        ) from error
     for file, text in texts.items():
         write_atomically(job.folder / file, text, tag=tag)
     return f"{VERDICTS[report.verdict]} {report.headline} See {job.folder / FILES['text']}"

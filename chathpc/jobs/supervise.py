@@ -6,24 +6,26 @@ import json
 import os
 import resource
 import signal
-import sys
+import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from types import FrameType
 from typing import NoReturn
 
 from chathpc.errors import ChathpcError
 
 #: What batch systems and users send to end a job, and what the kernel sends at a CPU-time limit.
-_ENDING = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU)
+_ENDING = (signal.SIGTERM, signal.SIGUSR1, signal.SIGUSR2, signal.SIGINT, signal.SIGHUP, signal.SIGXCPU, signal.SIGALRM)
+_AWAITED = (*_ENDING, signal.SIGCHLD)
+#: No limit is longer (seconds): a week.
+_LONGEST_LIMIT = 604_800.0
 #: The child gives way to whatever else runs on the node.
 _NICENESS = 10
 #: Variables by which numerical libraries learn how many threads they may start.
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
-#: A message longer than this is no message; also keeps it within one write to a pipe.
-_LONGEST = 4000
+#: Characters of a message; even escaped as JSON they fit into a pipe (64 KiB), so that the child never waits for its parent.
+_LONGEST_MESSAGE = 4000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,79 +36,69 @@ class Outcome:
     message: str
 
 
-class _Stopped(Exception):
-    """A signal asks to end, or the time is over."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.number = number
-
-
 def supervise(work: Callable[[], str], limit: float) -> Outcome:
     """Run `work` in a child process for at most `limit` seconds; its text, or why there is none. Raises nothing.
 
     The child runs at low priority, with one thread for numerical libraries, and leaves no core file. When the time is over,
-    and on a signal that asks to end, it is killed: also in the middle of a long call into a library.
+    and on a signal that asks to end, it is killed: also in the middle of a long call into a library. Such signals are
+    blocked in this process from here on, and are waited for; none can interrupt it at an unfortunate moment.
     """
-    child = 0
-    reading = -1
+    limit = min(limit, _LONGEST_LIMIT)
+    signal.pthread_sigmask(signal.SIG_BLOCK, _AWAITED)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     try:
-        _on_signals(_stop)
         reading, writing = os.pipe()
-        sys.stdout and sys.stdout.flush()
         child = os.fork()
-        if child == 0:
-            os.close(reading)
-            _child(work, writing)
-        os.close(writing)
-        signal.setitimer(signal.ITIMER_REAL, max(limit, 0.001))
-        answer = _read_all(reading)
-        return _outcome(answer, _wait(child))
-    except _Stopped as stop:
-        _on_signals(signal.SIG_IGN)
-        if stop.number == signal.SIGALRM:
-            return Outcome(False, f"stopped after {limit:.3g} s: the time limit is reached")
-        return Outcome(False, f"stopped by {signal.Signals(stop.number).name}")
     except OSError as error:
-        return Outcome(False, f"cannot start: {error.strerror}")
+        return Outcome(False, f"cannot start a process: {error.strerror}")
+    if child == 0:
+        os.close(reading)
+        _child(work, writing, limit)
+    os.close(writing)
+    try:
+        ended = _wait(child, time.monotonic() + limit)
+        if ended is None:
+            return _outcome(_answer(reading), _reap(child))
+        _kill(child)
+        return Outcome(False, _timeout(limit) if ended == 0 else f"stopped by {signal.Signals(ended).name}")
     finally:
-        _on_signals(signal.SIG_IGN)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        if child:
-            _end(child)
-        if reading >= 0:
-            os.close(reading)
+        os.close(reading)
 
 
-def _stop(number: int, frame: FrameType | None) -> NoReturn:
-    raise _Stopped(number)
+def _wait(child: int, until: float) -> int | None:
+    """Wait for the child to end (None), for the time to be over (0), or for a signal that asks to end (its number)."""
+    while True:
+        if os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+            return None
+        received = signal.sigtimedwait(_AWAITED, max(0.0, until - time.monotonic()))
+        if received is None:
+            return 0
+        if received.si_signo != signal.SIGCHLD:
+            return received.si_signo
 
 
-def _on_signals(handler: Callable[[int, FrameType | None], NoReturn] | signal.Handlers) -> None:
-    for number in (*_ENDING, signal.SIGALRM):
-        signal.signal(number, handler)
+def _answer(reading: int) -> bytes:
+    """What the child wrote. Does not wait: something that the child started may still hold the pipe open."""
+    os.set_blocking(reading, False)
+    with suppress(BlockingIOError):
+        return os.read(reading, 1 << 20)
+    return b""
 
 
-def _read_all(descriptor: int) -> bytes:
-    parts = []
-    while part := os.read(descriptor, 65536):
-        parts.append(part)
-    return b"".join(parts)
+def _reap(child: int) -> int:
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
-def _wait(child: int) -> int:
-    """Exit status of the child, which remains to be collected."""
-    found = os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT)
-    return 0 if found is None else found.si_status
-
-
-def _end(child: int) -> None:
+def _kill(child: int) -> None:
     """Kill the child with all that it started, and collect it."""
-    for kill in (lambda: os.killpg(child, signal.SIGKILL), lambda: os.kill(child, signal.SIGKILL)):
+    for kill in (os.killpg, os.kill):
         with suppress(ProcessLookupError, PermissionError):
-            kill()
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
+            kill(child, signal.SIGKILL)
+    _reap(child)
+
+
+def _timeout(limit: float) -> str:
+    return f"stopped after {limit:.3g} s, the time limit"
 
 
 def _outcome(answer: bytes, status: int) -> Outcome:
@@ -114,38 +106,49 @@ def _outcome(answer: bytes, status: int) -> Outcome:
         content = json.loads(answer)
         return Outcome(bool(content["done"]), str(content["message"]))
     except (ValueError, KeyError, TypeError):
-        return Outcome(False, f"ended unexpectedly (status {status}), perhaps for lack of memory")
+        how = signal.Signals(-status).name if status < 0 else f"status {status}"
+        return Outcome(False, f"ended unexpectedly with {how}{', perhaps for lack of memory' if status == -9 else ''}")
 
 
-def _child(work: Callable[[], str], writing: int) -> NoReturn:
+def _child(work: Callable[[], str], writing: int, limit: float) -> NoReturn:
     """The child: works, tells how it went, and leaves without running what the parent has to run at its exit."""
+    done = False
     try:
-        os.setpgid(0, 0)
-        _on_signals(signal.SIG_DFL)
-        _be_modest()
+        _be_modest(limit)
         message, done = work(), True
     except ChathpcError as error:
-        message, done = f"{error.message} {error.hint}".strip(), False
+        message = f"{error.message} {error.hint}"
     except MemoryError:
-        message, done = "out of memory", False
+        message = "out of memory"
     except BaseException as error:  # noqa: BLE001  # whatever it is, the job must not fail
-        if os.environ.get("CHATHPC_DEBUG", "") not in ("", "0"):
+        if _debugging():
             traceback.print_exc()
-        message, done = f"internal error, please report it: {type(error).__name__}: {error}", False
+        message = f"internal error, please report it: {type(error).__name__}: {error}"
     with suppress(OSError):
-        text = " ".join(message.split())[:_LONGEST]
+        text = " ".join(message.split())[:_LONGEST_MESSAGE]
         os.write(writing, json.dumps({"done": done, "message": text}).encode("ascii"))
     os._exit(0)
 
 
-def _be_modest() -> None:
+def _debugging() -> bool:
+    return os.environ.get("CHATHPC_DEBUG", "") not in ("", "0")
+
+
+def _be_modest(limit: float) -> None:
+    """Low priority, few threads, no core file, silent; and an end of its own should the parent be killed."""
+    with suppress(OSError):
+        os.setpgid(0, 0)
+    for number in _ENDING:
+        signal.signal(number, signal.SIG_DFL)
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, _AWAITED)
+    signal.setitimer(signal.ITIMER_REAL, limit + 1)
     with suppress(OSError):
         os.nice(_NICENESS)
     with suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     for variable in _THREADS:
         os.environ[variable] = "1"
-    if os.environ.get("CHATHPC_DEBUG", "") in ("", "0"):
+    if not _debugging():
         # Libraries write to these whatever one tells them, and the job's log is to get one line.
         null = os.open(os.devnull, os.O_RDWR)
         for descriptor in (0, 1, 2):

@@ -6,7 +6,7 @@ import json
 import queue
 import re
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -33,13 +33,12 @@ _SCHEMA_FORMS: tuple[Callable[[dict[str, Any]], dict[str, Any] | None], ...] = (
     lambda schema: {"type": "json_object", "schema": schema},
     lambda schema: None,
 )
-_SCHEMA_REFUSED = (400, 422, 500, 501)
 #: Parameters that some servers refuse by name. Without them the answer is less repeatable, or its length less bound.
 _OPTIONAL = ("stream_options", "max_tokens", "temperature", "seed")
 _TOO_LONG = re.compile(r"context (?:length|size|window)|too many tokens|prompt is too long", re.IGNORECASE)
 
 
-class _Trouble(Exception):  # noqa: N818 - decides what to do next; what the user sees is a ChathpcError
+class _Trouble(Exception):
     """A request that failed: what was said, the HTTP status (0: there was none), and whether to try again."""
 
     def __init__(
@@ -61,6 +60,11 @@ class _Trouble(Exception):  # noqa: N818 - decides what to do next; what the use
     def too_long(self) -> bool:
         """Whether the prompt does not fit the model."""
         return self.status in (400, 413) and bool(_TOO_LONG.search(self.message) or "context" in self.code)
+
+    @property
+    def refuses_schema(self) -> bool:
+        """Whether it may be the schema that the server does not take; some fail at it with status 500."""
+        return self.status in (400, 422, 500, 501) and not self.too_long
 
 
 @dataclass(slots=True)
@@ -114,32 +118,33 @@ class HostedBackend:
         if self._client is None:
             self._client = self._connect()
             self._check_model(min(until, started + 2 * CONNECT_TIMEOUT))
-        answer = _Answer()
-        tried = 0
+        answer = self._persist(request, until, on_token)
+        return self._completion(answer, request, monotonic() - started)
+
+    def _persist(self, request: Request, until: float, on_token: OnToken | None) -> _Answer:
+        """Ask until there is an answer: in another way where the server refuses one, again where that may help."""
         schema_form = self._schema_form
+        tried = 1
         while True:
-            tried += 1
+            answer = _Answer()
             try:
                 self._stream(request, schema_form, answer, until, on_token)
-                break
             except _Trouble as trouble:
                 if self._adapt(trouble):
-                    tried -= 1
                     continue
-                if request.json_schema is not None and schema_form < 2 and trouble.status in _SCHEMA_REFUSED:
-                    if not trouble.too_long:
-                        schema_form += 1
-                        tried -= 1
-                        continue
+                if request.json_schema is not None and trouble.refuses_schema and schema_form < len(_SCHEMA_FORMS) - 1:
+                    schema_form += 1
+                    continue
                 heard = on_token is not None and answer.text  # what a reader has seen cannot be said again
                 remaining = until - monotonic()
                 pause = None if heard else retries.pause_before(trouble.retry, tried, trouble.retry_after, remaining)
                 if pause is None:
-                    raise self._error(trouble, request, tried) from None
+                    raise self._error(trouble, tried) from None
                 sleep(pause)
-                answer = _Answer()
-        self._schema_form = schema_form
-        return self._completion(answer, request, monotonic() - started)
+                tried += 1
+            else:
+                self._schema_form = schema_form
+                return answer
 
     def _completion(self, answer: _Answer, request: Request, seconds: float) -> Completion:
         text = "".join(answer.text)
@@ -191,7 +196,7 @@ class HostedBackend:
             names = [str(entry["id"]) for entry in json.loads(data)["data"]]
         except _Trouble as trouble:
             if trouble.status in (401, 403):
-                raise self._error(trouble, None, 1) from None
+                raise self._error(trouble, 1) from None
             return  # not every server has a list; the request itself will tell what is wrong
         except (TimeoutError, ValueError, LookupError, TypeError, RecursionError):
             return
@@ -264,7 +269,7 @@ class HostedBackend:
                 return True
         return False
 
-    def _receive(self, call: Callable[[], AbstractContextManager[Any]], until: float) -> Iterator[bytes]:
+    def _receive(self, call: Callable[[], AbstractContextManager[Any]], until: float) -> Generator[bytes]:
         """The bytes of a response as they arrive; raises _Trouble, and TimeoutError at `until`.
 
         A thread waits for the server, so that neither one that drips nor one that falls silent keeps the caller beyond the
@@ -309,7 +314,14 @@ class HostedBackend:
         import openai
 
         transport = import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
-        return (openai.OpenAIError, transport.HTTPError, transport.StreamError, transport.InvalidURL, OSError, ValueError)
+        return (
+            openai.OpenAIError,
+            transport.HTTPError,
+            transport.StreamError,
+            transport.InvalidURL,
+            OSError,
+            ValueError,
+        )
 
     def _trouble(self, error: Exception) -> _Trouble:
         import openai
@@ -327,7 +339,7 @@ class HostedBackend:
         detail = error.__cause__ or error
         return _Trouble(self._key.redact(f"cannot be reached: {detail}"), retry=retries.CONNECTION)
 
-    def _error(self, trouble: _Trouble, request: Request | None, tried: int) -> Exception:
+    def _error(self, trouble: _Trouble, tried: int) -> Exception:
         host = clean(self._endpoint.host)
         again = f" ({tried} tries)" if tried > 1 else ""
         if trouble.status == 0:

@@ -47,6 +47,7 @@ class LocalBackend:
         self._model = clean(model or path.stem)
         self._form = form
         self._threads = threads
+        self._floor = context
         self._options = EngineOptions(path, context, threads or 1, gpu_layers)
         self._load = load
         self._lock = threading.Lock()
@@ -129,6 +130,11 @@ class LocalBackend:
         threads = engines.free_cores() if self._threads is None else self._threads
         self._options = replace(self._options, context=context, threads=threads)
         self._engine = self._load(self._engine_name, self._options)
+        most = self._engine.trained_context
+        if most is not None and self._floor < most < context:
+            self._close()
+            self._options = replace(self._options, context=most)
+            self._engine = self._load(self._engine_name, self._options)
         return self._engine
 
     def _close(self) -> None:

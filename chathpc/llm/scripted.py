@@ -1,10 +1,10 @@
 """Back ends without a model, for tests: `--llm scripted:NAME`, known only where CHATHPC_TEST_BACKENDS=1.
 
-    echo     repeats the prompt
-    liar     asserts numbers and causes that no profile supports
-    puppet   obeys: does what the text of the prompt tells a model to do, as the worst model would
-    silent   says nothing
-    endless  never stops; the limits must
+echo     repeats the prompt
+liar     asserts numbers and causes that no profile supports
+puppet   obeys: does what the text of the prompt tells a model to do, as the worst model would
+silent   says nothing
+endless  never stops; the limits must
 """
 
 from __future__ import annotations

@@ -47,7 +47,9 @@ class Values(BaseModel):
     context: int | None = Field(default=None, ge=512, le=1_048_576, description="Context of a local model, tokens.")
     threads: int | None = Field(default=None, ge=1, le=1024, description="Threads of a local model.")
     gpu_layers: int | None = Field(default=None, ge=-1, le=10_000, description="Layers on the GPU; -1: all.")
-    form: Literal["prose", "structured"] | None = Field(default=None, description="Prompt form, instead of what is known.")
+    form: Literal["prose", "structured"] | None = Field(
+        default=None, description="Prompt form, instead of what is known."
+    )
     hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
     pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
 
@@ -138,7 +140,9 @@ def _merge(layers: list[_Layer]) -> Settings:
 
 
 def _from_options(options: Mapping[str, object]) -> _Layer:
-    given = {key: str(value) if isinstance(value, Path) else value for key, value in options.items() if value is not None}
+    given = {
+        key: str(value) if isinstance(value, Path) else value for key, value in options.items() if value is not None
+    }
     origins = {key: "--" + key.replace("_", "-") for key in given}
     return _Layer(origins, _checked(given, origins), explicit=True)
 

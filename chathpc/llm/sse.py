@@ -13,7 +13,7 @@ class StreamError(Exception):
     """The bytes are not a stream of JSON events."""
 
 
-class EndOfStream(Exception):  # noqa: N818 - an end, not an error
+class EndOfStream(Exception):
     """The server said [DONE]."""
 
 

@@ -10,16 +10,15 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
+from io import BufferedRandom
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import Protocol
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.places import cache_folder
 
 #: Called with the bytes that are here and the source that they come from.
 Progress = Callable[[int, str], None]
-
-_BLOCK = 1 << 20
 
 
 class SourceError(Exception):
@@ -55,6 +54,7 @@ class Weights:
     sha256: str
     licence: str
     about: str
+    automatic: bool  # whether `--llm auto` and `--llm local` may choose it
     hub: Hub | None
     index: Index | None
 
@@ -66,7 +66,7 @@ class Source(Protocol):
     def name(self) -> str:
         """How messages call it."""
 
-    def fetch(self, weights: Weights, part: BinaryIO, progress: Progress) -> None:
+    def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
         """Append to `part` what it lacks, from its end on, or write it anew.
 
         What has arrived stays in `part` on errors. Raises SourceError.
@@ -159,7 +159,7 @@ def pull(
     return folder / weights.file
 
 
-def _lock(part: BinaryIO, weights: Weights) -> None:
+def _lock(part: BufferedRandom, weights: Weights) -> None:
     """Two downloads into one file would spoil it; where the file system has no locks, the sum notices."""
     try:
         fcntl.flock(part, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -171,7 +171,7 @@ def _lock(part: BinaryIO, weights: Weights) -> None:
         return
 
 
-def _check_space(weights: Weights, folder: Path, part: BinaryIO) -> None:
+def _check_space(weights: Weights, folder: Path, part: BufferedRandom) -> None:
     needed = weights.bytes - os.fstat(part.fileno()).st_size
     free = shutil.disk_usage(folder).free
     if needed > free:
@@ -181,7 +181,7 @@ def _check_space(weights: Weights, folder: Path, part: BinaryIO) -> None:
         )
 
 
-def _fetch(weights: Weights, sources: Sequence[Source], part: BinaryIO, progress: Progress) -> list[str] | None:
+def _fetch(weights: Weights, sources: Sequence[Source], part: BufferedRandom, progress: Progress) -> list[str] | None:
     """None once `part` is the file; else why each source failed. What is wrong is truncated away."""
     failures = []
     for source in sources:
@@ -205,7 +205,7 @@ def _fetch(weights: Weights, sources: Sequence[Source], part: BinaryIO, progress
     return failures
 
 
-def _is_right(weights: Weights, part: BinaryIO) -> bool:
+def _is_right(weights: Weights, part: BufferedRandom) -> bool:
     part.flush()
     if part.seek(0, os.SEEK_END) != weights.bytes:
         return False
@@ -213,14 +213,16 @@ def _is_right(weights: Weights, part: BinaryIO) -> bool:
     return hashlib.file_digest(part, "sha256").hexdigest() == weights.sha256
 
 
-def _truncate(part: BinaryIO) -> None:
+def _truncate(part: BufferedRandom) -> None:
     part.seek(0)
     part.truncate()
 
 
 def _nothing_helped(weights: Weights, folder: Path, failures: Sequence[str]) -> ModelUnavailableError:
     tried = "".join(f"\n  {failure}" for failure in failures)
-    where = "" if weights.hub is None else f" ({weights.hub.repository} at {weights.hub.revision} on the Hugging Face hub)"
+    where = (
+        "" if weights.hub is None else f" ({weights.hub.repository} at {weights.hub.revision} on the Hugging Face hub)"
+    )
     return ModelUnavailableError(
         f"{weights.name} could not be fetched:{tried}",
         hint=(

@@ -20,8 +20,9 @@ def callgraph(profile: Profile, metric: Metric) -> networkx.DiGraph:
     """Fold the contexts of `profile` into a graph of functions, with the values of `metric` in its unit.
 
     Nodes are function names with the attributes exclusive, inclusive (recursion counted once), file, line, module.
-    An edge caller → callee has `time`, the inclusive value of the callee where that caller called it (below a recursive call
-    once), and `calls`, the number of contexts in which it did. Functions and calls without a value of the metric are left out.
+    An edge caller → callee has `time`, the inclusive value of the callee where that caller called it (below a recursive
+    call once), and `calls`, the number of contexts in which it did. Functions and calls without a value of the metric
+    are left out.
     """
     import networkx
 

@@ -1,7 +1,8 @@
 """From a Profile to a hatchet GraphFrame and back, so that every hatchet user can read what we read, and the reverse.
 
-hatchet is the exchange object, never the hot path. Trees of any depth pass through in both directions; hatchet's own methods
-recurse along the tree and raise RecursionError on trees deeper than Python's recursion limit (about 1,000 levels).
+hatchet is the exchange object, never the hot path. Trees of any depth pass through in both directions; hatchet's own
+methods recurse along the tree and raise RecursionError on trees deeper than Python's recursion limit (about 1,000
+levels).
 """
 
 from __future__ import annotations
@@ -32,13 +33,14 @@ if TYPE_CHECKING:
 
 INCLUSIVE = " (inc)"  # hatchet's own suffix
 
+
 def to_graphframe(profile: Profile) -> hatchet.GraphFrame:
     """The profile as a hatchet GraphFrame with one row per node, added up over all locations.
 
-    Columns: name, type (the text of the NodeKind), file, line, module, relation, offset where the profile has it, and for every
-    metric with values `<id>` (exclusive) and `<id> (inc)`. Values are in the metric's unit, NaN where a node was not measured.
-    Units and names of the metrics are in `metadata["chathpc"]`. hatchet numbers nodes in the order of a traversal that sorts
-    siblings by frame, and so does this.
+    Columns: name, type (the text of the NodeKind), file, line, module, relation, offset where the profile has it, and
+    for every metric with values `<id>` (exclusive) and `<id> (inc)`. Values are in the metric's unit, NaN where a node
+    was not measured. Units and names of the metrics are in `metadata["chathpc"]`. hatchet numbers nodes in the order of
+    a traversal that sorts siblings by frame, and so does this.
     """
     import pandas as pd
     from hatchet import GraphFrame
@@ -101,10 +103,11 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     """A profile of any GraphFrame: literal, from one of hatchet's readers, or from `to_graphframe`.
 
     - Index levels `rank` and `thread` become locations; values are added up over any other level.
-    - Metrics get canonical ids by a small vocabulary (`time` → `cpu.time`), else `other.<name>`. A metric with only one of its
-      columns gets the other one from the tree. NaN is not measured.
-    - A node with several parents, as in the graphs of gprof and cProfile, has no calling context of its own: it becomes a root
-      (once, with all its values), inclusive values are computed anew so that they add up, and a caveat says so.
+    - Metrics get canonical ids by a small vocabulary (`time` → `cpu.time`), else `other.<name>`. A metric with only
+      one of its columns gets the other one from the tree. NaN is not measured.
+    - A node with several parents, as in the graphs of gprof and cProfile, has no calling context of its own: it
+      becomes a root (once, with all its values), inclusive values are computed anew so that they add up, and a caveat
+      says so.
 
     AdapterError if a row belongs to no node of the graph.
     """
@@ -114,8 +117,8 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     caveats = []
     if shared:
         caveats.append(
-            f"Functions with several callers ({shared}) stand beside these, not below: the call graph does not tell their "
-            "time by caller. Inclusive values leave them out."
+            f"Functions with several callers ({shared}) stand beside these, not below: the call graph does not tell "
+            "their time by caller. Inclusive values leave them out."
         )
     row_node = rows_to_nodes(nodes, table)
     where, row_location, other_levels = locations_of(table)
@@ -129,7 +132,9 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
     for name, pair in metric_columns(frame).items():
         metric = known.get(name) or metric_named(name, taken=metrics)
         own, below = (
-            None if column is None else spread(table[column].to_numpy(dtype=np.float64), row_location, row_node, len(where), tree)
+            None
+            if column is None
+            else spread(table[column].to_numpy(dtype=np.float64), row_location, row_node, len(where), tree)
             for column in (pair.exclusive, pair.inclusive)
         )
         own, below = complete(own, below, tree, metric, anew=shared > 0)
@@ -145,7 +150,9 @@ def from_graphframe(frame: hatchet.GraphFrame, *, title: str = "") -> Profile:
         total = exclusives[metric.id].sum()
         at_roots = float(inclusives[metric.id].dense(len(tree))[tree.roots].sum())
         if metric.aggregation == Aggregation.SUM and abs(total - at_roots) > 1e-6 * max(abs(total), abs(at_roots)):
-            caveats.append(f"{name}: exclusive values sum to {total:g}, but the inclusive values of the roots to {at_roots:g}.")
+            caveats.append(
+                f"{name}: exclusive values sum to {total:g}, but the inclusive values of the roots to {at_roots:g}."
+            )
     facts = frame.metadata.get(METADATA) if isinstance(frame.metadata, Mapping) else None
     return Profile(
         format="hatchet",

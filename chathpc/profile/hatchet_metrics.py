@@ -17,7 +17,19 @@ METADATA = "chathpc"
 
 #: Columns that hold numbers and are no metrics.
 _NO_METRIC = frozenset(
-    {"nid", "_hatchet_nid", "rank", "thread", "depth", "offset", "end_line", "node order", "line", "source.line", "lineno"}
+    {
+        "nid",
+        "_hatchet_nid",
+        "rank",
+        "thread",
+        "depth",
+        "offset",
+        "end_line",
+        "node order",
+        "line",
+        "source.line",
+        "lineno",
+    }
 )
 #: Stem of a metric's name in lower case → id, unit, clock.
 _VOCABULARY: dict[str, tuple[str, Unit, Clock | None]] = {

@@ -1,7 +1,7 @@
 """A profile by function, line, loop, load module or GPU kernel; by location; and what is known of each kernel.
 
-The sums are numpy all the way (`group_nodes`, `rows_of`, `function_table`), so that a diagnosis needs no pandas; only `table`,
-`location_table` and `kernel_table` make DataFrames.
+The sums are numpy all the way (`group_nodes`, `rows_of`, `function_table`), so that a diagnosis needs no pandas; only
+`table`, `location_table` and `kernel_table` make DataFrames.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ UNKNOWN_MODULE = "<unknown module>"
 class Grouping:
     """How the nodes of a tree fall into the rows of a table; independent of any metric.
 
-    `head[i]` is the node (function, line, loop, …) that node i's own value is counted at, −1 if none; `row[i]` the row of that
-    node, −1 if none. `outer` are the heads whose inclusive values a row adds up: no one lies below another of its row, so
-    recursion is counted once. `bare` are heads that add only the value counted at themselves (the header line of a function).
-    `labels` are the rows' names, None where the name of the owning function is taken.
+    `head[i]` is the node (function, line, loop, …) that node i's own value is counted at, −1 if none; `row[i]` the row
+    of that node, −1 if none. `outer` are the heads whose inclusive values a row adds up: no one lies below another of
+    its row, so recursion is counted once. `bare` are heads that add only the value counted at themselves (the header
+    line of a function). `labels` are the rows' names, None where the name of the owning function is taken.
     """
 
     rows: int
@@ -52,8 +52,8 @@ class Grouping:
 class TableRows:
     """Rows of a table in columns, largest exclusive value first, then largest inclusive value; only rows with a value.
 
-    `node` is the head that contributes most to the row: its file, line and module are the row's. Values are in the metric's
-    unit. `row_of[i]` is the row that tree node i's own value is in, −1 if none.
+    `node` is the head that contributes most to the row: its file, line and module are the row's. Values are in the
+    metric's unit. `row_of[i]` is the row that tree node i's own value is in, −1 if none.
     """
 
     name: list[str]
@@ -70,8 +70,8 @@ def group_nodes(tree: CallTree, by: str) -> Grouping:
     """Sort the nodes of `tree` into rows by function name, source line, loop, load module or GPU kernel.
 
     - `function`: by the name of the owning function, whatever file or module it is in.
-    - `line`: by file and line of lines and instructions; a value that sits on a loop or function directly is in the row of its
-      header line. Code without source lines is in one row per function name.
+    - `line`: by file and line of lines and instructions; a value that sits on a loop or function directly is in the
+      row of its header line. Code without source lines is in one row per function name.
     - `loop`: by file and line; nested loops and called or inlined functions are no part of a loop's exclusive value.
     - `module`: by load module, that of the nearest node above where a node has none.
     - `kernel`: by name of the GPU kernel.
@@ -143,7 +143,8 @@ def rows_of(profile: Profile, metric: Metric, grouping: Grouping) -> TableRows:
     amounts = np.concatenate([inclusive_at[grouping.outer], at_head[grouping.bare]])
     inclusive = _combine(metric, row[counting], amounts, grouping.rows)
 
-    # The head that stands for a row: that with the largest own value; where none has one, with the largest inclusive value.
+    # The head that stands for a row: that with the largest own value; where none has one, with the largest inclusive
+    # value.
     node = np.full(grouping.rows, -1, dtype=np.int32)
     for heads, weights in ((counting, inclusive_at[counting]), (head[own.nodes], at_head[head[own.nodes]])):
         best = np.full(grouping.rows, -np.inf)
@@ -181,8 +182,8 @@ def function_table(profile: Profile, metric: Metric) -> TableRows:
 def table(profile: Profile, by: str, metric: Metric) -> pd.DataFrame:
     """One row per function, line, loop, module or kernel (see `group_nodes`), largest exclusive value first.
 
-    Columns: name, file (None if unknown), line (0 if unknown), module (None if unknown), exclusive, inclusive (unit of the
-    metric). In tables by line and loop, `name` is the function that the largest part of the value belongs to.
+    Columns: name, file (None if unknown), line (0 if unknown), module (None if unknown), exclusive, inclusive (unit of
+    the metric). In tables by line and loop, `name` is the function that the largest part of the value belongs to.
     """
     import pandas as pd
 
@@ -192,7 +193,9 @@ def table(profile: Profile, by: str, metric: Metric) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "name": pd.Series(rows.name, dtype=object),
-            "file": pd.Series([None if by_module else tree.file_name(node) for node in rows.node.tolist()], dtype=object),
+            "file": pd.Series(
+                [None if by_module else tree.file_name(node) for node in rows.node.tolist()], dtype=object
+            ),
             "line": np.zeros(len(rows), dtype=np.int64) if by_module else tree.line[rows.node].astype(np.int64),
             "module": pd.Series([_module_of(tree, node) for node in rows.node.tolist()], dtype=object),
             "exclusive": rows.exclusive,
@@ -221,9 +224,9 @@ def location_table(profile: Profile) -> pd.DataFrame:
 def kernel_table(profile: Profile) -> pd.DataFrame:
     """One row per GPU kernel name, longest time first; empty without GPU data.
 
-    Columns: name, module, launches (`gpu.kernel.count`), time (`gpu.kernel.time`, seconds); then, by metric id, the launch facts
-    (`gpu.kernel.*`: registers, blocks, …) as means over the launches, and the PC samples and stalls (`gpu.stall.*`,
-    `gpu.samples*`) as sums. NaN is not measured.
+    Columns: name, module, launches (`gpu.kernel.count`), time (`gpu.kernel.time`, seconds); then, by metric id, the
+    launch facts (`gpu.kernel.*`: registers, blocks, …) as means over the launches, and the PC samples and stalls
+    (`gpu.stall.*`, `gpu.samples*`) as sums. NaN is not measured.
     """
     import pandas as pd
 

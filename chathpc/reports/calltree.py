@@ -20,6 +20,8 @@ _HOT = 0.1
 #: A bar is drawn from this share on.
 _VISIBLE = 0.01
 _STEP = 2
+#: Columns that a place gets even if the name has to be shortened.
+_PLACE = 16
 
 
 def legend(style: Style) -> str:
@@ -60,7 +62,7 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     label, place = style.name(row.label), style.name(row.place)
     if place and place in label:
         place = ""
-    place = shorten_path(place, max(8, room // 3, room - len(label) - 2), ellipsis=ellipsis)
+    place = shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - len(label) - 2), ellipsis=ellipsis)
     label = shorten(label, max(6, room - (len(place) + 2 if place else 0)), ellipsis=ellipsis)
     line.append(label, style=hot)
     gap = style.width - line.cell_len - Text(place).cell_len

@@ -15,7 +15,12 @@ LEVELS = ("function", "loop", "line")
 
 
 def tree_record(
-    profile: Profile, *, metric: str | None = None, by: str = "function", min_share: float = 0.01, depth: int | None = None
+    profile: Profile,
+    *,
+    metric: str | None = None,
+    by: str = "function",
+    min_share: float = 0.01,
+    depth: int | None = None,
 ) -> TreeRecord:
     """The tree by one metric: nodes of level `by` with at least `min_share` (0..1) of the total, down to `depth` levels.
 
@@ -53,7 +58,9 @@ def _additive(profile: Profile, name: str | None) -> Metric:
     hint = f"These do: {metrics}." if metrics else ""
     chosen = profile.time if name is None else profile.metric(name)
     if chosen is None:
-        raise UsageError("This profile has no time metric.", hint=f"Name one with --metric: {metrics}." if metrics else "")
+        raise UsageError(
+            "This profile has no time metric.", hint=f"Name one with --metric: {metrics}." if metrics else ""
+        )
     if chosen.aggregation != Aggregation.SUM:
         raise UsageError(f"The values of '{chosen.id}' do not add up over a tree.", hint=hint)
     return chosen

@@ -4,8 +4,8 @@
         call("main", line("heat.c:12", time=1.0),
              loop("heat.c:13", call("exp", time=2.0, module="/lib/libm.so.6")), at="heat.c:10"))
 
-`time` is the exclusive `cpu.time` in seconds; other metrics go by id: `values={"gpu.time": 3.0}`. A tuple has one value per
-location, None among them for a location without one.
+`time` is the exclusive `cpu.time` in seconds; other metrics go by id: `values={"gpu.time": 3.0}`. A tuple has one value
+per location, None among them for a location without one.
 """
 
 from __future__ import annotations
@@ -142,7 +142,9 @@ def build(*roots: Node, locations: Locations | None = None, **facts) -> Profile:
         matrices[identifier] = matrix
     where = locations if locations is not None else Locations.of(count, thread=np.arange(count))
     values = MemoryValues(tree, exclusives, inclusives, count, matrices if count > 1 else {})
-    return Profile(**{"format": "test", "title": "test", **facts}, tree=tree, metrics=metrics, values=values, where=where)
+    return Profile(
+        **{"format": "test", "title": "test", **facts}, tree=tree, metrics=metrics, values=values, where=where
+    )
 
 
 def _lay_out(roots: tuple[Node, ...]) -> tuple[CallTree, list[Node]]:

@@ -76,7 +76,12 @@ def trees(draw: st.DrawFn, min_size: int = 0, max_size: int = 40) -> CallTree:
 
 @st.composite
 def profiles(
-    draw: st.DrawFn, *, min_size: int = 1, max_size: int = 30, locations: int | None = 1, metrics: tuple[str, ...] = METRICS
+    draw: st.DrawFn,
+    *,
+    min_size: int = 1,
+    max_size: int = 30,
+    locations: int | None = 1,
+    metrics: tuple[str, ...] = METRICS,
 ) -> Profile:
     """A profile of a random tree: exact exclusive values at some nodes (0 among them), inclusive values that fit.
 

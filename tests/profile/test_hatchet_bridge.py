@@ -23,18 +23,20 @@ from tests.profile.test_tree import chain
 
 
 def contexts(profile: Profile) -> Counter:
-    """Every node as its path of (kind, relation, name, file, line, module, values), so that the order of siblings is no matter."""
+    """Every node as its path of (kind, relation, name, file, line, module, values), whatever the order of siblings."""
     tree = profile.tree
     columns = [
-        column for metric in sorted(profile.metrics) for column in (profile.exclusive(metric), profile.inclusive(metric))
+        column
+        for metric in sorted(profile.metrics)
+        for column in (profile.exclusive(metric), profile.inclusive(metric))
     ]
     paths: list[tuple] = []
     for node in range(len(tree)):
         name = int(tree.name[node])
         own = (
             int(tree.kind[node]), int(tree.relation[node]), tree.names[name] if name >= 0 else None,
-            tree.file_name(node), int(tree.line[node]), tree.module_name(node), *(column.at(node) for column in columns),
-            0 if tree.offset is None else int(tree.offset[node]),
+            tree.file_name(node), int(tree.line[node]), tree.module_name(node), *(column.at(node) for column in
+            columns), 0 if tree.offset is None else int(tree.offset[node]),
         )  # fmt: skip
         parent = int(tree.parent[node])
         paths.append((*(paths[parent] if parent >= 0 else ()), own))
@@ -46,7 +48,10 @@ HEAT = build(
         "main thread",
         call(
             "main",
-            loop("heat.c:12", line("heat.c:14", inlined("square", time=0.5), call("exp", time=2.0, module="libm.so"), time=4.0)),
+            loop(
+                "heat.c:12",
+                line("heat.c:14", inlined("square", time=0.5), call("exp", time=2.0, module="libm.so"), time=4.0),
+            ),
             called_code("/lib/libgomp.so.1", time=1.0),
             kernel("axpy", values={"gpu.time": 3.0}),
             at="heat.c:10",
@@ -235,7 +240,8 @@ def test_columns_of_readers_with_other_names_are_understood():
 
 def test_metrics_are_read_in_their_own_unit():
     graph = Graph.from_lists(["main"])
-    rows = [{"node": node, "name": "main", "CPUTIME (usec)": 2_000_000, "REALTIME (sec)": 3.0} for node in graph.traverse()]
+    (main,) = graph.traverse()
+    rows = [{"node": main, "name": "main", "CPUTIME (usec)": 2_000_000, "REALTIME (sec)": 3.0}]
     profile = Profile.from_graphframe(graphframe(graph, rows, ["CPUTIME (usec)", "REALTIME (sec)"]))
     assert profile.total("cpu.time") == pytest.approx(2.0)
     assert profile.total("CPUTIME (usec)") == 2_000_000

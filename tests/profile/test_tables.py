@@ -127,7 +127,9 @@ def test_functions_of_one_name_are_one_row_placed_where_most_of_its_time_is():
 
 
 def test_a_function_without_own_time_is_placed_where_most_passes_through():
-    profile = build(call("main", call("f", call("g", time=1.0), at="a.c:1"), call("f", call("g", time=3.0), at="b.c:2")))
+    profile = build(
+        call("main", call("f", call("g", time=1.0), at="a.c:1"), call("f", call("g", time=3.0), at="b.c:2"))
+    )
     frame = profile.table().set_index("name")
     assert frame.loc["f", ["file", "line", "inclusive"]].tolist() == ["b.c", 2, 4.0]
 
@@ -138,7 +140,9 @@ def test_a_nested_function_keeps_its_time_from_the_one_around_it():
 
 
 def test_a_line_in_recursion_is_counted_once():
-    profile = build(call("f", line("f.c:2", call("f", line("f.c:2", time=1.0), at="f.c:1", time=4.0), time=2.0), at="f.c:1"))
+    profile = build(
+        call("f", line("f.c:2", call("f", line("f.c:2", time=1.0), at="f.c:1", time=4.0), time=2.0), at="f.c:1")
+    )
     assert as_dict(profile.table("line"), "line") == {(2,): (3.0, 7.0), (1,): (4.0, 4.0)}
 
 

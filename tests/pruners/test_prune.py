@@ -77,7 +77,9 @@ HEAT = build(
                 line("heat.c:14", call("sweep", line("heat.c:5", time=20.0), at="heat.c:4")),
                 line("heat.c:15", call("MPI_Allreduce", call("opal_progress", call("poll", time=10.0)), time=2.0)),
             ),
-            line("heat.c:18", call("report", line("heat.c:30", call("printf", call("vfprintf", time=0.25), time=0.25)))),
+            line(
+                "heat.c:18", call("report", line("heat.c:30", call("printf", call("vfprintf", time=0.25), time=0.25)))
+            ),
             line("heat.c:19", call("cleanup", call("free", time=0.5))),
             line("heat.c:20", time=7.0),
             at="heat.c:10",
@@ -149,14 +151,18 @@ def test_profiles_without_values_or_nodes_are_pruned_to_nothing():
 
 
 def test_a_renderer_and_a_tokenizer_of_the_caller_decide_what_fits():
-    result = prune(HEAT, token_budget=3, render=lambda tree: "x " * len(tree), count_tokens=lambda text: len(text.split()))
+    result = prune(
+        HEAT, token_budget=3, render=lambda tree: "x " * len(tree), count_tokens=lambda text: len(text.split())
+    )
     assert result.tokens == len(result.pruned) == 3
 
 
 @given(profiles(), st.integers(0, 200), st.data())
 def test_no_profile_loses_a_value_whatever_the_budget(profile, budget, data):
     focus = data.draw(st.lists(st.integers(0, len(profile.tree) - 1), max_size=3))
-    result = prune(profile, focus=focus, opaque=flags(profile.tree, data.draw), metrics=list(profile.metrics), token_budget=budget)
+    result = prune(
+        profile, focus=focus, opaque=flags(profile.tree, data.draw), metrics=list(profile.metrics), token_budget=budget
+    )
     result.pruned.check()
     assert set(result.pruned.exclusive) == set(profile.metrics)
     assert 0.0 <= result.time_kept_share <= 1.0

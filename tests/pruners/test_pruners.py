@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.profile.tree import NodeKind
 from chathpc.pruners.budget import estimate_tokens, fit_tokens
 from chathpc.pruners.cold import drop_cold, fold_chains, keep_paths_to
 from chathpc.pruners.fold import drop_lines, drop_loops, fold_runtime, keep_metrics
@@ -67,7 +68,12 @@ def test_no_sequence_of_pruners_loses_a_value_or_a_context(profile, sequence, da
 
 def test_what_is_inside_a_runtime_call_goes_to_the_call_and_callbacks_stay():
     pruned = whole(
-        call("main", call("MPI_Allreduce", call("progress", call("poll", time=2.0), time=1.0), call("my_op", time=8.0), time=4.0))
+        call(
+            "main",
+            call(
+                "MPI_Allreduce", call("progress", call("poll", time=2.0), time=1.0), call("my_op", time=8.0), time=4.0
+            ),
+        )
     )
     folded = fold_runtime(pruned, np.array([False, False, True, True, False]))
     assert shown(folded) == ["main 0", "  MPI_Allreduce 7", "    my_op 8"]
@@ -82,7 +88,9 @@ def test_an_opaque_root_has_nowhere_to_go_and_stays():
 
 def test_lines_go_to_their_loop_or_function_and_called_code_without_symbols_stays():
     pruned = whole(
-        call("main", line("a.c:1", time=1.0), loop("a.c:2", line("a.c:3", called_code("libm.so.6", time=2.0), time=4.0)))
+        call(
+            "main", line("a.c:1", time=1.0), loop("a.c:2", line("a.c:3", called_code("libm.so.6", time=2.0), time=4.0))
+        )
     )
     assert shown(drop_lines(pruned)) == ["main 1", "  loop at a.c:2 4", "    libm.so.6 2"]
     assert shown(drop_loops(drop_lines(pruned))) == ["main 5", "  libm.so.6 2"]
@@ -115,7 +123,9 @@ def test_a_recursive_function_is_folded_onto_its_first_occurrence():
 
 
 def test_functions_that_call_each_other_in_turn_are_folded_both():
-    pruned = whole(call("f", call("g", call("f", call("h", call("g", time=1.0), time=2.0), time=4.0), time=8.0), time=16.0))
+    pruned = whole(
+        call("f", call("g", call("f", call("h", call("g", time=1.0), time=2.0), time=4.0), time=8.0), time=16.0)
+    )
     assert shown(merge_recursion(pruned)) == ["f 20", "  g 9", "  h 2"]
 
 
@@ -145,16 +155,23 @@ def test_siblings_of_one_label_become_one_with_the_children_of_all():
 
 
 def test_loops_at_different_lines_are_not_the_same():
-    pruned = whole(call("main", loop("a.c:2", time=1.0), loop("a.c:3", time=2.0), loop("b.c:2", time=4.0), line("a.c:2", time=8.0)))
+    pruned = whole(
+        call("main", loop("a.c:2", time=1.0), loop("a.c:3", time=2.0), loop("b.c:2", time=4.0), line("a.c:2", time=8.0))
+    )
     assert merge_siblings(pruned) is pruned
 
 
-def reference_paths(pruned: PrunedTree) -> dict[tuple[str, ...], float]:
-    paths: dict[tuple[str, ...], float] = {}
+def reference_paths(pruned: PrunedTree) -> dict[tuple[object, ...], float]:
+    tree = pruned.tree
+
+    def label(node: int) -> tuple[object, ...]:
+        if tree.kind[node] in (NodeKind.LOOP, NodeKind.LINE):
+            return int(tree.kind[node]), tree.file_name(node), int(tree.line[node])
+        return (pruned.label(node),)
+
+    paths: dict[tuple[object, ...], float] = {}
     for node in range(len(pruned)):
-        path = tuple(f"{pruned.tree.kind[k] in (3, 4)}{pruned.label(k)}{pruned.tree.file_name(k) if pruned.tree.kind[k] in (3, 4) else ''}"
-                     f"{pruned.tree.line[k] if pruned.tree.kind[k] in (3, 4) else ''}{pruned.tree.kind[k] == 3}"
-                     for k in pruned.tree.path(node))  # fmt: skip
+        path = tuple(label(above) for above in tree.path(node))
         paths[path] = paths.get(path, 0.0) + float(pruned.exclusive["cpu.time"][node])
     return paths
 
@@ -162,7 +179,9 @@ def reference_paths(pruned: PrunedTree) -> dict[tuple[str, ...], float]:
 @given(profiles(metrics=("cpu.time",), max_size=20))
 def test_merged_siblings_have_one_node_per_path_of_labels(profile):
     profile = replace(profile, tree=replace(profile.tree, offset=None))
-    named = np.where(profile.tree.kind == 5, 1, profile.tree.kind).astype(np.uint8)  # calls instead of instructions
+    named = np.where(profile.tree.kind == NodeKind.INSTRUCTION, NodeKind.FUNCTION, profile.tree.kind).astype(
+        np.uint8
+    )  # calls instead of instructions
     profile = replace(profile, tree=replace(profile.tree, kind=named))
     before = whole_tree(profile, ["cpu.time"])
     after = merge_siblings(before)
@@ -203,7 +222,12 @@ def test_a_single_cold_node_without_children_is_shown_as_itself():
 
 def test_a_subtree_that_is_hot_by_any_metric_stays():
     pruned = whole(
-        call("main", call("a", time=99.0), call("io", call("read", values={"io.read.bytes": 5.0}), time=1.0), call("z", time=0.0))
+        call(
+            "main",
+            call("a", time=99.0),
+            call("io", call("read", values={"io.read.bytes": 5.0}), time=1.0),
+            call("z", time=0.0),
+        )
     )
     assert shown(drop_cold(pruned, 0.1)) == ["main 0", "  a 99", "  io 1", "    read 0", "  z 0"]
     assert shown(drop_cold(pruned, 0.1, metrics=["cpu.time"])) == ["main 0", "  a 99", "  … 3 more 1"]

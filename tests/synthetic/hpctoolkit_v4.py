@@ -109,7 +109,7 @@ class Database:
 class Options:
     """How to write it. `omit` names files to leave out; `seed` shuffles context ids, which are in preorder without it."""
 
-    shape: Shape = Shape()
+    shape: Shape = field(default_factory=Shape)
     summary: bool = True
     stats: bool = False
     omit: frozenset[str] = frozenset()

@@ -136,7 +136,7 @@ def read_profiles(profiles: Image) -> list[tuple[bool, int, dict[tuple[int, int]
 
 def read_tuple(profiles: Image, place: int) -> list[tuple[int, int, int, int]]:
     """(kind, flags, logicalId, physicalId) of each part of an identifier tuple."""
-    return [profiles.at(place + 8 + 16 * k, "BxHIQ") for k in range(profiles.at(place, "H")[0])]  # type: ignore[misc]
+    return [profiles.at(place + 8 + 16 * k, "BxHIQ") for k in range(profiles.at(place, "H")[0])]
 
 
 def read_contexts(contexts: Image) -> dict[tuple[int, int, int], float]:
@@ -163,4 +163,4 @@ def read_traces(traces: Image) -> dict[int, list[tuple[int, int]]]:
     for number in range(count):
         profile, begin, end = traces.at(lines + number * size, "IxxxxQQ")
         found[profile] = [traces.at(place, "QI") for place in range(begin, end, 12)]
-    return found  # type: ignore[return-value]
+    return found

@@ -92,7 +92,7 @@ class Contexts:
     @cached_property
     def is_lexical(self) -> Bools:
         """True where the parent encloses the context in the source: propagation bit 0 of scope `function`."""
-        return (self.relation == Relation.LEXICAL) & (self.parent >= 0)
+        return np.asarray((self.relation == Relation.LEXICAL) & (self.parent >= 0))
 
     def roll_up(self, points: Floats, passes_on: Bools) -> Floats:
         """Each context's point value plus the rolled-up values of those children for which `passes_on` holds."""

@@ -109,14 +109,15 @@ def metrics_section(base: int, shape: Shape, names: Sequence[str], partials: Seq
         places = strings[name], instances_at + psi * len(SCOPES) * number, summaries_at + ss * per_metric * number
         out += fit(struct.pack("<QQQHH4x", *places, len(SCOPES), per_metric), md)
     for number in range(len(names)):
-        for scope in range(len(SCOPES)):
-            out += fit(struct.pack("<QH6x", scopes_at + ps * scope, number * len(SCOPES) + scope), psi)
+        for row_of_scope in range(len(SCOPES)):
+            instance = scopes_at + ps * row_of_scope, number * len(SCOPES) + row_of_scope
+            out += fit(struct.pack("<QH6x", *instance), psi)
     for number in range(len(names)):
         ids = stat_ids(number, len(names), len(partials))
-        for scope in range(len(SCOPES)):
+        for row_of_scope in range(len(SCOPES)):
             for row, (formula, combine) in enumerate(partials):
-                place = scopes_at + ps * scope
-                out += fit(struct.pack("<QQBxH4x", place, strings[formula], combine, ids[row, scope]), ss)
+                place = scopes_at + ps * row_of_scope
+                out += fit(struct.pack("<QQBxH4x", place, strings[formula], combine, ids[row, row_of_scope]), ss)
     return out + bytes(strings.data)
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import re
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -79,12 +80,12 @@ def taxonomy(metrics: Sequence[Metric], derived: Sequence[Derived], partials: Se
     out.append("roots:")
     for metric in metrics:
         out += _root(metric.name, metric.description or metric.name, metric.visible)
-        out += _variant("Sum", "[number, percent]", "", lambda scope, name=metric.name: "*" + _anchor(name, scope))
+        out += _variant("Sum", "[number, percent]", "", partial(_reference, metric.name))
         if len(partials) > 1:
             out += _statistics(metric.name)
     for one in derived:
         out += _root(one.name, one.description or one.name, one.visible)
-        out += _variant('""', "[number]", one.format, lambda scope, formula=one.formula: _formula(formula, scope))
+        out += _variant('""', "[number]", one.format, partial(_formula, one.formula))
     return "\n".join(out)
 
 
@@ -93,7 +94,7 @@ def _root(name: str, description: str, visible: bool) -> list[str]:
     return lines + ([] if visible else ["    visible by default: false"]) + ["    variants:"]
 
 
-def _variant(name: str, render: str, layout: str, value) -> list[str]:  # type: ignore[no-untyped-def]
+def _variant(name: str, render: str, layout: str, value: Callable[[str], str]) -> list[str]:
     return [
         f"      {name}:",
         f"        render: {render}",
@@ -128,6 +129,10 @@ def _formula(formula: Formula | str | float, scope: str) -> str:
         return str(formula)
     ((operator, operands),) = formula.items()
     return f'{{"{operator}": [{", ".join(_formula(one, scope) for one in operands)}]}}'
+
+
+def _reference(metric: str, scope: str) -> str:
+    return "*" + _anchor(metric, scope)
 
 
 def _anchor(metric: str, scope: str, formula: str = "$$", combine: str = "sum") -> str:

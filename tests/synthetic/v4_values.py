@@ -6,11 +6,12 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tests.synthetic.v4_columns import Contexts, Floats
+from tests.synthetic.v4_columns import Contexts, Floats, Ints
 from tests.synthetic.v4_meta import ALL_STATS, EXECUTION, ID_KINDS, SCOPES, Shape, stat_ids
 
 VALUE = np.dtype([("metric", "<u2"), ("value", "<f8")])
@@ -34,8 +35,13 @@ class Location:
     def tuple_of(self, shape: Shape) -> bytes:
         """Hierarchical identifier tuple: NODE, CORE, RANK, THREAD or NODE, RANK, GPUCONTEXT, GPUSTREAM."""
         ids = [("NODE", 1, self.node, 0x7F0100 + self.node)]
-        parts = (("CORE", self.core), ("RANK", self.rank), ("THREAD", self.thread))
-        parts += (("GPUCONTEXT", self.gpu_context), ("GPUSTREAM", self.gpu_stream))
+        parts = (
+            ("CORE", self.core),
+            ("RANK", self.rank),
+            ("THREAD", self.thread),
+            ("GPUCONTEXT", self.gpu_context),
+            ("GPUSTREAM", self.gpu_stream),
+        )
         ids += [(name, 0, number, number) for name, number in parts if number is not None]
         out = struct.pack("<Hxxxxxx", len(ids))
         for name, flags, logical, physical in ids:
@@ -79,10 +85,10 @@ class Accumulator:
     def _partial(self, partial: tuple[str, int], metric: int, scope: int) -> Floats:
         formula, combine = partial
         if formula == "1":
-            return self._count[metric, scope]
+            return np.asarray(self._count[metric, scope])
         if combine == 0:
             # hpcprof stores the plain sum under "($$^2)", not the sum of squares.
-            return self._sum[metric, scope]
+            return np.asarray(self._sum[metric, scope])
         extreme = (self._least if combine == 1 else self._most)[metric, scope]
         return np.where(np.isfinite(extreme), extreme, 0.0)
 
@@ -132,7 +138,9 @@ def with_global(contexts: Contexts, points: Floats) -> Floats:
     return out
 
 
-def _write_block(file, contexts: Contexts, metric_ids: NDArray[np.int64], values: Floats) -> tuple[int, int, int, int]:  # type: ignore[no-untyped-def]
+def _write_block(
+    file: BinaryIO, contexts: Contexts, metric_ids: NDArray[np.int64], values: Floats
+) -> tuple[int, int, int, int]:
     """Append a profile-major sparse value block; returns (nValues, pValues, nCtxs, pCtxIndices)."""
     present = (values != 0).T  # contexts × metrics
     counts = present.sum(axis=1)
@@ -211,8 +219,8 @@ def _keys(profiles: Path, block: tuple[int, int, int, int], kinds: int) -> tuple
         pairs = np.frombuffer(file.read(count * VALUE.itemsize), dtype=VALUE)
         file.seek(index_at)
         index = np.frombuffer(file.read(filled * INDEX.itemsize), dtype=INDEX)
-    repeats = np.diff(index["start"].astype(np.int64), append=count)
-    context = np.repeat(index["context"].astype(np.int64), repeats)
+    edges: Ints = np.append(index["start"].astype(np.int64), count)
+    context = np.repeat(index["context"].astype(np.int64), edges[1:] - edges[:-1])
     return context * kinds + pairs["metric"], pairs["value"]
 
 

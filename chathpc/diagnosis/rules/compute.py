@@ -12,7 +12,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.invariants import invariant_call
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, template_library
-from chathpc.profile.tree import BoolArray, FloatArray, NodeKind, Relation
+from chathpc.profile.tree import FloatArray, NodeKind, Relation
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 #: At most this many hot functions are listed.
@@ -26,12 +26,12 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
     entry = cause("hot-compute")
     if facts.total == 0:
         return
-    computing = facts.activities.of(*_COMPUTING)
+    computing = facts.of(*_COMPUTING)
     names, times = facts.by_function(computing)
     # The outlined regions of one function are one place in the source.
     merged: dict[str, list[tuple[int, float]]] = {}
     for name, time in zip(names.tolist(), times.tolist(), strict=True):
-        merged.setdefault(readable_function(facts.profile.tree.names[name]), []).append((name, time))
+        merged.setdefault(readable_function(facts.label_names[name]), []).append((name, time))
     ranked = sorted(merged.items(), key=lambda item: -sum(time for _, time in item[1]))
     for readable, parts in ranked[:_LISTED]:
         cost = sum(time for _, time in parts)
@@ -39,11 +39,11 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         if share < entry.threshold("min_share"):
             break
         name = max(parts, key=lambda part: part[1])[0]
-        weight = _of_function(facts, name, computing)
-        node = facts.hottest(weight)
-        site, at_line = facts.hot_line(weight, name)
-        loop = facts.innermost_loop(site)
-        place = facts.place(node, line_node=site)
+        hot = facts.hot_place(computing, name)
+        if hot is None:
+            continue
+        place, at_line = hot.place, hot.at_line
+        loop = facts.innermost_loop(hot.line)
         evidence = [
             fact(
                 facts,
@@ -54,7 +54,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
                 where=place,
             )
         ]
-        if site >= 0:
+        if hot.line >= 0:
             loop_words = (
                 f", in the loop at {facts.profile.tree.place(loop)}"
                 if loop >= 0 and facts.profile.tree.place(loop)
@@ -74,7 +74,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
             cause=entry.id,
             where=place,
             summary=f"{readable} has {numbers.percent(share)} of the time"
-            + (f", most of it at {place.short}." if site >= 0 and at_line > 0.5 * cost else "."),
+            + (f", most of it at {place.short}." if hot.line >= 0 and at_line > 0.5 * cost else "."),
             cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),
@@ -83,29 +83,20 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         )
 
 
-def _of_function(facts: Facts, name: int, chosen: BoolArray) -> FloatArray:
-    caller = facts.activities.caller
-    mine = chosen & (caller >= 0) & (facts.profile.tree.name[np.maximum(caller, 0)] == name)
-    return np.where(mine, facts.time, 0.0)
-
-
 def math_in_loops(facts: Facts) -> Iterable[Draft]:
     """Hot calls of math functions below a loop: expensive, or even the same in every iteration."""
     expensive, invariant = cause("expensive-math"), cause("loop-invariant-work")
-    math = facts.activities.of(Activity.MATH)
-    total = float(facts.time[math].sum())
+    math = facts.of(Activity.MATH)
+    total = float(math.sum())
     if facts.total == 0 or total / facts.total < expensive.threshold("min_share"):
         return
-    names, times = facts.by_function(math)
-    if not len(names):
+    hot = facts.hot_place(math)
+    if hot is None:
         return
-    weight = _of_function(facts, int(names[0]), math)
-    node = facts.hottest(weight)
-    site, at_line = facts.hot_line(weight, int(names[0]))
-    loop = facts.innermost_loop(site)
-    in_loop = loop >= 0 or facts.below_loop(node)
-    place = facts.place(node, line_node=site)
-    called = _called_math(facts, weight)
+    place, at_line, cost = hot.place, hot.at_line, hot.weight
+    loop = facts.innermost_loop(hot.line)
+    in_loop = loop >= 0 or facts.below_loop(hot.node)
+    called = _called_math(facts, facts.in_function(hot.label, math))
     listed = ", ".join(called[:4]) or "math functions"
     evidence = [
         fact(
@@ -117,16 +108,15 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
         ),
         fact(
             facts,
-            f"{place.function} calls for {time_text(facts, float(times[0]))} of it"
-            + (f", {place.short} alone for {time_text(facts, at_line)}." if site >= 0 else "."),
-            float(times[0]),
+            f"{place.function} calls for {time_text(facts, cost)} of it"
+            + (f", {place.short} alone for {time_text(facts, at_line)}." if hot.line >= 0 else "."),
+            cost,
             subject=str(place.function),
             how="time in libm by calling function",
             where=place,
         ),
     ]
-    cost = float(times[0])
-    found = invariant_call(facts, loop, site, called) if loop >= 0 else None
+    found = invariant_call(facts, loop, hot.line, called) if loop >= 0 else None
     if found is not None:
         evidence.append(found)
         yield Draft(
@@ -239,18 +229,15 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     if share < entry.threshold("min_share") or inlined > 0.2 * cost_called:
         return
     computing = facts.spent(*_COMPUTING)
-    sums = np.bincount(np.maximum(tree.name[tree.function[called]], 0), weights=facts.time[called])
+    labels, label_names = tree.function_labels
+    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
     names = np.argsort(-sums, kind="stable")
     distinct = int((sums > 0).sum())
-    hottest, _ = facts.by_function(own & ~called)
-    node = (
-        facts.hottest(_of_function(facts, int(hottest[0]), own))
-        if len(hottest)
-        else facts.hottest(facts.of(Activity.COMPUTE))
-    )
-    site, _ = facts.hot_line(facts.of(Activity.COMPUTE), int(tree.name[node]))
-    place = facts.place(node, line_node=site)
-    examples = ", ".join(_short_method(tree.names[name]) for name in names[:3])
+    hot = facts.hot_place(facts.of(Activity.COMPUTE))
+    if hot is None:
+        return
+    place = hot.place
+    examples = ", ".join(_short_method(label_names[name]) for name in names[:3].tolist())
     yield Draft(
         cause=entry.id,
         where=place,
@@ -308,11 +295,11 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
     share = cost / facts.total
     if share < entry.threshold("min_share"):
         return
-    weight = np.where(tree.inside(outermost), facts.time, 0.0)
-    node = facts.hottest(np.where(tree.name[np.maximum(facts.activities.caller, 0)] == name, weight, 0.0))
-    node = node if node >= 0 else int(outermost[0])
-    site, _ = facts.hot_line(weight, name)
-    place = facts.place(int(outermost[np.argmax(facts.inclusive[outermost])]), line_node=site if site >= 0 else node)
+    label = int(tree.function_labels[0][outermost[0]])
+    own = facts.hot_place(np.where(tree.inside(outermost), facts.time, 0.0), label)
+    place = facts.place(
+        int(outermost[np.argmax(facts.inclusive[outermost])]), line_node=-1 if own is None else own.line
+    )
     yield Draft(
         cause=entry.id,
         where=place,

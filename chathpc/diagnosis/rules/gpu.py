@@ -54,7 +54,9 @@ def kernels(profile: Profile) -> list[Kernel]:
     site.
     """
     tree = profile.tree
-    is_kernel = np.isin(tree.kind, (NodeKind.GPU_KERNEL,))
+    # Without structure most samples hang below an <unknown function> beside the kernel: they belong to the launch.
+    unnamed = np.array([name == "<unknown function>" for name in tree.names] + [True])[tree.name]
+    is_kernel = (tree.kind == NodeKind.GPU_KERNEL) & ~unnamed
     launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
     is_launch = np.isin(tree.name, launch_names) & (tree.kind == NodeKind.GPU_OP)
     owner = tree.nearest(is_kernel | is_launch)

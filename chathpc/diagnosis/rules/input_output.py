@@ -24,13 +24,10 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     if facts.total == 0 or cost / facts.total < bound.threshold("min_share"):
         return
     weight = facts.of(Activity.IO)
-    names, times = facts.by_function(weight > 0)
-    if not len(names):
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
-    tree = facts.profile.tree
-    node = facts.hottest(weight)
-    site, _ = facts.hot_line(weight, int(tree.name[node]))
-    place = facts.place(node, line_node=site)
+    place, tree = hot.place, facts.profile.tree
     innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[tree.name[tree.function]]
     calls: dict[str, float] = {}
     for index in np.flatnonzero(weight > 0).tolist():
@@ -49,8 +46,8 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         ),
         fact(
             facts,
-            f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
-            float(times[0]),
+            f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
+            hot.weight,
             subject=str(place.function),
             how="the same by calling function",
             where=place,

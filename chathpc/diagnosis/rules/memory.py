@@ -9,27 +9,10 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Column
 from chathpc.profile.tree import FloatArray
-
-
-def _hot_place(facts: Facts, weight: FloatArray) -> tuple[Place, float, bool]:
-    """Place of the function that calls for most of `weight`, its part of it, and whether the hottest line is in a
-    loop.
-    """
-    names, times = facts.by_function(weight > 0)
-    if not len(names):
-        return Place(), 0.0, False
-    chosen = int(names[0])
-    caller = facts.activities.caller
-    mine = np.where((caller >= 0) & (facts.profile.tree.name[np.maximum(caller, 0)] == chosen), weight, 0.0)
-    node = facts.hottest(mine)
-    site, _ = facts.hot_line(mine, chosen)
-    in_loop = facts.below_loop(node)
-    return facts.place(node, line_node=site), float(times[0]), in_loop
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -61,9 +44,10 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
     cost = facts.spent(activity)
     if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
         return
-    place, part, in_loop = _hot_place(facts, facts.of(activity))
-    if place.function is None:
+    hot = facts.hot_place(facts.of(activity))
+    if hot is None:
         return
+    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.node)
     yield Draft(
         cause=identifier,
         where=place,
@@ -98,21 +82,13 @@ def leak(facts: Facts) -> Iterable[Draft]:
     lost = allocated - freed
     if lost < entry.threshold("min_bytes") or lost < entry.threshold("min_part") * allocated:
         return
-    tree = facts.profile.tree
-    balance = facts.profile.exclusive("memory.allocated.bytes").dense(len(tree))
-    caller = facts.activities.caller
-    counted = (balance > 0) & (caller >= 0)
-    # Memory is often freed elsewhere than it was allocated: a context shows its own balance only where both are below
-    # it.
-    freed_at = _dense(facts, "memory.freed.bytes")
-    net = np.maximum(balance - freed_at, 0.0)
-    node = facts.hottest(net) if net.any() else facts.hottest(balance)
-    if node < 0 or not counted.any():
+    balance = _dense(facts, "memory.allocated.bytes")
+    # hpcrun counts what is freed at the context that allocated it, so the difference is what each context leaves behind.
+    net = np.maximum(balance - _dense(facts, "memory.freed.bytes"), 0.0)
+    hot = facts.hot_place(net if net.any() else balance)
+    if hot is None:
         return
-    name = int(tree.name[node])
-    site, _ = facts.hot_line(net, name)
-    place = facts.place(node, line_node=site)
-    mine = float(net[(caller >= 0) & (tree.name[np.maximum(caller, 0)] == name)].sum())
+    place, mine = hot.place, hot.weight
     yield Draft(
         cause=entry.id,
         where=place,
@@ -171,9 +147,10 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
     if share < entry.threshold("min_share"):
         return
     weight = column.dense(len(facts.profile.tree))
-    place, part, in_loop = _hot_place_of(facts, weight)
-    if place.function is None:
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
+    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.node)
     yield Draft(
         cause=entry.id,
         where=place,
@@ -206,19 +183,6 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
         signs=2 if in_loop else 1,
         against=("The cost of a fault is a typical value, not measured here.",),
     )
-
-
-def _hot_place_of(facts: Facts, weight: FloatArray) -> tuple[Place, float, bool]:
-    tree, caller = facts.profile.tree, facts.activities.caller
-    counted = (weight > 0) & (caller >= 0)
-    if not counted.any():
-        return Place(), 0.0, False
-    sums = np.bincount(np.maximum(tree.name[caller[counted]], 0), weights=weight[counted])
-    name = int(np.argmax(sums))
-    mine = np.where((caller >= 0) & (tree.name[np.maximum(caller, 0)] == name), weight, 0.0)
-    node = facts.hottest(mine)
-    site, _ = facts.hot_line(mine, name)
-    return facts.place(node, line_node=site), float(sums[name]), facts.below_loop(node)
 
 
 RULES = (allocation, copies, leak, page_faults)

@@ -70,12 +70,12 @@ def ranks(facts: Facts) -> Ranks | None:
         activities.kind,
         (Activity.MPI, Activity.MPI_SETUP, Activity.HELPER, Activity.OMP_WAIT, Activity.SLEEP, Activity.BLOCKED),
     )
-    caller_name = np.where(activities.caller >= 0, tree.name[np.maximum(activities.caller, 0)], -1)
+    caller_name = facts.caller_label
     weights = np.bincount(
         caller_name[computing & (caller_name >= 0)], weights=facts.time[computing & (caller_name >= 0)], minlength=1
     )
     function_names = np.flatnonzero(weights > _MINOR / 10 * facts.total).astype(np.int32)
-    function_of_name = np.full(len(tree.names) + 1, -1, dtype=np.int32)
+    function_of_name = np.full(len(facts.label_names) + 1, -1, dtype=np.int32)
     function_of_name[function_names] = np.arange(len(function_names))
     other = len(calls) + len(function_names)
     group = np.where(in_mpi, call_of_name[call_name], -1)
@@ -95,7 +95,7 @@ def ranks(facts: Facts) -> Ranks | None:
         mpi=table[:, : len(calls)].sum(axis=1),
         calls=calls,
         call=table[:, : len(calls)],
-        functions=tuple(tree.names[name] for name in function_names),
+        functions=tuple(facts.label_names[name] for name in function_names),
         function_names=function_names,
         work=table[:, len(calls) : other],
     )
@@ -187,11 +187,8 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
         table = np.array([bool(names.match(base_name(name))) for name in tree.names] + [False])
         chosen = table[tree.name[np.maximum(facts.activities.call, 0)]]
         weight = np.where(chosen, weight, 0.0)
-    node = facts.hottest(weight)
-    if node < 0:
-        return Place()
-    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
-    return facts.place(node, line_node=site)
+    hot = facts.hot_place(weight)
+    return Place() if hot is None else hot.place
 
 
 def _unequal_work(
@@ -210,18 +207,11 @@ def _unequal_work(
     entry = job if is_private else cause("mpi-load-imbalance")
     place, name = Place(), "the program"
     if function >= 0:
-        tree = facts.profile.tree
-        weight = np.where(
-            (facts.activities.caller >= 0)
-            & (tree.name[np.maximum(facts.activities.caller, 0)] == times.function_names[function]),
-            facts.time,
-            0.0,
-        )
-        weight = np.where(facts.activities.of(Activity.MPI), 0.0, weight)
-        node = facts.hottest(weight)
-        site, _ = facts.hot_line(weight, int(times.function_names[function]))
-        loop = facts.innermost_loop(site)
-        place = facts.place(node, line_node=loop if loop >= 0 else site)
+        weight = np.where(facts.activities.of(Activity.MPI), 0.0, facts.time)
+        hot = facts.hot_place(weight, int(times.function_names[function]))
+        if hot is not None:
+            loop = facts.innermost_loop(hot.line)
+            place = facts.place(hot.node, line_node=loop if loop >= 0 else hot.line)
         name = place.function or name
     rank = int(times.ids[busiest])
     mean = float(times.compute.mean())

@@ -129,12 +129,8 @@ def _region_place(facts: Facts, threads: Team, region: int) -> Place:
     if loops:
         loop = max(loops, key=lambda node: float(facts.inclusive[node]))
         return facts.place(int(tree.function[loop]), line_node=loop)
-    weight = np.where(members, facts.time, 0.0)
-    node = facts.hottest(weight)
-    if node < 0:
-        return Place()
-    site, _ = facts.hot_line(weight, int(tree.name[node]))
-    return facts.place(node, line_node=site)
+    hot = facts.hot_place(np.where(members, facts.time, 0.0))
+    return Place() if hot is None else hot.place
 
 
 def waiting(facts: Facts) -> Iterable[Draft]:
@@ -245,15 +241,10 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         *_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP
     )
     weight = np.where(serial_nodes, facts.time, 0.0)
-    node = facts.hottest(weight)
-    if node < 0:
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
-    name = int(facts.profile.tree.name[node])
-    site, _ = facts.hot_line(weight, name)
-    place = facts.place(node, line_node=site)
-    in_function = float(
-        weight[(facts.activities.caller >= 0) & (facts.profile.tree.name[facts.activities.caller] == name)].sum()
-    )
+    place, in_function = hot.place, hot.weight
     serial = float(threads.serial.sum())
     count = len(threads.process)
     evidence = (
@@ -307,13 +298,8 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
     ):  # threads that queue for a lock reach the barrier late: one cause, not two
         return
     inside = threads.region_of_node >= 0
-    waits = facts.of(*_WAITING)
-    node = facts.hottest(waits)
-    if node < 0:
-        node = facts.hottest(np.where(inside, facts.time, 0.0))
-    name = int(facts.profile.tree.name[node]) if node >= 0 else -1
-    site, _ = facts.hot_line(waits, name)
-    place = facts.place(node, line_node=site)
+    hot = facts.hot_place(facts.of(*_WAITING)) or facts.hot_place(np.where(inside, facts.time, 0.0))
+    place = Place() if hot is None else hot.place
     least = min(float(threads.wait[threads.process == p].min()) for p in np.unique(threads.process))
     regions = len(threads.regions)
     evidence = [
@@ -364,12 +350,10 @@ def critical(facts: Facts) -> Iterable[Draft]:
     if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
         return
     weight = facts.of(Activity.OMP_LOCK)
-    names, times = facts.by_function(weight > 0)
-    if not len(names):
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
-    node = facts.hottest(weight)
-    site, at_line = facts.hot_line(weight, int(facts.profile.tree.name[node]))
-    place = facts.place(node, line_node=site)
+    place = hot.place
     waiting_threads = int((facts.matrix[:, Activity.OMP_LOCK] > 0).sum())
     evidence = [
         fact(
@@ -381,19 +365,19 @@ def critical(facts: Facts) -> Iterable[Draft]:
         ),
         fact(
             facts,
-            f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
-            float(times[0]),
+            f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
+            hot.weight,
             subject=str(place.function),
             how="time in lock functions by calling function",
             where=place,
         ),
     ]
-    if site >= 0:
+    if hot.line >= 0:
         evidence.append(
             fact(
                 facts,
-                f"{place.short} alone has {time_text(facts, at_line)} of it.",
-                at_line,
+                f"{place.short} alone has {time_text(facts, hot.at_line)} of it.",
+                hot.at_line,
                 subject=place.short,
                 how="time in lock functions by calling line",
                 where=place,

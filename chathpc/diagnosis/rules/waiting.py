@@ -20,12 +20,10 @@ def locks(facts: Facts) -> Iterable[Draft]:
     if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
         return
     weight = facts.of(Activity.LOCK)
-    names, times = facts.by_function(weight > 0)
-    if not len(names):
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
-    node = facts.hottest(weight)
-    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
-    place = facts.place(node, line_node=site)
+    place = hot.place
     waiting = int((facts.matrix[:, Activity.LOCK] > 0.01 * cost).sum())
     yield Draft(
         cause=entry.id,
@@ -44,8 +42,8 @@ def locks(facts: Facts) -> Iterable[Draft]:
             ),
             fact(
                 facts,
-                f"{place.function} calls for {time_text(facts, float(times[0]))} of it.",
-                float(times[0]),
+                f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
+                hot.weight,
                 subject=str(place.function),
                 how="time in lock functions by calling function",
                 where=place,
@@ -74,12 +72,10 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     length = float(totals.max()) if len(totals) else 0.0
     nobody = max(length - busiest, 0.0) / length if length else 0.0
     weight = facts.of(Activity.SLEEP) if sleeping >= 0.2 * cost else facts.of(Activity.SLEEP, Activity.BLOCKED)
-    names, times = facts.by_function(weight > 0)
-    if not len(names):
+    hot = facts.hot_place(weight)
+    if hot is None:
         return
-    node = facts.hottest(weight)
-    site, _ = facts.hot_line(weight, int(facts.profile.tree.name[node]))
-    place = facts.place(node, line_node=site)
+    place = hot.place
     call = _main_call(facts, weight)
     against = []
     if nobody < 0.3:
@@ -104,8 +100,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
             ),
             fact(
                 facts,
-                f"{place.function} calls {call} for {time_text(facts, float(times[0]))} of it.",
-                float(times[0]),
+                f"{place.function} calls {call} for {time_text(facts, hot.weight)} of it.",
+                hot.weight,
                 subject=str(place.function),
                 how="the same by calling function",
                 where=place,
@@ -126,9 +122,8 @@ def blocked(facts: Facts) -> Iterable[Draft]:
 def _main_call(facts: Facts, weight: np.ndarray) -> str:
     call = facts.activities.call
     counted = np.flatnonzero((weight > 0) & (call >= 0))
-    names = facts.profile.tree.name[call[counted]]
-    sums = np.bincount(np.maximum(names, 0), weights=weight[counted])
-    return base_name(facts.profile.tree.names[int(np.argmax(sums))])
+    label = facts.profile.tree.function_labels[0][call[counted]]
+    return base_name(facts.label_names[int(np.argmax(np.bincount(label, weights=weight[counted])))])
 
 
 RULES = (locks, blocked)

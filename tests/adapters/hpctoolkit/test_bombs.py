@@ -12,6 +12,7 @@ import chathpc
 from tests.adapters.hpctoolkit import bombs
 from tests.adapters.hpctoolkit.bombs import BOMBS, Bomb
 from tests.adapters.hpctoolkit.contained import Server
+from tests.synthetic.hpctoolkit_v4 import TIME
 
 
 @pytest.fixture(scope="module")
@@ -92,4 +93,4 @@ def test_a_newer_minor_version_says_the_same(folder: Path) -> None:
 
 def test_without_summary_values_the_total_is_that_of_the_threads(folder: Path) -> None:
     profile = chathpc.load(bombs.no_summary_values(folder))
-    assert profile.total(bombs.TIME) == 20.875  # 7.875 of thread 0 and 13 of thread 1, see programs.small
+    assert profile.total(TIME) == 20.875  # 7.875 of thread 0 and 13 of thread 1, see programs.small

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.adapters.hpctoolkit import mutations
-from tests.adapters.hpctoolkit.contained import Outcome
+from tests.adapters.hpctoolkit.contained import Outcome, Server
 from tests.adapters.hpctoolkit.mutations import Case
 
 CASES = 400
@@ -28,7 +28,7 @@ def test_damaged_databases_are_read_or_refused(bases: list[Path], tmp_path: Path
 
 
 def test_undamaged_databases_are_read(bases: list[Path]) -> None:
-    with mutations.Server() as server:
+    with Server() as server:
         assert [server.run(base).kind for base in bases] == ["profile"] * len(bases)
 
 

@@ -1,0 +1,208 @@
+"""`--llm SPEC`: which model is meant, and the back end for it.
+
+none             no model
+local            the default local model, else another one that is installed
+local:MODEL      a local model by name, or a GGUF file by path
+openai:MODEL     a model at an OpenAI-compatible server
+auto             what is configured, else a local model that is installed, else none; never one on another machine
+                 that the user did not configure
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from chathpc.errors import ModelUnavailableError, UsageError
+from chathpc.llm import fitness
+from chathpc.llm.backend import Backend, Form
+from chathpc.llm.engine import INSTALL_HINT, installed_engines
+from chathpc.llm.weights import installed_file, known_weights, models_folder
+from chathpc.profile.text import clean
+
+if TYPE_CHECKING:
+    from chathpc.llm.settings import Settings
+
+Kind = Literal["none", "auto", "local", "openai", "scripted"]
+GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL"
+PULL_HINT = "Get one with: chathpc models pull"
+TEST_BACKENDS = "CHATHPC_TEST_BACKENDS"
+
+
+@dataclass(frozen=True, slots=True)
+class Spec:
+    """A SPEC, parsed; `model` is null where it names none."""
+
+    kind: Kind
+    model: str | None = None
+
+    def __str__(self) -> str:
+        return self.kind if self.model is None else f"{self.kind}:{self.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The back end for a SPEC, null for none; `note` is a line for the report, empty if there is nothing to say.
+
+    `identity` tells the model from others in the results of `chathpc models test`.
+    """
+
+    backend: Backend | None
+    note: str = ""
+    identity: str = ""
+
+
+def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
+    """The SPEC in `text`; raises UsageError if it is none."""
+    environ = os.environ if environ is None else environ
+    kind, colon, model = text.strip().partition(":")
+    if kind in ("none", "auto", "local") and not colon:
+        return Spec("none" if kind == "none" else "auto" if kind == "auto" else "local")
+    if kind == "local" and model:
+        return Spec("local", model)
+    if kind == "openai" and model:
+        return Spec("openai", model)
+    if kind == "scripted" and model and environ.get(TEST_BACKENDS) == "1":
+        return Spec("scripted", model)
+    raise UsageError(f"'{clean(text)[:80]}' does not name a language model.", hint=f"Expected one of {GRAMMAR}.")
+
+
+def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Choice:
+    """The back end for `spec`, or for the configured one if `spec` is null or `auto`; nothing is loaded yet.
+
+    Raises UsageError for a SPEC that is none or that the site forbids, and ModelUnavailableError if the model that was asked
+    for is not here; for `auto` that is a note instead.
+    """
+    environ = os.environ if environ is None else environ
+    wanted = parse(spec if spec is not None and spec.strip() != "auto" else settings.llm, environ)
+    if wanted.kind == "none":
+        return Choice(None)
+    if wanted.kind == "scripted":
+        from chathpc.llm.scripted import ScriptedBackend
+
+        return Choice(ScriptedBackend(str(wanted.model), form=settings.form or "prose"), identity=str(wanted))
+    if wanted.kind == "openai":
+        return _hosted(str(wanted.model), settings, environ)
+    if wanted.kind == "local":
+        return _local(wanted.model, settings, environ)
+    return _automatic(settings, environ)
+
+
+def _automatic(settings: Settings, environ: Mapping[str, str]) -> Choice:
+    found = _installed(settings, environ)
+    if found is None:
+        engine = "" if installed_engines() else f" and an engine: {INSTALL_HINT.rstrip('.')}"
+        return Choice(None, f"no model: none is installed; get one with `chathpc models pull`{engine}")
+    if not installed_engines():
+        return Choice(None, f"no model: {found[0]} is here, but no engine; {INSTALL_HINT.rstrip('.')}")
+    name, path = found
+    shown = fitness.remembered(_file_identity(path), environ)
+    if shown is not None and not shown.forms:
+        return Choice(None, f"no model: {name} is here, but failed `chathpc models test`")
+    return _from_file(path, name, settings, environ)
+
+
+def _installed(settings: Settings, environ: Mapping[str, str]) -> tuple[str, Path] | None:
+    folder = models_folder(settings.models, environ)
+    for weights in known_weights():
+        path = installed_file(weights, folder)
+        if path is not None and weights.automatic:
+            return weights.name, path
+    return None
+
+
+def _local(model: str | None, settings: Settings, environ: Mapping[str, str]) -> Choice:
+    if model is None:
+        found = _installed(settings, environ)
+        if found is None:
+            raise ModelUnavailableError("No local model is installed.", hint=PULL_HINT)
+        name, path = found
+    else:
+        name, path = find_local(model, settings, environ)
+    return _from_file(path, name, settings, environ)
+
+
+def find_local(model: str, settings: Settings, environ: Mapping[str, str] | None = None) -> tuple[str, Path]:
+    """Name and file of a local model, given by a name of the manifest, a path, or a file in the folder for models.
+
+    Raises ModelUnavailableError if it is not here.
+    """
+    if "/" in model or model.endswith(".gguf"):
+        path = Path(model).expanduser()
+        if not path.is_file():
+            raise ModelUnavailableError(f"{clean(model)}: there is no such file.", hint=PULL_HINT)
+        return clean(path.stem), path
+    folder = models_folder(settings.models, os.environ if environ is None else environ)
+    known = {weights.name: weights for weights in known_weights()}
+    if model in known:
+        file = installed_file(known[model], folder)
+        if file is None:
+            raise ModelUnavailableError(
+                f"The model {model} is not installed.", hint=f"Get it with: chathpc models pull {model}"
+            )
+        return model, file
+    if folder is not None and (folder / f"{model}.gguf").is_file():
+        return clean(model), folder / f"{model}.gguf"
+    raise ModelUnavailableError(
+        f"There is no local model '{clean(model)[:80]}'.",
+        hint=f"Known are {', '.join(known)}; any other GGUF file goes by its path.",
+    )
+
+
+def _from_file(path: Path, name: str, settings: Settings, environ: Mapping[str, str]) -> Choice:
+    from chathpc.llm.local import LocalBackend
+
+    identity = _file_identity(path)
+    form, note = _form(identity, "prose", name, settings, environ)
+    backend = LocalBackend(
+        path,
+        model=name,
+        context=settings.context,
+        threads=settings.threads,
+        gpu_layers=settings.gpu_layers,
+        form=form,
+    )
+    return Choice(backend, note, identity)
+
+
+def _file_identity(path: Path) -> str:
+    try:
+        size = path.stat().st_size
+    except OSError:
+        size = 0
+    return f"local {path.name} {size}"
+
+
+def _hosted(model: str, settings: Settings, environ: Mapping[str, str]) -> Choice:
+    from chathpc.llm.hosted import HostedBackend
+    from chathpc.llm.keys import DEFAULT_BASE_URL, endpoint, read_key
+
+    target = endpoint(settings)
+    if not settings.hosted and not target.loopback:
+        raise UsageError(
+            f"Models on other machines are forbidden ({settings.origins.get('hosted', 'hosted: false')}).",
+            hint="Use --llm local, --llm none, or a server on this machine.",
+        )
+    key = read_key(settings, target, environ)
+    if target.url == DEFAULT_BASE_URL and not key.secret:
+        raise ModelUnavailableError(
+            f"openai:{clean(model)} needs a key.",
+            hint="Set OPENAI_API_KEY or api_key_file; --base-url names another server.",
+        )
+    identity = f"openai {target.url} {model}"
+    form, note = _form(identity, "structured", model, settings, environ)
+    return Choice(HostedBackend(model, target, key, form=form), note, identity)
+
+
+def _form(identity: str, usual: Form, model: str, settings: Settings, environ: Mapping[str, str]) -> tuple[Form, str]:
+    """The prompt form: as set, else the best that the model has shown, else the usual one."""
+    shown = fitness.remembered(identity, environ)
+    note = ""
+    if shown is not None and not shown.forms:
+        note = f"{clean(model)} failed `chathpc models test`; its sentences may be of little use"
+    if settings.form is not None:
+        return settings.form, note
+    return (shown.forms[0] if shown is not None and shown.forms else usual if shown is None else "prose"), note
