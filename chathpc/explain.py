@@ -1,0 +1,260 @@
+"""From a profile to a report: diagnose, prune, word, ground. One direction, no way back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
+from chathpc.narrative import narrate
+from chathpc.profile.metric import column_of
+from chathpc.profile.profile import Profile
+from chathpc.profile.values import MemoryValues
+from chathpc.report import (
+    ClaimStatistics,
+    EvidenceRecord,
+    ExplanationRecord,
+    FindingRecord,
+    MetricRecord,
+    PlaceRecord,
+    ProfileRecord,
+    PruningRecord,
+    Report,
+    SentenceRecord,
+    TreeRecord,
+    TreeRow,
+)
+
+if TYPE_CHECKING:
+    from chathpc.pruners.prune import PruningResult
+
+#: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
+TREE_TOKENS = 1500
+
+Progress = Callable[[str], None]
+
+
+def explain(
+    profile: Profile | str | Path,
+    *,
+    llm: str = "none",
+    tokens: int = TREE_TOKENS,
+    progress: Progress | None = None,
+) -> Report:
+    """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
+
+    `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
+    `tokens` bounds the size of the call tree. `progress` is told the stage that begins.
+    """
+    stages = _Stages(progress or (lambda stage: None))
+    if not isinstance(profile, Profile):
+        from chathpc.adapters.load import load
+
+        with stages("load"):
+            profile = load(profile)
+    with stages("diagnose"):
+        facts = Facts(profile)
+        diagnosis = diagnose(profile, facts)
+    with stages("prune"):
+        pruning = _prune(profile, facts, diagnosis, tokens)
+    with stages("explain"):
+        explanation = _explanation(profile, diagnosis, pruning, llm)
+    return Report(
+        profile=_profile_record(profile, diagnosis),
+        verdict=diagnosis.verdict.value,
+        headline=diagnosis.headline,
+        findings=[_finding_record(finding) for finding in diagnosis.findings],
+        evidence=[_evidence_record(item) for item in diagnosis.evidence],
+        notes=list(diagnosis.notes),
+        explanation=explanation,
+        tree=_tree_record(profile, pruning),
+        pruning=_pruning_record(pruning),
+        timings=stages.seconds,
+        versions=_versions(profile),
+    )
+
+
+class _Stages:
+    """Names the stages and takes their time."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, name: str) -> Iterator[None]:
+        self.progress(name)
+        begin = time.perf_counter()
+        yield
+        self.seconds[name] = round(time.perf_counter() - begin, 6)
+
+
+# -- pruning -------------------------------------------------------------------------------------------------
+
+
+def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) -> PruningResult:
+    from chathpc.pruners.prune import prune
+
+    focus = [finding.where.node for finding in diagnosis.findings if finding.where.node >= 0]
+    metrics = list(dict.fromkeys(item.metric for item in diagnosis.evidence if item.metric in profile.metrics))
+    opaque = None
+    if profile.time is not None:
+        call = facts.activities.call
+        opaque = (call >= 0) & (call != np.arange(len(call)))
+    result = prune(
+        _program(profile, facts), focus=focus, metrics=[name for name in metrics if name], token_budget=tokens, opaque=opaque
+    )
+    return replace(result, metrics_before=sum(metric.has_values for metric in profile.metrics.values()))
+
+
+def _program(profile: Profile, facts: Facts) -> Profile:
+    """The profile with the host time of the program's own threads only, as the findings count it."""
+    if profile.time is None or not facts.helper_time:
+        return profile
+    name = profile.time.id
+    others = [key for key, metric in profile.metrics.items() if metric.has_values and key != name]
+    values = MemoryValues(
+        tree=profile.tree,
+        exclusives={**{key: profile.values.exclusive(key) for key in others}, name: column_of(facts.time)},
+        inclusives={**{key: profile.values.inclusive(key) for key in others}, name: column_of(facts.inclusive)},
+    )
+    return replace(profile, values=values)
+
+
+# -- words ---------------------------------------------------------------------------------------------------
+
+
+def _explanation(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, llm: str) -> ExplanationRecord:
+    return _from_catalogue(diagnosis, None)
+
+
+def _from_catalogue(diagnosis: Diagnosis, note: str | None) -> ExplanationRecord:
+    sentences = narrate(diagnosis)
+    return ExplanationRecord(
+        text=" ".join(sentence.text for sentence in sentences),
+        sentences=[
+            SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status="catalogue")
+            for sentence in sentences
+        ],
+        model=None,
+        claims=ClaimStatistics(),
+        note=note,
+    )
+
+
+# -- records -------------------------------------------------------------------------------------------------
+
+
+def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
+    return ProfileRecord(
+        format=profile.format,
+        paths=[str(source.path) for source in profile.sources],
+        title=profile.title,
+        shape=profile.where.shape(),
+        contexts=len(profile.tree),
+        locations=len(profile.where),
+        metrics=[
+            MetricRecord(
+                id=metric.id, source_name=metric.source_name, unit=metric.unit.value, total=profile.total(metric.id)
+            )
+            for metric in profile.metrics.values()
+            if metric.has_values and not metric.hidden
+        ],
+        caveats=list(profile.caveats),
+        not_collected=dict(diagnosis.not_collected),
+    )
+
+
+def _place_record(place: Place) -> PlaceRecord:
+    return PlaceRecord(
+        function=place.function, file=place.file, line=place.line, kernel=place.kernel, path=list(place.path)
+    )
+
+
+def _evidence_record(item: Evidence) -> EvidenceRecord:
+    return EvidenceRecord(
+        id=item.id,
+        statement=item.statement,
+        metric=item.metric,
+        value=item.value,
+        unit=item.unit,
+        where=None if item.where is None else _place_record(item.where),
+        source=item.source,
+    )
+
+
+def _finding_record(finding: Finding) -> FindingRecord:
+    return FindingRecord(
+        cause=finding.cause,
+        title=finding.title,
+        summary=finding.summary,
+        where=_place_record(finding.where),
+        seconds=finding.seconds,
+        share=finding.share,
+        speedup_bound=finding.speedup_bound,
+        confidence=finding.confidence,
+        confidence_reason=finding.confidence_reason,
+        evidence=list(finding.evidence),
+        against=list(finding.against),
+        advice=list(finding.advice),
+        next_measurement=finding.next_measurement,
+    )
+
+
+def _tree_record(profile: Profile, pruning: PruningResult) -> TreeRecord | None:
+    from chathpc.pruners.outline import outline
+
+    if pruning.metric is None:
+        return None
+    rows = outline(pruning.pruned, pruning.metric)
+    return TreeRecord(
+        metric=pruning.metric,
+        unit=profile.metrics[pruning.metric].unit.value,
+        total=pruning.pruned.totals[pruning.metric],
+        rows=[
+            TreeRow(
+                depth=row.depth,
+                label=row.label,
+                place=row.place,
+                inclusive=row.inclusive,
+                exclusive=row.exclusive,
+                share=row.share,
+            )
+            for row in rows
+        ],
+    )
+
+
+def _pruning_record(pruning: PruningResult) -> PruningRecord:
+    return PruningRecord(
+        contexts_before=pruning.contexts_before,
+        contexts_after=pruning.contexts_after,
+        metrics_before=pruning.metrics_before,
+        metrics_after=pruning.metrics_after,
+        time_kept_share=pruning.time_kept_share,
+        tokens=pruning.tokens,
+    )
+
+
+def _versions(profile: Profile) -> dict[str, str]:
+    from chathpc import __version__
+
+    versions = {"chathpc": __version__}
+    for source in profile.sources:
+        if source.version:
+            versions[source.tool] = source.version
+    for package in ("numpy",):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return versions

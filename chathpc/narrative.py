@@ -1,0 +1,80 @@
+"""The explanation without a model: the catalogue's words around the numbers of the diagnosis."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
+from chathpc.profile import numbers
+
+#: Findings after the first that are worth a sentence, by cost × headroom.
+_WORTH_MENTIONING = 0.05
+_MENTIONED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence and the ids of the evidence it rests on."""
+
+    text: str
+    evidence: tuple[str, ...] = ()
+
+
+def narrate(diagnosis: Diagnosis) -> tuple[Sentence, ...]:
+    """The diagnosis told in a few sentences, most important first; every number comes from the evidence."""
+    if diagnosis.verdict == Verdict.INSUFFICIENT:
+        return (Sentence(diagnosis.headline),)
+    if diagnosis.verdict == Verdict.HEALTHY:
+        return tuple(_healthy(diagnosis))
+    return tuple(_bottleneck(diagnosis))
+
+
+def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
+    first, *others = diagnosis.findings
+    entry = cause(first.cause)
+    told = [Sentence(first.summary, first.evidence), Sentence(_first_sentence(entry.what))]
+    if first.speedup_bound is not None:
+        told.append(
+            Sentence(f"Without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.", first.evidence)
+        )
+    if first.advice:
+        told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))
+    if first.against:
+        told.append(Sentence(f"What speaks against it: {_as_clause(first.against[0])}"))
+    for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
+        told.append(Sentence(f"Then there is {_as_clause(other.title)[:-1]}: {_as_clause(other.summary)}", other.evidence))
+    return told
+
+
+def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
+    hot = next((finding for finding in diagnosis.findings if finding.cause == "hot-compute"), None)
+    told = [Sentence(diagnosis.headline, () if hot is None else hot.evidence)]
+    if hot is not None:
+        told.append(Sentence(_first_sentence(cause("hot-compute").what)))
+    if diagnosis.not_collected:
+        lacking, command = next(iter(diagnosis.not_collected.items()))
+        told.append(Sentence(f"To see more, collect {lacking}: {command}"))
+    return told
+
+
+def _first_sentence(text: str) -> str:
+    """The first sentence of a paragraph of the catalogue."""
+    flat = " ".join(text.split())
+    end = flat.find(". ")
+    return flat if end < 0 else flat[: end + 1]
+
+
+def _as_clause(text: str) -> str:
+    """Text to follow a colon: begins small unless it begins with a name or an acronym, ends with a full stop."""
+    text = text.strip()
+    if len(text) > 1 and text[0].isupper() and text[1].islower() and " " in text and text.split()[0].isalpha():
+        text = text[0].lower() + text[1:]
+    return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def gain(finding: Finding) -> str | None:
+    """What could be won, in words; None where time alone cannot tell."""
+    if finding.speedup_bound is None:
+        return None
+    return f"at most {numbers.speedup(finding.speedup_bound)} on the run"

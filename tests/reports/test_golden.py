@@ -1,0 +1,108 @@
+"""The sample report as every renderer writes it, compared with files that were read by a person.
+
+CHATHPC_UPDATE_GOLDEN=1 writes the files anew; look at what changed before you keep them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
+from tests.reports.sample import sample
+
+GOLDEN = Path(__file__).parent / "golden"
+CASES = {
+    "text-80.txt": ("text", Style(width=80), None),
+    "text-110-model.txt": ("text", Style(width=110, verbose=True), "qwen2.5-coder-1.5b on this machine"),
+    "text-80-ascii.txt": ("text", Style(width=80, encoding="ascii"), "qwen2.5-coder-1.5b on this machine"),
+    "report.md": ("markdown", Style(), None),
+    "report-model.md": ("markdown", Style(), "qwen2.5-coder-1.5b on this machine"),
+    "report.json": ("json", Style(), None),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_sample_report_reads_as_before(name: str) -> None:
+    form, style, model = CASES[name]
+    text = renderers()[form](sample(model=model), style)
+    if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
+        (GOLDEN / name).write_text(text, encoding="utf-8")
+    assert text == (GOLDEN / name).read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("width", [60, 80, 110])
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_no_line_but_a_command_to_copy_is_wider_than_the_terminal(width: int, encoding: str) -> None:
+    text = renderers()["text"](sample(model="m"), Style(width=width, encoding=encoding, verbose=True))
+    wide = [line for line in text.splitlines() if cell_len(line) > width]
+    assert all(line.lstrip().startswith("hpcrun ") for line in wide)
+
+
+def test_commands_to_copy_stand_on_one_line_even_if_it_is_too_long() -> None:
+    text = renderers()["text"](sample(), Style(width=60))
+    assert "hpcrun -e PAPI_TOT_CYC -e PAPI_TOT_INS -e PAPI_L2_TCM -t ./stencil_omp 4096\n" in text
+
+
+def test_without_unicode_the_text_is_ascii_and_has_bars_all_the_same() -> None:
+    text = renderers()["text"](sample(), Style(encoding="ascii"))
+    assert text.isascii()
+    assert "  35.2 %  3.17 s  ====" in f" {text}"
+    assert "main.c:11" in next(line for line in text.splitlines() if "----------" in line)
+
+
+def test_a_legacy_encoding_keeps_the_characters_that_it_has() -> None:
+    text = renderers()["text"](sample(), Style(encoding="latin-1"))
+    text.encode("latin-1")
+    assert "1 node × 4 threads" in text
+
+
+def test_colours_appear_only_when_asked_for_and_change_no_word() -> None:
+    plain = renderers()["text"](sample(model="m"), Style())
+    coloured = renderers()["text"](sample(model="m"), Style(colour=True))
+    assert "\x1b" not in plain
+    assert "\x1b[1;31mBOTTLENECK" in coloured
+    from rich.text import Text
+
+    assert [line.rstrip() for line in Text.from_ansi(coloured).plain.splitlines()] == plain.splitlines()
+
+
+def test_the_verdict_comes_first() -> None:
+    lines = renderers()["text"](sample(), Style()).splitlines()
+    assert lines[2].startswith("BOTTLENECK  35.2 % of the thread time")
+
+
+def test_what_the_claim_check_struck_is_not_shown_but_counted() -> None:
+    for form in ("text", "markdown"):
+        text = renderers()[form](sample(model="m"), Style(width=110))
+        assert "memory bandwidth" not in text
+        assert "7 claims checked, 1 repaired, 1 struck" in text
+        assert "(repaired)" in text
+
+
+def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
+    assert "Commentary by tiny-7b" in renderers()["text"](sample(model="tiny-7b"), Style())
+    assert "## Commentary by `tiny-7b`" in renderers()["markdown"](sample(model="tiny-7b"), Style())
+    assert "Commentary" not in renderers()["text"](sample(), Style())
+
+
+def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:
+    text = renderers()["text"](sample(), Style(width=110))
+    assert text.count("The profile holds 45,000 samples") == 1
+    assert "And    E8 (above)" in text
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"), [("healthy", "HEALTHY"), ("insufficient-data", "NOT ENOUGH DATA"), ("bottleneck", "BOTTLENECK")]
+)
+def test_a_report_without_findings_shows_what_its_verdict_rests_on(verdict: str, words: str) -> None:
+    report = sample().model_copy(update={"findings": [], "tree": None, "verdict": verdict})
+    text = renderers()["text"](report, Style())
+    assert words in text
+    assert "Measured" in text
+    assert all(f"E{number}" in text for number in range(1, 9))
+    assert "## Measured" in renderers()["markdown"](report, Style())

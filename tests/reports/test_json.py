@@ -1,0 +1,59 @@
+"""The JSON is a contract with other programs."""
+
+from __future__ import annotations
+
+import json
+
+import jsonschema
+import pytest
+
+from chathpc.report import Report
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
+from tests.reports.sample import sample
+
+#: Keys that programs rely on; more may come, none may go.
+CONTRACT = {
+    "": "schema profile verdict findings evidence explanation pruning timings versions",
+    "profile": "format paths title contexts locations metrics caveats not_collected",
+    "profile.metrics.0": "id source_name unit total",
+    "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement",
+    "findings.0.where": "function file line kernel path",
+    "evidence.0": "id statement metric value unit where source",
+    "explanation": "text sentences model claims",
+    "explanation.sentences.0": "text evidence status",
+    "explanation.claims": "checked supported repaired struck",
+    "pruning": "contexts_before contexts_after metrics_before metrics_after time_kept_share tokens",
+}
+
+
+def written(report: Report) -> dict[str, object]:
+    return json.loads(renderers()["json"](report, Style()))  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("path", CONTRACT)
+def test_every_key_of_the_contract_is_there(path: str) -> None:
+    part: object = written(sample(model="m"))
+    for step in filter(None, path.split(".")):
+        part = part[int(step)] if isinstance(part, list) else part[step]  # type: ignore[index]
+    assert isinstance(part, dict)
+    assert set(CONTRACT[path].split()) <= set(part)
+
+
+def test_the_top_level_has_these_keys_and_no_others() -> None:
+    assert set(written(sample())) == {*CONTRACT[""].split(), "headline", "notes", "tree"}
+
+
+def test_the_json_is_valid_under_the_schema_of_the_report() -> None:
+    schema = Report.model_json_schema(by_alias=True, mode="serialization")
+    for report in (sample(), sample(model="m")):
+        jsonschema.validate(written(report), schema)
+
+
+def test_reading_the_json_gives_the_same_report() -> None:
+    report = sample(model="m")
+    assert Report.model_validate_json(renderers()["json"](report, Style())) == report
+
+
+def test_the_json_names_its_schema() -> None:
+    assert written(sample())["schema"] == "chathpc-report/1"
