@@ -14,6 +14,9 @@ from chathpc.adapters.hpctoolkit.structures import FILES, MAGIC, MAJOR, MINOR
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
+#: Magic, format and version; nothing that is pointed to can begin before its end.
+SHORTEST_HEADER = 0x10
+
 #: No symbol, path or description is longer; a longer run without a NUL is damage, not a name.
 LONGEST_STRING = 1 << 20
 
@@ -104,7 +107,9 @@ class DatabaseFile:
             layout = np.dtype({**fields, "itemsize": stride})  # type: ignore[call-overload]  # numpy's stubs want literals
         if count == 0:
             return np.empty(0, dtype=layout)
-        if offset < 0 or count < 0 or count > (len(self.data) - offset) // layout.itemsize:
+        if offset < SHORTEST_HEADER:
+            raise self.damaged("points into the file's own header", offset)
+        if count < 0 or count > (len(self.data) - offset) // layout.itemsize:
             raise self.damaged(f"{count} structures of {layout.itemsize} bytes do not fit into the file", offset)
         return np.frombuffer(self.data, dtype=layout, count=count, offset=offset)
 
@@ -120,7 +125,7 @@ class DatabaseFile:
             if found >= 0:
                 return clean(chunk[:found].decode("utf-8", "replace"))
             if offset + length >= stop or length >= LONGEST_STRING:
-                raise self.damaged("a string has no end", offset)
+                raise self.damaged("a string has no end, or is longer than 1 MiB", offset)
             length *= 8
 
 

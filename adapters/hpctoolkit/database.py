@@ -23,9 +23,6 @@ from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.timeline import Timeline
 from chathpc.profile.tree import NodeKind
 
-HYBRID_MAGIC = b"HPCPROF-profdb__"
-
-
 def recognises(path: Path) -> bool:
     """True for a folder that holds, or should hold, a v4 database: one of its files is there."""
     return path.is_dir() and any((path / name).exists() for name in ("meta.db", "profile.db"))
@@ -118,12 +115,8 @@ def read(path: Path) -> Profile:
 
 
 def _incomplete(path: Path, missing: str) -> AdapterError:
-    if (path / "experiment.xml").exists():
-        return AdapterError(
-            f"a development version's mixture of formats: {missing} is missing and experiment.xml is there",
-            path=path,
-            hint="Run hpcprof of a release of HPCToolkit on the measurements again.",
-        )
+    if missing == "meta.db" and (path / "profile.db").exists():
+        DatabaseFile(path / "profile.db")  # names the development versions that had no meta.db
     return AdapterError(f"{missing} is missing", path=path, hint="The database is incomplete; run hpcprof again.")
 
 

@@ -96,7 +96,7 @@ def read_derived(path: Path, ids: Mapping[str, str]) -> tuple[list[DerivedMetric
     document = _load(path)
     roots = document.get("roots") if isinstance(document, dict) else None
     if not isinstance(roots, list):
-        return [], frozenset()
+        raise AdapterError("has no list of metrics", path=path)
     derived, hidden = [], set()
     for root in roots:
         if not isinstance(root, dict) or not isinstance(name := root.get("name"), str):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from chathpc.adapters.hpctoolkit import structures as st
 from chathpc.adapters.hpctoolkit.binary import DatabaseFile
 from chathpc.adapters.hpctoolkit.contexts import walk
+from chathpc.profile.text import clean
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 
 #: Sections of the header, in the order of the file.
@@ -81,11 +82,19 @@ class _Reader:
         self.file = file
         self.budget = TEXT_FACTOR * len(file.data) + (1 << 16)
         self.seen: dict[int, str] = {}
+        self.strings_at, size = file.sections[STRINGS]
+        self.strings = bytes(file.data[self.strings_at : self.strings_at + size])
 
     def string(self, offset: int) -> str:
+        """The text at `offset`, decoded once; nearly all texts are in one section, which is searched as a whole."""
         found = self.seen.get(offset)
         if found is None:
-            found = self.seen[offset] = self.file.string(offset)
+            end = self.strings.find(0, offset - self.strings_at) if offset >= self.strings_at else -1
+            if end < 0:
+                found = self.file.string(offset)
+            else:
+                found = clean(self.strings[offset - self.strings_at : end].decode("utf-8", "replace"))
+            self.seen[offset] = found
             self.budget -= len(found)
             if self.budget < 0:
                 raise self.file.damaged("names add up to far more text than the file holds", offset)
@@ -275,7 +284,8 @@ def _tree(reader: _Reader, tables: _Tables) -> tuple[CallTree, NDArray[np.uint16
     has_place = (flags & st.HAS_SRCLOC) != 0
     has_point = (flags & st.HAS_POINT) != 0
     if bool((_FLEX_WORDS[flags & 7] > flex_words).any()):
-        raise file.damaged("a context is shorter than its fields", int(word[0]) * 8)
+        short = int(np.flatnonzero(_FLEX_WORDS[flags & 7] > flex_words)[0])
+        raise file.damaged("a context is shorter than its fields", int(word[short]) * 8)
     flex = word + st.CONTEXT_WORDS
 
     name = np.full(n, -1, dtype=np.int32)

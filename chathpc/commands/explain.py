@@ -16,9 +16,7 @@ from chathpc.reports import FORMATS
 @output_options(FORMATS)
 @click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
-@click.option(
-    "--tokens", metavar="N", type=click.IntRange(min=1), help="Limit on the tokens that a model reads and writes."
-)
+@click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(

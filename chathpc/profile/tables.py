@@ -206,9 +206,9 @@ def table(profile: Profile, by: str, metric: Metric) -> pd.DataFrame:
 
 
 def location_table(profile: Profile) -> pd.DataFrame:
-    """One row per location: label, its parts (−1 where one does not apply), and its total of every summed metric with values.
+    """One row per location: its label, its parts (−1 where one does not apply), and its totals.
 
-    The totals are in columns named by metric id; NaN where a location has no value.
+    The totals of the metrics that add up and have values are in columns named by metric id; NaN where a location has none.
     """
     import pandas as pd
 
@@ -236,7 +236,9 @@ def kernel_table(profile: Profile) -> pd.DataFrame:
     row, count = grouping.row[kernels], grouping.rows
 
     def at_kernels(metric: str) -> FloatArray:
-        return profile.inclusive(metric).dense(len(tree), missing=np.nan)[kernels]
+        inclusive = profile.inclusive(metric).dense(len(tree), missing=np.nan)[kernels]
+        own = profile.exclusive(metric).dense(len(tree), missing=np.nan)[kernels]
+        return np.where(np.isnan(inclusive), own, inclusive)  # what is computed from other metrics is at its node only
 
     def added(values: FloatArray) -> FloatArray:
         measured = ~np.isnan(values)
@@ -244,7 +246,7 @@ def kernel_table(profile: Profile) -> pd.DataFrame:
         return np.where(np.bincount(row[measured], minlength=count) > 0, sums, np.nan)
 
     nothing = np.full(len(kernels), np.nan)
-    ids = [metric.id for metric in profile.metrics.values() if metric.has_values and not metric.hidden]
+    ids = [metric.id for metric in profile.metrics.values() if metric.has_values]
     launches = at_kernels("gpu.kernel.count") if "gpu.kernel.count" in ids else nothing
     time = at_kernels("gpu.kernel.time") if "gpu.kernel.time" in ids else nothing
     first = kernels[np.unique(row, return_index=True)[1]]
@@ -255,13 +257,14 @@ def kernel_table(profile: Profile) -> pd.DataFrame:
         "time": added(time),
     }
     for identifier in ids:
-        if identifier.startswith(("gpu.stall.", "gpu.samples")):
+        summed = profile.metrics[identifier].aggregation == Aggregation.SUM
+        if identifier.startswith(("gpu.stall.", "gpu.samples")) and summed:
             columns[identifier] = added(at_kernels(identifier))
         elif identifier.startswith("gpu.kernel.") and identifier not in ("gpu.kernel.count", "gpu.kernel.time"):
             values = at_kernels(identifier)
             weight = np.where(np.isnan(launches), 1.0, launches)
             # A summed fact holds the sum over the launches already, any other one the fact of a launch.
-            total = values if profile.metrics[identifier].aggregation == Aggregation.SUM else values * weight
+            total = values if summed else values * weight
             with np.errstate(invalid="ignore", divide="ignore"):
                 columns[identifier] = added(total) / added(np.where(np.isnan(values), np.nan, weight))
     return pd.DataFrame(columns).sort_values("time", ascending=False, kind="stable", ignore_index=True)

@@ -139,8 +139,6 @@ class CallTree:
         inner = self.parent >= 0
         if not bool(np.all(self.end[inner] <= self.end[self.parent[inner]])):
             raise ValueError("a subtree reaches beyond the subtree of its parent")
-        if not bool(np.all(self.end[self.parent[inner]] > index[inner])):
-            raise ValueError("a node stands outside the subtree of its parent")
         # So far each node lies in the subtrees of its ancestors. It lies in no other exactly if their number is its
         # depth.
         if not bool(np.all(self.depth == np.where(inner, self.depth[self.parent] + 1, 0))):
@@ -283,8 +281,6 @@ class CallTree:
         nothing is known.
         """
         owner = int(self.function[node])
-        if owner < 0:
-            return "<unknown function>"
         index = int(self.name[owner])
         if index >= 0:
             return self.names[index]

@@ -17,7 +17,9 @@ BAR = 10
 OWN, CALLED = "━", "─"
 #: A place that itself costs this share of the whole is printed in bold.
 _HOT = 0.1
-#: A bar is drawn from this share on.
+#: Rows of a tree that a reader takes in.
+PAGE = 40
+#: A row or a bar is drawn from this share on.
 _VISIBLE = 0.01
 _STEP = 2
 #: Columns that a place gets even if the name has to be shortened.
@@ -27,6 +29,16 @@ _PLACE = 16
 def legend(style: Style) -> str:
     """What the two halves of a bar mean."""
     return style.fit(f"{OWN}{OWN} in the place itself, {CALLED}{CALLED} below it")
+
+
+def largest(tree: TreeRecord, most: int = PAGE) -> TreeRecord:
+    """The tree without its smallest rows: at most `most` are left, unless several are equally large, and none under 1 %.
+
+    A row is never larger than the one it hangs below, so what is left is a tree.
+    """
+    shares = sorted((row.share for row in tree.rows), reverse=True)
+    smallest = max(_VISIBLE, shares[most - 1] if len(shares) > most else 0.0)
+    return tree.model_copy(update={"rows": [row for row in tree.rows if row.share >= smallest]})
 
 
 def tree_lines(tree: TreeRecord, style: Style) -> list[Text]:
@@ -62,7 +74,9 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     label, place = style.name(row.label), style.name(row.place)
     if place and place in label:
         place = ""
-    place = shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - len(label) - 2), ellipsis=ellipsis)
+    place = shorten_path(
+        place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - len(label) - 2), ellipsis=ellipsis
+    )
     label = shorten(label, max(6, room - (len(place) + 2 if place else 0)), ellipsis=ellipsis)
     line.append(label, style=hot)
     gap = style.width - line.cell_len - Text(place).cell_len

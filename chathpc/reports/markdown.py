@@ -12,7 +12,7 @@ from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.report import FindingRecord, Report
 from chathpc.reports import wording
-from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.calltree import largest, legend, tree_lines
 from chathpc.reports.style import Style
 
 #: Words of these characters mean nothing in Markdown except at the beginning of a line.
@@ -70,9 +70,7 @@ def _finding(finding: FindingRecord, evidence: dict[str, str]) -> list[str]:
 def _explanation(report: Report) -> list[str]:
     explanation = report.explanation
     sentences = []
-    for sentence in explanation.sentences:
-        if sentence.status == "struck":
-            continue
+    for sentence in wording.told(report):
         cited = f" ({', '.join(prose(key) for key in sentence.evidence)})" if sentence.evidence else ""
         repaired = " *(repaired)*" if sentence.status == "repaired" else ""
         sentences.append(f"{prose(sentence.text)}{cited}{repaired}")
@@ -90,10 +88,11 @@ def _tree(report: Report) -> list[str]:
     if report.tree is None or not report.tree.rows:
         return []
     plain = Style(width=_TREE_WIDTH)
-    lines = [line.plain.rstrip() for line in tree_lines(report.tree, plain)]
+    tree = largest(report.tree)
+    lines = [line.plain.rstrip() for line in tree_lines(tree, plain)]
     return [
         "## Where the time is" if report.tree.unit == "s" else "## Where it is",
-        prose(f"{wording.coverage(report)}."),
+        prose(f"{wording.coverage(report, len(tree.rows))}."),
         fenced("\n".join([*lines, legend(plain)])),
     ]
 

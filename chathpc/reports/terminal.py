@@ -6,9 +6,9 @@ from rich.text import Text
 
 from chathpc.profile import numbers
 from chathpc.profile.names import shorten, shorten_path
-from chathpc.report import EvidenceRecord, ExplanationRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
+from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
 from chathpc.reports import wording
-from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.calltree import largest, legend, tree_lines
 from chathpc.reports.page import INDENT, Page
 from chathpc.reports.style import Style
 
@@ -28,7 +28,7 @@ def render(report: Report, style: Style) -> str:
     for number, finding in enumerate(report.findings, start=1):
         _finding(page, number, finding, evidence, told)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)])
-    _explanation(page, report.explanation)
+    _explanation(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
     if style.verbose:
@@ -94,8 +94,8 @@ def _measured(page: Page, evidence: list[EvidenceRecord]) -> None:
         page.paragraph(record.statement, label=record.id, label_style="cyan")
 
 
-def _explanation(page: Page, explanation: ExplanationRecord) -> None:
-    kept = [sentence for sentence in explanation.sentences if sentence.status != "struck"]
+def _explanation(page: Page, report: Report) -> None:
+    explanation, kept = report.explanation, wording.told(report)
     if kept and explanation.model is not None:
         page.heading(f"Commentary by {explanation.model}", "a language model's words; its claims were checked")
     elif kept:
@@ -119,8 +119,9 @@ def _explanation(page: Page, explanation: ExplanationRecord) -> None:
 def _tree(page: Page, report: Report) -> None:
     if report.tree is None or not report.tree.rows:
         return
-    page.heading("Where the time is" if report.tree.unit == "s" else "Where it is", wording.coverage(report))
-    for line in tree_lines(report.tree, page.style):
+    tree = report.tree if page.style.verbose else largest(report.tree)
+    page.heading("Where the time is" if tree.unit == "s" else "Where it is", wording.coverage(report, len(tree.rows)))
+    for line in tree_lines(tree, page.style):
         page.row(line)
     page.paragraph(legend(page.style), indent=0, style="dim")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.profile import numbers
-from chathpc.report import FindingRecord, PlaceRecord, Report
+from chathpc.report import FindingRecord, PlaceRecord, Report, SentenceRecord
 
 VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
 
@@ -19,7 +19,7 @@ def run_line(report: Report) -> list[str]:
         names = {metric.id: metric.source_name for metric in profile.metrics}
         total = numbers.quantity(report.tree.total, report.tree.unit)
         what = "thread time" if report.tree.metric.startswith("cpu.time") else "in all"
-        words.append(f"{total} {what} ({names.get(report.tree.metric) or report.tree.metric})")
+        words.append(f"{total} {what} by {names.get(report.tree.metric) or report.tree.metric}")
     return [word for word in words if word]
 
 
@@ -49,11 +49,18 @@ def sure(finding: FindingRecord) -> str:
     return f"{level} ({round(finding.confidence * 100)} %){reason.rstrip('.')}. Against it: {against}."
 
 
-def coverage(report: Report) -> str:
-    """How much of the tree and of the time is shown."""
-    if report.tree is None:
-        return ""
-    shown, all_of_them = numbers.count(len(report.tree.rows)), numbers.count(report.pruning.contexts_before)
+def told(report: Report) -> list[SentenceRecord]:
+    """Sentences of the explanation that are shown: not struck, and not the headline again."""
+    return [
+        sentence
+        for sentence in report.explanation.sentences
+        if sentence.status != "struck" and sentence.text.strip() != report.headline.strip()
+    ]
+
+
+def coverage(report: Report, rows: int) -> str:
+    """How much of the tree is shown in `rows` rows, and how much of the time the pruned tree covers."""
+    shown, all_of_them = numbers.count(rows), numbers.count(report.pruning.contexts_before)
     kept = report.pruning.time_kept_share
     return f"{shown} of {all_of_them} contexts, {numbers.percent(kept)} of the time"
 
@@ -61,13 +68,12 @@ def coverage(report: Report) -> str:
 def checked(report: Report) -> str:
     """The last line: where the numbers come from, how many claims were checked, and which model wrote."""
     claims = report.explanation.claims
-    counted = f"{numbers.count(claims.checked)} claim{'s' if claims.checked != 1 else ''} checked"
-    changed = f"{numbers.count(claims.repaired)} repaired, " if claims.repaired else ""
-    model = report.explanation.model or "none"
-    return (
-        f"Every number above was computed from the profile "
-        f"({counted}, {changed}{numbers.count(claims.struck)} struck). Model: {model}."
-    )
+    counted = [f"{numbers.count(claims.checked)} claim{'s' if claims.checked != 1 else ''} checked"]
+    if claims.repaired:
+        counted.append(f"{numbers.count(claims.repaired)} repaired")
+    counted.append(f"{numbers.count(claims.struck)} struck")
+    outcome = ", ".join(counted) if claims.checked else "no claims to check"
+    return f"Every number above was computed from the profile ({outcome}). Model: {report.explanation.model or 'none'}."
 
 
 def uncited(report: Report) -> list[str]:

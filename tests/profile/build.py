@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit, column_of
+from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Clock, Column, Metric, Unit, column_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues
@@ -117,7 +117,7 @@ def tree_of(*roots: Node) -> CallTree:
 
 
 def build(*roots: Node, locations: Locations | None = None, **facts) -> Profile:
-    """A profile of `roots`; inclusive values are the sums over the subtrees, for derived metrics the values themselves."""
+    """A profile of `roots`; inclusive values are the sums over the subtrees; derived metrics have none."""
     tree, nodes = _lay_out(roots)
     ids = sorted({identifier for item in nodes for identifier in item.values})
     widths = {len(v) for item in nodes for v in item.values.values() if isinstance(v, tuple)}
@@ -135,7 +135,7 @@ def build(*roots: Node, locations: Locations | None = None, **facts) -> Profile:
                 matrix[:, index] = [0.0 if a is None else a for a in amounts]
                 present[index] = True
         total = matrix.sum(axis=0)
-        exclusives[identifier] = inclusives[identifier] = column_of(total, present)
+        exclusives[identifier], inclusives[identifier] = column_of(total, present), EMPTY_COLUMN
         if metrics[identifier].aggregation == Aggregation.SUM:
             below = tree.inclusive(present.astype(float)) > 0
             inclusives[identifier] = column_of(tree.inclusive(total), below)

@@ -204,6 +204,15 @@ def test_a_function_with_several_callers_stands_beside_them_and_keeps_its_time()
     assert "Functions with several callers (1)" in profile.caveats[0]
 
 
+def test_inclusive_values_alone_of_a_call_graph_are_left_out_and_said_to_be():
+    shared = Node(Frame(name="dgemm", type="function"))
+    graph = Graph.from_lists(["main", ["a", shared], ["b", shared]])
+    rows = [{"node": n, "name": n.frame["name"], "time (inc)": 9.0} for n in graph.traverse()]
+    profile = Profile.from_graphframe(graphframe(graph, rows, (), ["time (inc)"]))
+    assert profile.metrics == {}
+    assert "time is left out" in profile.caveats[1]
+
+
 def test_a_cycle_ends_where_it_began():
     graph = Graph.from_lists(["main", ["f", "g"]])
     main, f, g = graph.traverse()
@@ -247,6 +256,15 @@ def test_metrics_are_read_in_their_own_unit():
     assert profile.total("CPUTIME (usec)") == 2_000_000
     assert profile.metrics["cpu.time"].unit == Unit.SECONDS
     assert profile.total("cpu.time.2") == 3.0
+
+
+def test_metrics_that_carry_our_ids_keep_them():
+    graph = Graph.from_lists(["main"])
+    (main,) = graph.traverse()
+    rows = [{"node": main, "name": "main", "gpu.kernel.time": 3.0, "io.read.bytes": 64.0}]
+    profile = Profile.from_graphframe(graphframe(graph, rows, ["gpu.kernel.time", "io.read.bytes"]))
+    assert profile.metrics["gpu.kernel.time"].unit == Unit.SECONDS
+    assert profile.metrics["io.read.bytes"].unit == Unit.BYTES
 
 
 def test_a_column_without_any_value_is_a_metric_without_values():

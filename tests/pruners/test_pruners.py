@@ -161,6 +161,22 @@ def test_loops_at_different_lines_are_not_the_same():
     assert merge_siblings(pruned) is pruned
 
 
+def test_code_without_symbols_is_the_same_at_the_same_address():
+    profile = build(call("main", *(called_code(f"lib{name}.so", time=1.0) for name in "aab")))
+    addressed = replace(profile.tree, offset=np.array([0, 16, 32, 16], dtype=np.uint64))
+    anywhere = merge_siblings(whole_tree(profile, ["cpu.time"]))
+    assert shown(anywhere) == ["main 0", "  liba.so 2", "  libb.so 1"]
+    assert len(merge_siblings(whole_tree(replace(profile, tree=addressed), ["cpu.time"]))) == 4
+
+
+def test_left_out_nodes_are_counted_together_when_their_parents_become_one():
+    rest = (call("a", call("b", time=1.0)), call("c", time=1.0))
+    pruned = drop_cold(whole(call("main", call("f", *rest, time=50.0), call("f", *rest, time=46.0))), 0.05)
+    merged = merge_siblings(pruned)
+    merged.check()
+    assert shown(merged) == ["main 0", "  f 96", "    … 6 more 4"]
+
+
 def reference_paths(pruned: PrunedTree) -> dict[tuple[object, ...], float]:
     tree = pruned.tree
 

@@ -71,7 +71,9 @@ HOSTILE = [
     "/" * 300,
 ]
 #: What may stand in a page of text: no control, formatting, private or surrogate characters except the newline.
-CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\U000e0000-\U000e0fff]")
+CONTROL = re.compile(
+    "[\x00-\x09\x0b-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ue000-\uf8ff\ufeff\U000e0000-\U000e0fff]"
+)
 ACTIVE = {"link_open", "image", "html_inline", "html_block", "table_open"}
 
 
@@ -82,7 +84,9 @@ def everywhere(text: str, *, model: str | None = "m") -> Report:
     def replaced(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
             return {
-                (text if key == "not_collected" else name): part if name in keep and isinstance(part, str | dict) else replaced(part, name)
+                (text if key == "not_collected" else name): part
+                if name in keep and isinstance(part, str | dict)
+                else replaced(part, name)
                 for name, part in value.items()
             }
         if isinstance(value, list):
@@ -94,7 +98,9 @@ def everywhere(text: str, *, model: str | None = "m") -> Report:
 
 def structure(text: str) -> list[str]:
     """The kinds of the blocks of a Markdown document, lists and paragraphs flattened to what their text cannot change."""
-    return [token.type for token in MarkdownIt("commonmark").enable("table").parse(text) if token.type.startswith("heading")]
+    return [
+        token.type for token in MarkdownIt("commonmark").enable("table").parse(text) if token.type.startswith("heading")
+    ]
 
 
 def markdown_kinds(text: str) -> set[str]:
@@ -114,9 +120,7 @@ def test_hostile_text_leaves_no_control_character(form: str, text: str) -> None:
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_adds_no_escape_sequence_to_a_coloured_page(text: str) -> None:
     page = renderers()["text"](everywhere(text), Style(colour=True))
-    assert set(re.findall("\x1b[^m]*m?", page)) <= {
-        match for match in re.findall("\x1b\\[[0-9;]*m", page)
-    }
+    assert set(re.findall("\x1b[^m]*m?", page)) <= {match for match in re.findall("\x1b\\[[0-9;]*m", page)}
     assert not CONTROL.search(re.sub("\x1b\\[[0-9;]*m", "", page))
 
 
@@ -130,9 +134,7 @@ def test_hostile_text_is_neither_link_nor_image_nor_html_in_markdown(text: str) 
 def outside_code(page: str) -> str:
     """The text of a Markdown document that is not set as code."""
     tokens = MarkdownIt("commonmark").parse(page)
-    return "\n".join(
-        child.content for token in tokens for child in token.children or () if child.type == "text"
-    )
+    return "\n".join(child.content for token in tokens for child in token.children or () if child.type == "text")
 
 
 @pytest.mark.parametrize("text", HOSTILE)

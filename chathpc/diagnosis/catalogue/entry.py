@@ -16,8 +16,15 @@ FAMILIES = {
 
 #: Names that `Advice.applies` may hold, in groups of alternatives: [c, c++, openmp] is for OpenMP in C or C++.
 LANGUAGES = frozenset({"c", "c++", "fortran", "python", "julia"})
-MODELS = (frozenset({"pthreads", "openmp"}), frozenset({"mpi"}), frozenset({"cuda", "hip", "sycl", "openacc"}))
+THREADING = frozenset({"pthreads", "openmp"})
+MESSAGES = frozenset({"mpi"})
+DEVICE = frozenset({"cuda", "hip", "sycl", "openacc", "openmp-target"})
+GROUPS = (LANGUAGES, THREADING, MESSAGES, DEVICE)
 ANY = "any"
+
+#: What a family or a programming model says of the program: an OpenMP problem is one of an OpenMP program.
+_IMPLIED = {"openmp": "openmp", "mpi": "mpi"}
+_CXX = frozenset({"cuda", "hip", "sycl"})
 
 #: Units of thresholds. A `share` is 0..1 of the whole; a `ratio` compares two other quantities.
 UNITS = frozenset(
@@ -61,18 +68,15 @@ class Advice:
     example_before: str | None = None
     example_after: str | None = None
 
-    def fit(self, models: frozenset[str]) -> int:
+    def fit(self, models: frozenset[str], open_groups: tuple[frozenset[str], ...] = ()) -> int:
         """How well this suits a program of the given languages and models: number of groups that match, −1 if it does not.
 
-        Advice for one programming model does not suit a program of another. Where the language is not known, advice for any
-        language suits, but is not counted as a match.
+        `open_groups` are those of which nothing is known about the program: any of their names suits, but is no match.
         """
-        if ANY in self.applies:
-            return 0
         wanted = frozenset(self.applies)
         matches = 0
-        for group in (LANGUAGES, *MODELS):
-            if not wanted & group or (group is LANGUAGES and not models & group):
+        for group in GROUPS:
+            if not wanted & group or group in open_groups:
                 continue
             if not wanted & models & group:
                 return -1
@@ -121,10 +125,18 @@ class Cause:
     def matching(self, *models: str) -> tuple[Advice, ...]:
         """Advice for a program of the given languages and programming models, the most specific first.
 
-        Names are those of LANGUAGES and MODELS; others are ignored.
+        Names are those of GROUPS; others are ignored. Without a language, advice for any language suits (C++ is assumed
+        for CUDA, HIP and SYCL); without a model for devices, a GPU problem gets advice for any of them.
         """
-        known = frozenset(models)
-        fits = [(advice.fit(known), advice) for advice in self.advice]
+        known = {*models, _IMPLIED.get(self.family, "")}
+        if not known & LANGUAGES and known & _CXX:
+            known.add("c++")
+        open_groups = []
+        if not known & LANGUAGES:
+            open_groups.append(LANGUAGES)
+        if self.family.startswith("gpu") and not known & DEVICE:
+            open_groups.append(DEVICE)
+        fits = [(advice.fit(frozenset(known), tuple(open_groups)), advice) for advice in self.advice]
         return tuple(advice for fit, advice in sorted(fits, key=lambda pair: -pair[0]) if fit >= 0)
 
     def advice_for(self, *models: str) -> tuple[str, ...]:

@@ -14,8 +14,7 @@ import yaml
 from chathpc.diagnosis.catalogue.entry import (
     ANY,
     FAMILIES,
-    LANGUAGES,
-    MODELS,
+    GROUPS,
     UNITS,
     Advice,
     Cause,
@@ -209,7 +208,7 @@ def _thresholds(fields: _Fields) -> Mapping[str, Threshold]:
 
 def _advice(fields: _Fields) -> Advice:
     applies = fields.texts("applies")
-    allowed = LANGUAGES.union(*MODELS, {ANY})
+    allowed = {ANY}.union(*GROUPS)
     for name in applies:
         if name not in allowed:
             raise fields.error("applies", f"names of {', '.join(sorted(allowed))}", name)

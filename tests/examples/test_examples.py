@@ -1,0 +1,52 @@
+"""What chathpc prints for each example, compared with a file that was read by a person.
+
+CHATHPC_UPDATE_GOLDEN=1 writes the files anew; read what changed before you keep them.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+#: Each example and the cause that its README describes.
+CAUSES = {
+    "omp-triangle": ("omp-load-imbalance", "triangular_work"),
+    "mpi-imbalance": ("mpi-load-imbalance", "kernel"),
+    "cpp-hoist": ("loop-invariant-work", "scale_rows"),
+    "fortran-advect": ("hot-compute", "upwind_badorder"),
+}
+
+
+def test_every_example_is_tested() -> None:
+    assert {folder.parent.name for folder in EXAMPLES.glob("*/database")} == set(CAUSES)
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_an_example_is_explained_as_its_readme_says(name: str) -> None:
+    report = chathpc.explain(EXAMPLES / name / "database", llm="none")
+    cause, function = CAUSES[name]
+    assert (report.findings[0].cause, report.findings[0].where.function) == (cause, function)
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_the_text_printed_for_an_example_is_the_one_beside_it(name: str) -> None:
+    report = chathpc.explain(EXAMPLES / name / "database", llm="none")
+    text = renderers()["text"](report, Style(width=80))
+    beside = EXAMPLES / name / "report.txt"
+    if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
+        beside.write_text(text, encoding="utf-8")
+    assert text == beside.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", CAUSES)
+def test_the_program_of_an_example_is_the_source_in_its_database(name: str) -> None:
+    program = next((EXAMPLES / name / "program").iterdir())
+    copied = next((EXAMPLES / name / "database" / "src").rglob(program.name))
+    assert copied.read_bytes() == program.read_bytes()
