@@ -43,7 +43,7 @@ def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
     if first.against:
         told.append(Sentence(f"What speaks against it: {_as_clause(first.against[0])}"))
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
-        told.append(Sentence(f"Then there is {_as_clause(other.title)[:-1]}: {_as_clause(other.summary)}", other.evidence))
+        told.append(Sentence(f"Beside that: {_as_clause(other.summary)}", other.evidence))
     return told
 
 

@@ -7,10 +7,26 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.profile.tree import CallTree, IntArray, NodeKind, outermost_spans
+from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, outermost_spans
 from chathpc.pruners.pruned import PrunedTree, add_up
 
 _MERGED_KINDS = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.REGION, NodeKind.GPU_KERNEL)
+
+
+def _functions(tree: CallTree) -> tuple[IntArray, BoolArray]:
+    """The nodes of functions, and which of them have no frame of the same function above."""
+    functions = np.flatnonzero(np.isin(tree.kind, _MERGED_KINDS) & (tree.name >= 0)).astype(np.int32)
+    return functions, outermost_spans(functions, tree.end[functions], tree.function_labels[0][functions])
+
+
+def recursive_share(pruned: PrunedTree) -> float:
+    """Part (0..1) of the total of any metric that lies inside recursive calls."""
+    functions, outermost = _functions(pruned.tree)
+    if bool(outermost.all()):
+        return 0.0
+    inside = pruned.tree.inside(functions[~outermost])
+    shares = [values[inside].sum() / pruned.totals[name] for name, values in pruned.exclusive.items() if pruned.totals[name] > 0]
+    return float(max(shares, default=0.0))
 
 
 def merge_recursion(pruned: PrunedTree) -> PrunedTree:
@@ -20,8 +36,7 @@ def merge_recursion(pruned: PrunedTree) -> PrunedTree:
     """
     tree = pruned.tree
     number, _ = tree.function_labels
-    functions = np.flatnonzero(np.isin(tree.kind, _MERGED_KINDS) & (tree.name >= 0)).astype(np.int32)
-    outermost = outermost_spans(functions, tree.end[functions], number[functions])
+    functions, outermost = _functions(tree)
     if bool(outermost.all()):
         return pruned
     # Sorted by function, then by place: the nearest outermost node before a recursive one of the same function encloses

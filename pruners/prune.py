@@ -13,7 +13,7 @@ from chathpc.profile.tree import BoolArray, NodeKind
 from chathpc.pruners.budget import estimate_tokens, fit_tokens
 from chathpc.pruners.cold import drop_cold, keep_paths_to
 from chathpc.pruners.fold import fold
-from chathpc.pruners.merge import merge_recursion, merge_siblings
+from chathpc.pruners.merge import merge_recursion, merge_siblings, recursive_share
 from chathpc.pruners.outline import render_outline
 from chathpc.pruners.pruned import PrunedTree, whole_tree
 
@@ -28,7 +28,7 @@ class PruneOptions:
     """
 
     min_share: float = 0.005
-    coarse_share: float = 1e-5
+    coarse_share: float = 2e-4
     longest_chain: int = 12
     keep_loops: bool = True
 
@@ -72,9 +72,13 @@ def prune(
     options = options or PruneOptions()
     kept = _metrics_to_keep(profile, metrics)
     pruned = whole_tree(profile, kept)
-    pruned = fold(pruned, _folded(profile, opaque, options))
-    pruned = merge_recursion(pruned)
     focus = np.fromiter(focus, dtype=np.int64)
+    # First what is far too small to be shown: everything after it works on a small tree. But many small calls of a
+    # recursive function may be one large one, so with recursion the merging comes before.
+    if recursive_share(pruned) <= options.min_share:
+        pruned = drop_cold(pruned, options.coarse_share, keep=keep_paths_to(pruned, focus))
+    pruned = fold(pruned, _folded(profile, opaque, options)[pruned.origin] & ~pruned.synthetic)
+    pruned = merge_recursion(pruned)
     pruned = drop_cold(pruned, options.coarse_share, keep=keep_paths_to(pruned, focus))
     pruned = merge_siblings(pruned)
     metric = next(iter(pruned.exclusive), None)

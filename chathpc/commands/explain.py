@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import click
@@ -46,8 +47,9 @@ def command(
 
         progress("reading the profile")
         profile = chathpc.load(*paths)
-        given = {"base_url": base_url, "tokens": tokens}
-        options = {name: value for name, value in given.items() if value is not None}
-        report = chathpc.explain(profile, llm=llm or "auto", progress=progress, **options)
+        if base_url is not None:
+            os.environ["CHATHPC_BASE_URL"] = base_url  # settings of the model stage are read there
+        limits = {} if tokens is None else {"tokens": tokens}
+        report = chathpc.explain(profile, llm=llm or "auto", progress=progress, **limits)
         text = renderers()[chosen_format(form, output)](report, style)
     answer(text, output)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LEVELS = ("function", "loop", "line")
 
 
-class Share(click.ParamType):
+class Share(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.2
     """A percentage on the command line, `1%` or `1`; 0..1 inside."""
 
     name = "percentage"

@@ -18,9 +18,9 @@ from chathpc.llm.backend import FinishReason, Request
 ENGINES = {"llama_cpp": "llama-cpp-python", "xllamacpp": "xllamacpp"}
 INSTALL_HINT = "pip install 'chathpc[local-wheel]' (ready in seconds) or 'chathpc[local]' (compiled for this CPU)."
 
-#: Tokens that are evaluated between two looks at the clock. At 70 tokens/s, as measured for 1.5 billion parameters on two
-#: cores, 256 are 4 s; smaller batches make long prompts slower.
-BATCH = 256
+#: Tokens that are evaluated between two looks at the clock. At 50 tokens/s, as measured for 1.5 billion parameters on two
+#: busy cores, 128 are 2.5 s; larger batches were not faster there.
+BATCH = 128
 
 #: Token generation is bound by memory bandwidth; more threads than this do not help and disturb others on a shared node.
 MOST_THREADS = 16

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
-from chathpc.profile.names import shorten, shorten_path
 from chathpc.report import TreeRecord, TreeRow
 from chathpc.reports.columns import column
 from chathpc.reports.style import Style
@@ -69,17 +69,14 @@ def _line(row: TreeRow, time: str, total: float, step: int, deepest: int, style:
     )  # fmt: skip
     if row.depth > deepest:
         line.append(f"({row.depth}) ", style="dim")
-    ellipsis = style.fit("…")
     room = max(8, style.width - line.cell_len)
     label, place = style.name(row.label), style.name(row.place)
     if place and place in label:
         place = ""
-    place = shorten_path(
-        place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - len(label) - 2), ellipsis=ellipsis
-    )
-    label = shorten(label, max(6, room - (len(place) + 2 if place else 0)), ellipsis=ellipsis)
+    place = style.shorten_path(place, max(_PLACE if room >= 2 * _PLACE else 8, room // 3, room - cell_len(label) - 2))
+    label = style.shorten(label, max(6, room - (cell_len(place) + 2 if place else 0)))
     line.append(label, style=hot)
-    gap = style.width - line.cell_len - Text(place).cell_len
+    gap = style.width - line.cell_len - cell_len(place)
     if place and gap >= 2:
         line.append(" " * gap)
         line.append(place, style="blue")

@@ -9,7 +9,6 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from chathpc.profile.names import shorten, shorten_path
 from chathpc.reports.style import Style
 
 #: Column at which the text of a labelled paragraph begins: `   Gain   at most 1.35x`.
@@ -28,7 +27,6 @@ class Page:
     def __init__(self, style: Style) -> None:
         self.style = style
         self.lines: list[Text] = []
-        self.ellipsis = style.fit("…")
         # Only measures and wraps; its own ideas of a terminal are not asked for.
         self._console = Console(file=io.StringIO(), width=style.width, color_system=None, _environ={})
 
@@ -64,8 +62,8 @@ class Page:
     def _word(self, word: str, longest: int) -> str:
         if len(word) <= longest:
             return word
-        short = shorten_path if _PATH.match(word) else shorten
-        return short(word, longest, ellipsis=self.ellipsis)
+        short = self.style.shorten_path if _PATH.match(word) else self.style.shorten
+        return short(word, longest)
 
     def command(self, text: str, *, indent: int = INDENT + LABEL) -> None:
         """Text to copy: on a line of its own and never wrapped, however long."""

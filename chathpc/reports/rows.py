@@ -73,7 +73,8 @@ def _level(tree: CallTree, by: str) -> BoolArray:
         kinds.append(NodeKind.LOOP)
     if by == "line":
         kinds.append(NodeKind.LINE)
-    return np.isin(tree.kind, kinds) | (tree.relation != Relation.LEXICAL) | (tree.parent < 0)
+    wanted: BoolArray = np.isin(tree.kind, kinds) | (tree.relation != Relation.LEXICAL) | (tree.parent < 0)
+    return wanted
 
 
 def _moved(values: FloatArray, home: np.ndarray[tuple[int], np.dtype[np.int32]], size: int) -> FloatArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from chathpc.profile.names import shorten, shorten_path
 from chathpc.profile.text import clean
 
 #: Wider lines are harder to read, however wide the terminal is.
@@ -68,3 +69,19 @@ class Style:
     def prose(self, text: str) -> str:
         """A sentence, safe to print: as `name`, with every run of white space as one space."""
         return self.fit(clean(" ".join(text.split())))
+
+    def shorten(self, name: str, width: int) -> str:
+        """A name that is safe to print, in at most `width` columns; see chathpc.profile.names.shorten."""
+        return self._cut(shorten(name, width, ellipsis=self.fit("…")), width)
+
+    def shorten_path(self, path: str, width: int) -> str:
+        """A path that is safe to print, in at most `width` columns; its last part goes last."""
+        return self._cut(shorten_path(path, width, ellipsis=self.fit("…")), width)
+
+    def _cut(self, text: str, width: int) -> str:
+        """Characters of double width (CJK) need more columns than they are many."""
+        if text.isascii():
+            return text
+        from rich.cells import cell_len, set_cell_size
+
+        return text if cell_len(text) <= width else set_cell_size(text, max(width, 0))

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 from rich.text import Text
 
-from chathpc.profile.names import shorten
 from chathpc.reports.style import Style
 
 _GAP = 2
@@ -25,7 +24,7 @@ def table_lines(header: Sequence[str], rows: Sequence[Sequence[str]], style: Sty
     for number, row in enumerate(cells):
         line = Text(style="bold" if number == 0 else "")
         for title, cell, width in zip(header, row, widths, strict=True):
-            short = shorten(cell, width, ellipsis=style.fit("…"))
+            short = style.shorten(cell, width)
             padding = " " * (width - cell_len(short))
             line.append(padding + short if title in right.split() else short + padding)
             line.append(" " * _GAP)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rich.cells import cell_len
 from rich.text import Text
 
 from chathpc.profile import numbers
-from chathpc.profile.names import shorten, shorten_path
 from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, ProfileRecord, Report
 from chathpc.reports import wording
 from chathpc.reports.calltree import largest, legend, tree_lines
@@ -71,18 +71,18 @@ def _finding(
 def _where(page: Page, where: PlaceRecord) -> Text:
     """`triangular_work   stencil.c:47`, in at most two thirds of the line."""
     room = page.style.width * 2 // 3 - INDENT
-    place = shorten_path(page.style.name(wording.place(where)), room // 2, ellipsis=page.ellipsis)
+    place = page.style.shorten_path(page.style.name(wording.place(where)), room // 2)
     name = page.style.name(where.kernel or where.function or "")
-    name = shorten(name, room - len(place) - 2, ellipsis=page.ellipsis)
+    name = page.style.shorten(name, room - cell_len(place) - 2)
     return Text.assemble((name, "bold"), "  " if name and place else "", (place, "blue"))
 
 
 def _path(page: Page, names: list[str]) -> str:
     """The call path on about one line: names shortened, the middle of a long path left out."""
     each = page.style.width // 3
-    short = [shorten(page.style.name(name), each, ellipsis=page.ellipsis) for name in names]
+    short = [page.style.shorten(page.style.name(name), each) for name in names]
     if len(short) > _PATH_HEAD + _PATH_TAIL + 1:
-        short = [*short[:_PATH_HEAD], page.ellipsis, *short[-_PATH_TAIL:]]
+        short = [*short[:_PATH_HEAD], page.style.fit("…"), *short[-_PATH_TAIL:]]
     return " > ".join(short)
 
 

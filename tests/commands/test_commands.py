@@ -1,0 +1,246 @@
+"""What each command prints, and where to."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chathpc.commands.output import style_for
+from chathpc.commands.progress import Progress
+from chathpc.report import Report
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
+from tests.commands.conftest import Result
+from tests.reports.sample import sample
+
+Run = Callable[..., Result]
+Calls = list[dict[str, Any]]
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "json"])
+def test_explain_prints_the_report_in_the_format_asked_for(run: Run, calls: Calls, form: str) -> None:
+    result = run("explain", "db", "--format", form)
+    assert result == Result(0, renderers()[form](sample(), Style()), "")
+
+
+def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_BASE_URL", "")
+    run("explain", "db")
+    run("explain", "db", "--llm", "none", "--tokens", "500")
+    assert calls == [{"llm": "auto"}, {"llm": "none", "tokens": 500}]
+
+
+@pytest.mark.parametrize(("name", "form"), [("r.json", "json"), ("r.md", "markdown"), ("r.txt", "text"), ("r", "text")])
+def test_the_format_follows_the_name_of_the_file(run: Run, calls: Calls, tmp_path: Path, name: str, form: str) -> None:
+    assert run("explain", "db", "-o", name) == Result(0, "", "")
+    assert (tmp_path / name).read_text(encoding="utf-8") == renderers()[form](sample(), Style())
+    assert [file.name for file in tmp_path.iterdir()] == [name]
+
+
+def test_a_format_that_is_named_wins_over_the_name_of_the_file(run: Run, calls: Calls, tmp_path: Path) -> None:
+    run("explain", "db", "-o", "r.txt", "--format", "json")
+    Report.model_validate_json((tmp_path / "r.txt").read_text())
+
+
+def test_an_output_folder_that_does_not_exist_is_wrong_usage(run: Run, calls: Calls, tmp_path: Path) -> None:
+    result = run("explain", "db", "-o", "no/r.txt")
+    assert result.code == 2
+    assert "There is no folder" in result.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_no_profile_is_overwritten_by_its_report(run: Run, calls: Calls, tmp_path: Path) -> None:
+    (tmp_path / "db").mkdir()
+    (tmp_path / "db" / "meta.db").write_text("precious")
+    result = run("explain", "db", "-o", "db/meta.db")
+    assert result.code == 2
+    assert "is part of the profile" in result.err
+    assert (tmp_path / "db" / "meta.db").read_text() == "precious"
+    assert run("explain", "db", "-o", "db/report.txt").code == 0
+
+
+def test_dash_means_stdout(run: Run, calls: Calls) -> None:
+    assert run("explain", "db", "-o", "-").out.startswith("stencil_omp")
+
+
+def test_the_c_locale_gets_ascii(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    assert run("explain", "db").out.isascii()
+
+
+@pytest.mark.parametrize(
+    ("environ", "encoding"),
+    [
+        ({"LANG": "C"}, "ascii"),
+        ({"LANG": "C", "LC_CTYPE": "C.UTF-8"}, "ascii"),  # what Python itself makes of LANG=C
+        ({"LANG": "en_US.UTF-8"}, "utf-8"),
+        ({"LANG": "C", "LC_ALL": "C.UTF-8"}, "utf-8"),
+        ({"LANG": "C", "LC_CTYPE": "en_US.UTF-8"}, "utf-8"),
+        ({}, "utf-8"),
+    ],
+)
+def test_the_locale_decides_about_unicode(environ: dict[str, str], encoding: str) -> None:
+    assert style_for("file", environ=environ).encoding == encoding
+
+
+class Terminal(io.StringIO):
+    encoding = "utf-8"
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("environ", "colour"),
+    [
+        ({"TERM": "xterm"}, True),
+        ({"TERM": "xterm", "NO_COLOR": "1"}, False),
+        ({"TERM": "xterm", "NO_COLOR": ""}, True),
+        ({"TERM": "dumb"}, False),
+        ({}, False),
+    ],
+)
+def test_colours_are_for_terminals_that_want_them(
+    monkeypatch: pytest.MonkeyPatch, environ: dict[str, str], colour: bool
+) -> None:
+    monkeypatch.setattr(sys, "stdout", Terminal())
+    assert style_for(None, environ=environ).colour is colour
+    assert style_for("file", environ=environ).colour is False
+
+
+@pytest.mark.parametrize(("columns", "width"), [("20", 60), ("80", 80), ("110", 110), ("300", 110)])
+def test_the_width_is_that_of_the_terminal_within_reason(
+    run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch, columns: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run("explain", "db").out == renderers()["text"](sample(), Style(width=width))
+
+
+def test_tree_prints_the_tree(run: Run, calls: Calls) -> None:
+    lines = run("tree", "db", "--by", "loop").out.splitlines()
+    assert lines[0] == "small · 1 locations · 10.1 s of cpu.time · 3 of 5 contexts"
+    assert [line.split()[-2:] for line in lines[2:5]] == [["main", "a.c:1"], ["at", "a.c:2"], ["f", "a.c:10"]]
+
+
+def test_tree_gives_json(run: Run, calls: Calls) -> None:
+    content = json.loads(run("tree", "db", "--format", "json", "--min-share", "45%").out)
+    assert content["schema"] == "chathpc-tree/1"
+    assert [row["label"] for row in content["rows"]] == ["main"]
+
+
+@pytest.mark.parametrize(("given", "shown"), [("40%", 2), ("40", 2), ("0.4", 2), ("41%", 1), ("0", 2), ("100%", 1)])
+def test_the_least_share_is_a_percentage_with_or_without_its_sign(
+    run: Run, calls: Calls, given: str, shown: int
+) -> None:
+    rows = json.loads(run("tree", "db", "--format", "json", "--min-share", given).out)["rows"]
+    assert len(rows) == shown  # main has 100 %, f 4.05 s of 10.05 s: 40.3 %
+
+
+def test_an_unknown_metric_is_wrong_usage(run: Run, calls: Calls) -> None:
+    assert run("tree", "db", "--metric", "x").code == 2
+
+
+def test_metrics_lists_ids_names_units_and_totals(run: Run, calls: Calls) -> None:
+    text = run("metrics", "db").out
+    assert ["cpu.time", "REALTIME", "s", "10.1", "s"] in [line.split() for line in text.splitlines()]
+    content = json.loads(run("metrics", "db", "--format", "json").out)
+    assert content["metrics"][0]["total"] == pytest.approx(10.05)
+    assert content["locations"] == {"count": 1, "time": {"count": 1, "min": 10.05, "mean": 10.05, "max": 10.05}}
+
+
+def test_adapters_list_names_every_format(run: Run) -> None:
+    from chathpc.adapters.load import ADAPTERS
+
+    names = [adapter.name for adapter in ADAPTERS]
+    assert [entry["format"] for entry in json.loads(run("adapters", "list", "--format", "json").out)] == names
+    assert all(name in run("adapters", "list").out for name in names)
+
+
+def test_an_adapter_that_lacks_a_package_says_which(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.adapters import load
+
+    broken = load.Adapter("broken", "what cannot be read here", "no_such_package.inside")
+    monkeypatch.setattr(load, "ADAPTERS", (broken,))
+    assert "broken: unavailable, needs no_such_package" in run("adapters", "list").out
+
+
+def test_doctor_names_versions_and_remedies_and_never_fails(
+    run: Run, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from importlib.metadata import version
+
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    (tmp_path / "hpcrun").write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "hpcrun").chmod(0o755)
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
+    assert checks["numpy"]["detail"] == version("numpy")
+    assert checks["hpcrun"] | {"group": ""} == {
+        "group": "", "name": "hpcrun", "ok": True, "detail": str(tmp_path / "hpcrun"), "remedy": "",
+    }  # fmt: skip
+    assert checks["nsys"]["ok"] is False
+    assert "CUDA" in checks["nsys"]["remedy"]
+    result = run("doctor")
+    assert result.code == 0
+    assert "missing  nsys" in result.out
+
+
+def test_doctor_tells_a_broken_settings_file(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "chathpc.yaml").write_text("nonsense: 1\n")
+    result = run("doctor")
+    assert result.code == 0
+    assert "there is no setting 'nonsense'" in " ".join(result.out.split())
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_script_names_the_program_and_its_variable(run: Run, shell: str) -> None:
+    script = run("completion", shell).out
+    assert "_CHATHPC_COMPLETE" in script
+    if shell == "bash":
+        subprocess.run(["bash", "-n"], input=script, text=True, check=True)
+
+
+def test_completion_completes_commands() -> None:
+    from click.shell_completion import BashComplete
+
+    from chathpc.commands.main import cli
+
+    complete = BashComplete(cli, {}, "chathpc", "_CHATHPC_COMPLETE")
+    assert [item.value for item in complete.get_completions([], "exp")] == ["explain"]
+    assert [item.value for item in complete.get_completions(["explain", "--format"], "")] == [
+        "text",
+        "markdown",
+        "json",
+    ]
+
+
+def test_progress_is_silent_when_piped_and_when_quiet() -> None:
+    for stream, quiet in ((io.StringIO(), False), (Terminal(), True)):
+        with Progress(quiet=quiet, stream=stream, delay=0) as progress:
+            progress("read")
+        assert stream.getvalue() == ""
+
+
+def test_progress_is_silent_while_the_work_is_short() -> None:
+    stream = Terminal()
+    with Progress(stream=stream, delay=3600) as progress:
+        progress("read")
+    assert stream.getvalue() == ""
+
+
+def test_progress_shows_the_stages_escaped_and_leaves_nothing_behind() -> None:
+    stream = Terminal()
+    with Progress(stream=stream, delay=0) as progress:
+        progress("read")
+        progress._begin()  # as the timer does after its delay
+        progress("diag\x1b[2Jnose")
+    assert "read ..." in stream.getvalue()
+    assert "diag\N{REPLACEMENT CHARACTER}[2Jnose ..." in stream.getvalue()
+    assert stream.getvalue().endswith("\r\x1b[K")

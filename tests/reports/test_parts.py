@@ -1,0 +1,183 @@
+"""The parts that renderers are made of: style, columns, tables, tree rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from chathpc.errors import UsageError
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Aggregation, Metric, Unit, column_of
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+from chathpc.profile.values import MemoryValues
+from chathpc.report import TreeRecord, TreeRow
+from chathpc.reports.calltree import bar, largest, tree_lines
+from chathpc.reports.columns import column
+from chathpc.reports.rows import tree_record
+from chathpc.reports.style import Style
+from chathpc.reports.table import table_lines
+
+
+def small_profile() -> Profile:
+    """main (1 s) → loop (2 s) → line (3 s); main → f (4 s) → main's own line (0.05 s): 10.05 s in all."""
+    kinds = [NodeKind.FUNCTION, NodeKind.LOOP, NodeKind.LINE, NodeKind.FUNCTION, NodeKind.LINE]
+    relations = [Relation.CALL, Relation.LEXICAL, Relation.LEXICAL, Relation.CALL, Relation.LEXICAL]
+    own = np.array([1.0, 2.0, 3.0, 4.0, 0.05])
+
+    def ints(*values: int) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
+        return np.array(values, dtype=np.int32)
+
+    tree = CallTree(
+        parent=ints(-1, 0, 1, 0, 3),
+        end=ints(5, 3, 3, 5, 5),
+        kind=np.array(kinds, dtype=np.uint8),
+        relation=np.array(relations, dtype=np.uint8),
+        name=ints(0, -1, -1, 1, -1),
+        file=ints(0, 0, 0, 0, 0),
+        line=ints(1, 2, 3, 10, 11),
+        module=ints(-1, -1, -1, -1, -1),
+        names=("main", "f"),
+        files=("/src/a.c",),
+        modules=(),
+    )
+    tree.check()
+    time = Metric("cpu.time", Unit.SECONDS, "time", "REALTIME")
+    ratio = Metric("cpu.ipc", Unit.RATIO, "instructions per cycle", "IPC", aggregation=Aggregation.DERIVED)
+    values = MemoryValues(tree, {"cpu.time": column_of(own)}, {"cpu.time": column_of(tree.inclusive(own))})
+    metrics = {"cpu.time": time, "cpu.ipc": ratio}
+    return Profile("test", "small", tree, metrics, values, Locations.single())
+
+
+def rows(record: TreeRecord) -> list[tuple[int, str, float, float]]:
+    return [(row.depth, row.label, round(row.inclusive, 9), round(row.exclusive, 9)) for row in record.rows]
+
+
+def test_by_function_the_time_of_loops_and_lines_belongs_to_their_function() -> None:
+    record = tree_record(small_profile(), by="function")
+    assert rows(record) == [(0, "main", 10.05, 6.0), (1, "f", 4.05, 4.05)]
+    assert record.total == pytest.approx(10.05)
+
+
+def test_by_loop_siblings_stand_largest_first() -> None:
+    record = tree_record(small_profile(), by="loop")
+    assert rows(record) == [(0, "main", 10.05, 1.0), (1, "loop at a.c:2", 5.0, 5.0), (1, "f", 4.05, 4.05)]
+
+
+def test_by_line_every_node_is_there_and_exclusive_values_sum_to_the_total() -> None:
+    record = tree_record(small_profile(), by="line", min_share=0)
+    assert len(record.rows) == 5
+    assert sum(row.exclusive for row in record.rows) == pytest.approx(record.total)
+
+
+def test_rows_below_the_least_share_and_beyond_the_depth_are_left_out() -> None:
+    assert [row.label for row in tree_record(small_profile(), by="line", min_share=0.25).rows] == [
+        "main", "loop at a.c:2", "a.c:3", "f",
+    ]  # fmt: skip
+    assert [row.label for row in tree_record(small_profile(), by="line", min_share=0, depth=2).rows] == [
+        "main", "loop at a.c:2", "f",
+    ]  # fmt: skip
+
+
+def test_a_metric_that_does_not_add_up_has_no_tree() -> None:
+    with pytest.raises(UsageError, match=r"'cpu\.ipc' do not add up"):
+        tree_record(small_profile(), metric="IPC")
+    with pytest.raises(UsageError, match="no metric 'x'"):
+        tree_record(small_profile(), metric="x")
+
+
+def test_numbers_in_a_column_share_the_unit_of_the_largest() -> None:
+    assert column([9.01, 0.13, 0.0004], 9.01, "s") == ["9.01 s", "0.13 s", "0.00 s"]
+    assert column([0.0451, 0.0009], 0.0451, "s") == ["45.1 ms", "0.9 ms"]
+    assert column([7200.0, 36000.0], 36000.0, "s") == ["2.0 h", "10.0 h"]
+    assert column([1e9, 2.5e8], 1e9, "bytes") == ["1.00 GB", "0.25 GB"]
+    assert column([5.0, 45000.0], 45000.0, "samples") == ["5 samples", "45,000 samples"]
+    assert column([0.0], 0.0, "s") == ["0 s"]
+    assert column([1.0], float("nan"), "s") == ["1.00 s"]
+
+
+@given(top=st.floats(1e-9, 1e15), unit=st.sampled_from(["s", "bytes", "count", "cycles", "percent", "ratio"]))
+def test_the_largest_value_of_a_column_is_written_to_three_digits(top: float, unit: str) -> None:
+    from chathpc.profile import numbers
+
+    written, expected = column([top], top, unit)[0], numbers.quantity(top, unit)
+    number, _, suffix = written.partition(" ")
+    other, _, same = expected.partition(" ")
+    if not other.startswith("<"):
+        assert suffix == same
+        # Half a unit in the third digit, and half a unit in the last decimal that the column writes.
+        assert float(number.replace(",", "")) == pytest.approx(float(other.replace(",", "")), rel=0.006, abs=0.51)
+
+
+@pytest.mark.parametrize(
+    ("share", "own", "expected"),
+    [
+        (1.0, 0.0, "=---------".replace("=", "-")),
+        (1.0, 1.0, "=========="),
+        (0.5, 0.2, "==---     "),
+        (0.02, 0.02, "=         "),
+        (0.004, 0.0, "          "),
+        (1.7, 1.7, "=========="),
+    ],
+)
+def test_a_bar_shows_the_share_and_its_own_part(share: float, own: float, expected: str) -> None:
+    assert bar(share, own, Style(encoding="ascii")).plain == expected
+
+
+def deep(depth: int) -> TreeRecord:
+    made = [
+        TreeRow(depth=d, label=f"level_{d}", place=f"deep.c:{d}", inclusive=1.0, exclusive=0.0, share=1.0)
+        for d in range(depth)
+    ]
+    return TreeRecord(metric="cpu.time", unit="s", total=1.0, rows=made)
+
+
+def test_a_tree_as_deep_as_python_can_not_recurse_keeps_to_the_width() -> None:
+    lines = tree_lines(deep(3000), Style(width=80))
+    assert len(lines) == 3000
+    assert max(line.cell_len for line in lines) <= 80
+    assert "(2999) level_2999" in lines[-1].plain
+
+
+def test_only_the_largest_rows_are_kept_and_they_are_still_a_tree() -> None:
+    made = [TreeRow(depth=0, label="main", place="", inclusive=1.0, exclusive=0, share=1.0)]
+    made += [
+        TreeRow(depth=1, label=f"f{n}", place="", inclusive=0.02 + n / 1e4, exclusive=0, share=0.02 + n / 1e4)
+        for n in range(100)
+    ]
+    kept = largest(TreeRecord(metric="t", unit="s", total=1.0, rows=made), 10).rows
+    assert len(kept) == 10
+    assert kept[0].label == "main"
+    assert {row.label for row in kept[1:]} == {f"f{n}" for n in range(91, 100)}
+
+
+def test_a_tree_with_a_total_of_zero_is_drawn() -> None:
+    row = TreeRow(depth=0, label="main", place="", inclusive=0.0, exclusive=0.0, share=0.0)
+    assert "main" in tree_lines(TreeRecord(metric="t", unit="s", total=0.0, rows=[row]), Style())[0].plain
+
+
+def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
+    made = [
+        TreeRow(depth=0, label="関数" * 30, place="a.c:1", inclusive=1.0, exclusive=0, share=1.0),
+        TreeRow(depth=0, label="f", place="a.c:1", inclusive=1.0, exclusive=0, share=1.0),
+    ]
+    lines = tree_lines(TreeRecord(metric="t", unit="s", total=1.0, rows=made), Style(width=80))
+    assert [line.cell_len for line in lines] == [80, 80]
+
+
+def test_a_table_shortens_its_widest_column() -> None:
+    cells = [("cpu.time", "x" * 200, "9.01 s"), ("gpu.time", "y", "10.0 s")]
+    lines = [line.plain for line in table_lines(("metric", "name", "total"), cells, Style(width=60), right="total")]
+    assert max(map(cell_len, lines)) == 60
+    assert lines[1].startswith("cpu.time  xxx")
+    assert lines[1].endswith(" 9.01 s")
+    assert lines[2].endswith("10.0 s")
+
+
+@given(st.text(max_size=50), st.sampled_from(["ascii", "latin-1", "utf-8", "cp437", "no-such-encoding"]))
+def test_fitted_text_can_always_be_written(text: str, encoding: str) -> None:
+    fitted = Style(encoding=encoding).name(text)
+    fitted.encode("ascii" if encoding == "no-such-encoding" else encoding)
