@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -111,7 +111,11 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
         call = facts.activities.call
         opaque = (call >= 0) & (call != np.arange(len(call)))
     result = prune(
-        _program(profile, facts), focus=focus, metrics=[name for name in metrics if name], token_budget=tokens, opaque=opaque
+        _program(profile, facts),
+        focus=focus,
+        metrics=[name for name in metrics if name],
+        token_budget=tokens,
+        opaque=opaque,
     )
     return replace(result, metrics_before=sum(metric.has_values for metric in profile.metrics.values()))
 

@@ -36,7 +36,9 @@ def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
     told = [Sentence(first.summary, first.evidence), Sentence(_first_sentence(entry.what))]
     if first.speedup_bound is not None:
         told.append(
-            Sentence(f"Without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.", first.evidence)
+            Sentence(
+                f"Without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.", first.evidence
+            )
         )
     if first.advice:
         told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))

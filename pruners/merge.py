@@ -25,7 +25,11 @@ def recursive_share(pruned: PrunedTree) -> float:
     if bool(outermost.all()):
         return 0.0
     inside = pruned.tree.inside(functions[~outermost])
-    shares = [values[inside].sum() / pruned.totals[name] for name, values in pruned.exclusive.items() if pruned.totals[name] > 0]
+    shares = [
+        values[inside].sum() / pruned.totals[name]
+        for name, values in pruned.exclusive.items()
+        if pruned.totals[name] > 0
+    ]
     return float(max(shares, default=0.0))
 
 

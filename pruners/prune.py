@@ -23,12 +23,15 @@ class PruneOptions:
     """How to prune.
 
     `min_share` is the part of the total (0..1) that a subtree must have of some metric to be shown at all,
-    `coarse_share` the part below which it is not even looked at closely; `longest_chain` the number of nodes that only
+    `coarse_share` the part below which it is not even looked at closely, unless more than `recursive_share` of the
+    total is inside
+    recursive calls; `longest_chain` the number of nodes that only
     lead on to one another before their middle is left out.
     """
 
     min_share: float = 0.005
     coarse_share: float = 2e-4
+    recursive_share: float = 0.2
     longest_chain: int = 12
     keep_loops: bool = True
 
@@ -75,7 +78,7 @@ def prune(
     focus = np.fromiter(focus, dtype=np.int64)
     # First what is far too small to be shown: everything after it works on a small tree. But many small calls of a
     # recursive function may be one large one, so with recursion the merging comes before.
-    if recursive_share(pruned) <= options.min_share:
+    if recursive_share(pruned) <= options.recursive_share:
         pruned = drop_cold(pruned, options.coarse_share, keep=keep_paths_to(pruned, focus))
     pruned = fold(pruned, _folded(profile, opaque, options)[pruned.origin] & ~pruned.synthetic)
     pruned = merge_recursion(pruned)

@@ -23,6 +23,7 @@ from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.timeline import Timeline
 from chathpc.profile.tree import NodeKind
 
+
 def recognises(path: Path) -> bool:
     """True for a folder that holds, or should hold, a v4 database: one of its files is there."""
     return path.is_dir() and any((path / name).exists() for name in ("meta.db", "profile.db"))
@@ -69,7 +70,10 @@ def read(path: Path) -> Profile:
         nodes_of=nodes_of,
         profiles=profiles,
         contexts=_contexts(path, profiles, caveats),
-        metrics={metric.id: scopes_of(raw, metric.scale) for metric, raw in zip(metrics, meta.metrics, strict=True)},
+        metrics={
+            metric.id: scopes_of(raw, metric.scale, counted=metric.aggregation != Aggregation.MAX)
+            for metric, raw in zip(metrics, meta.metrics, strict=True)
+        },
         from_summary=from_summary,
         derived={_derived_metric(one).id: one for one in derived[0]},
     )

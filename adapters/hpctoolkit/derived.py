@@ -7,6 +7,7 @@ bounded, and aliases refer to one shared object however often they are used.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -93,7 +94,10 @@ def read_derived(path: Path, ids: Mapping[str, str]) -> tuple[list[DerivedMetric
     `ids` maps names of measured metrics to their canonical ids. Formulas over other inputs than sums over locations
     (means, extremes) are left out: they are computed from the locations. AdapterError if the file cannot be read.
     """
-    document = _load(path)
+    text = _read(path)
+    if not _WORTH_PARSING.search(text):
+        return [], frozenset()
+    document = _parse(path, text)
     roots = document.get("roots") if isinstance(document, dict) else None
     if not isinstance(roots, list):
         raise AdapterError("has no list of metrics", path=path)
@@ -171,18 +175,28 @@ def _compile(node: Tree, ids: Mapping[str, str], steps: list[float | str | tuple
     return True
 
 
-def _load(path: Path) -> Tree:
-    """The document as dictionaries, lists and strings (all scalars stay text)."""
-    import yaml
+#: Without a flow map, an operator as a key or a hidden metric there is nothing in the file that meta.db does not say, and
+#: the YAML library, which takes longer to import than a small database takes to read, is not needed.
+_WORTH_PARSING = re.compile(
+    r"""\{|visible by default|^[\s-]*["']?(?:[-+*/^]|min|max|sqrt|ln|log|floor|ceil)["']?\s*:""", re.MULTILINE
+)
 
+
+def _read(path: Path) -> str:
     if not path.is_file():
         raise AdapterError("not a regular file", path=path)
     try:
         if path.stat().st_size > LARGEST_FILE:
             raise AdapterError("is far larger than any metric description", path=path)
-        text = path.read_text("utf-8", errors="replace")
+        return path.read_text("utf-8", errors="replace")
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path) from None
+
+
+def _parse(path: Path, text: str) -> Tree:
+    """The document as dictionaries, lists and strings (all scalars stay text)."""
+    import yaml
+
     anchors: dict[str, Tree] = {}
     root: list[Tree] = []
     stack: list[Tree] = [root]

@@ -90,10 +90,8 @@ class _Reader:
         found = self.seen.get(offset)
         if found is None:
             end = self.strings.find(0, offset - self.strings_at) if offset >= self.strings_at else -1
-            if end < 0:
-                found = self.file.string(offset)
-            else:
-                found = clean(self.strings[offset - self.strings_at : end].decode("utf-8", "replace"))
+            raw = None if end < 0 else self.strings[offset - self.strings_at : end]
+            found = self.file.string(offset) if raw is None else clean(raw.decode("utf-8", "replace"))
             self.seen[offset] = found
             self.budget -= len(found)
             if self.budget < 0:

@@ -43,9 +43,10 @@ class MetricScopes:
     function_stat: int | None
     scale: float
     propagation_bit: int
+    counted: bool = True  #: False for values that are set at a place, such as the period of sampling
 
 
-def scopes_of(metric: RawMetric, scale: float) -> MetricScopes:
+def scopes_of(metric: RawMetric, scale: float, *, counted: bool = True) -> MetricScopes:
     """The ids of the inclusive (`execution`) and the function scope of a metric."""
     execution = metric.scope_of_type(st.SCOPE_EXECUTION)
     function = "function" if "function" in metric.scopes else metric.scope_of_type(st.SCOPE_TRANSITIVE)
@@ -56,6 +57,7 @@ def scopes_of(metric: RawMetric, scale: float) -> MetricScopes:
         function_stat=metric.sum_id(function) if function else None,
         scale=scale,
         propagation_bit=metric.scopes[function].propagation_bit if function else 0,
+        counted=counted,
     )
 
 
@@ -93,6 +95,25 @@ class DatabaseValues:
             self._columns[name, True] = inclusive
             self._function_scope[name] = function
             self._columns[name, False] = self._own(function, scopes.propagation_bit)
+            if not scopes.counted and len(function) and scopes.function_prop is not None:
+                self._columns[name, False], self._columns[name, True] = self._largest(scopes.function_prop, scopes)
+
+    def _largest(self, function_prop: int, scopes: MetricScopes) -> tuple[Column, Column]:
+        """Exclusive and inclusive values of what is set, not counted: the largest of any location, and of any node
+        below; the sums that hpcprof writes mean nothing.
+        """
+        own = np.zeros(len(self.tree))
+        wanted = np.zeros(1 << 16, dtype=bool)
+        wanted[function_prop] = True
+        for _, block in self.profiles.blocks():
+            for function in _columns_by_metric(block, self.nodes_of, wanted, len(self.tree)).values():
+                column = self._own(function, scopes.propagation_bit)
+                own[column.nodes] = np.maximum(own[column.nodes], column.values * scopes.scale)
+        below, parent = own.tolist(), self.tree.parent.tolist()
+        for node in range(len(below) - 1, -1, -1):
+            if parent[node] >= 0:
+                below[parent[node]] = max(below[parent[node]], below[node])
+        return column_of(own), column_of(np.array(below))
 
     def _wanted(self) -> NDArray[np.bool_]:
         """Which ids of values are the inclusive or function scope of a metric: a table indexed by 16-bit id."""

@@ -36,7 +36,7 @@ COMMANDS = {
         "chathpc.commands.post:command", "Explain a profile as the last line of a job script; never fails the job."
     ),
     "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
-    "models": Entry("chathpc.commands.models:models", "Language models: list, fetch, test."),
+    "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),
     "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
 }

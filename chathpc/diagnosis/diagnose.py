@@ -72,15 +72,16 @@ def _rank(drafts: Iterable[Draft]) -> list[Draft]:
 
 
 def _number(facts: Facts, drafts: Sequence[Draft]) -> tuple[tuple[Finding, ...], tuple[Evidence, ...]]:
-    """Findings with the ids of their evidence; equal statements share one id."""
-    evidence: dict[str, Evidence] = {}
+    """Findings with the ids of their evidence; equal statements about one subject share one id."""
+    evidence: dict[tuple[str, str], Evidence] = {}
     findings = []
     for draft in drafts:
         ids = []
         for item in draft.evidence:
-            known = evidence.get(item.statement)
+            key = item.subject, item.statement
+            known = evidence.get(key)
             if known is None:
-                known = evidence[item.statement] = replace(item, id=f"E{len(evidence) + 1}")
+                known = evidence[key] = replace(item, id=f"E{len(evidence) + 1}")
             ids.append(known.id)
         findings.append(_finding(facts, draft, tuple(dict.fromkeys(ids))))
     return tuple(findings), tuple(evidence.values())
@@ -91,13 +92,13 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     headroom = _headroom(draft)
     saved = draft.share * headroom
     probability, reason = confidence(facts, draft)
-    device = draft.cause.startswith("gpu-")
+    timed = _has_device_time(facts.profile) if draft.cause.startswith("gpu-") else facts.in_seconds
     return Finding(
         cause=draft.cause,
         title=entry.title,
         summary=draft.summary,
         where=draft.where,
-        seconds=draft.cost if device else facts.seconds(draft.cost),
+        seconds=draft.cost if timed else None,
         share=draft.share,
         headroom=headroom,
         speedup_bound=1 / (1 - saved) if 0 < saved < 1 else None,
@@ -109,6 +110,10 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         impact=draft.impact,
         next_measurement=draft.next_measurement or f"{entry.next_measurement.command} ({entry.next_measurement.tells})",
     )
+
+
+def _has_device_time(profile: Profile) -> bool:
+    return any(name in profile.metrics and profile.metrics[name].has_values for name in ("gpu.time", "gpu.kernel.time"))
 
 
 #: Ending of a source file → language of the catalogue's advice.
@@ -144,7 +149,17 @@ def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
             models.append("openmp")
         if facts.spent(Activity.MPI, Activity.MPI_SETUP):
             models.append("mpi")
-    return tuple(models)
+    models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
+    return tuple(dict.fromkeys(models))
+
+
+#: Device model → how the names of its runtime's functions begin.
+_DEVICE_CALLS = {"cuda": ("cuda", "__cuda"), "hip": ("hip", "__hip"), "openmp-target": ("__tgt_", "omp_target")}
+
+
+def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
+    """True if a function with one of the prefixes stands in the tree."""
+    return any(name.startswith(prefixes) for name in facts.profile.tree.names)
 
 
 def _notes(facts: Facts) -> tuple[str, ...]:

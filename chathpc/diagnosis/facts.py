@@ -26,6 +26,10 @@ HELPER_SHARE = 0.8
 DEFAULT_PERIOD = 0.005
 #: With fewer nodes than this the smallest value is probably more than one sample.
 FEW_VALUES = 30
+#: Nobody samples more often than once a microsecond, or once an event: a smaller value is no sample's.
+SHORTEST_PERIOD = 1e-6
+#: A trace leaves out some samples that repeat the one before, hardly ever more than half of them.
+TRACED_PART = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,20 +91,24 @@ class Facts:
 
     @cached_property
     def samples(self) -> float:
-        """Number of samples behind `total`: as the trace counts them, else with the smallest value taken for one sample.
+        """Number of samples behind `total`: from the trace and from the values of nodes that may have had one sample.
 
-        The smallest value may stand for several samples, so without a trace the number is a lower bound. Where few nodes
-        have a value even the smallest is hardly one sample; there a period of 5 ms, hpcrun's default, is assumed.
+        Such a value (the tenth from below of a hundred, as the very smallest can be an artefact of starting a counter) may
+        stand for several samples, so the number is rather too small. Where few nodes have a value even the smallest is hardly
+        one sample; there a period of 5 ms, hpcrun's default, is assumed. Where that and the trace disagree by more than a
+        factor of two, the trace is right.
         """
         measured = self.time[self.time > 0]
         if not len(measured):
             return 0.0
-        period = float(measured.min())
+        period = float(np.quantile(measured, 0.1, method="lower"))
         if len(measured) < FEW_VALUES and self.in_seconds:
             period = min(period, DEFAULT_PERIOD)
-        traced = self.profile.sample_count
-        everything = self.total + self.helper_time
-        return self.total / period if traced is None else max(self.total / period, traced * self.total / everything)
+        counted = self.total / max(period, SHORTEST_PERIOD if self.in_seconds else 1.0)
+        if self.profile.sample_count is None:
+            return counted
+        traced = self.profile.sample_count * self.total / (self.total + self.helper_time)
+        return traced if traced < TRACED_PART * counted else max(counted, traced)
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""

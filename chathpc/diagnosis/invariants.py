@@ -14,14 +14,34 @@ import numpy as np
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
+from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
-#: `a = `, `a[i] += `, `c->flux[k] *= `, `++i`, `i--`; not `==`, `<=`.
+#: An index or a list of arguments: brackets with at most one more level inside.
+_INDEX = r"(?:\[(?:[^\[\]=]|\[[^\[\]=]*\])*\]|\((?:[^()=]|\([^()=]*\))*\))"
+#: `a = `, `a[i] += `, `a[b[i]] = `, Fortran's `a(i) = `, `c->flux[k] *= `, `++i`, `i--`, `&i` (an address that is passed on);
+#: not `==`, `<=`.
 _ASSIGNED = re.compile(
-    r"([A-Za-z_]\w*)\s*(?:\[[^\]=]*\]\s*)*(?:[-+*/%&|^]|<<|>>)?=(?![=])|(?:\+\+|--)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)"
+    rf"([A-Za-z_]\w*)\s*(?:{_INDEX}\s*)*(?:[-+*/%&|^]|<<|>>)?=(?![=])|(?:\+\+|--|&)\s*([A-Za-z_]\w*)|([A-Za-z_]\w*)\s*(?:\+\+|--)"
 )
-_FORTRAN_DO = re.compile(r"^\s*do\s+(?:\d+\s+)?([a-z_]\w*)\s*=", re.IGNORECASE)
+_FORTRAN_DO = re.compile(r"^\s*(?:\w+\s*:\s*)?do\s+(?:\d+\s+)?([a-z_]\w*)\s*=", re.IGNORECASE)
+_FORTRAN_CALL = re.compile(r"\bcall\s+\w+\s*\((.*)", re.IGNORECASE)
+_FORTRAN_READ = re.compile(r"\bread\s*\([^)]*\)(.*)", re.IGNORECASE)
+#: What stands before the colon of `for (auto& [a, b] : list)`, and the right sides of `stream >> a >> b`.
+_RANGE_FOR = re.compile(r"\bfor\s*\(([^;:()]*(?:::[^;:()]*)*[^;:()]):(?!:)")
+_EXTRACTED = re.compile(r">>\s*([A-Za-z_]\w*)")
+#: A line that begins a loop; compilers may record a line of the body for it instead.
+_BEGINS_LOOP = {False: re.compile(r"\b(for|while|do)\b"), True: re.compile(r"^\s*(\w+\s*:\s*)?do\b", re.IGNORECASE)}
+#: So many lines above the recorded one are searched for the line that begins the loop.
+_ABOVE = 5
+_ENDS_DO = re.compile(r"^\s*(end\s*do\b|\d+\s+continue\b)", re.IGNORECASE)
+_FORTRAN_FILE = re.compile(r"\.(f|for|f77|f90|f95|f03|f08)$", re.IGNORECASE)
+_CALLED = re.compile(r"([A-Za-z_]\w*)\s*\(")
+#: Functions of their arguments alone, which may stand inside an argument.
+_PURE = frozenset(
+    {"abs", "fabs", "min", "max", "fmin", "fmax", "sqrt", "exp", "log", "pow", "sin", "cos", "tan", "floor", "ceil"}
+)
 _WORDS = frozenset(
     {
         "sizeof",
@@ -63,16 +83,13 @@ def invariant_call(
         (tree.file[inside] == tree.file[loop]) & np.isin(tree.kind[inside], (NodeKind.LINE, NodeKind.LOOP))
     ]
     last = int(max(lines.max(initial=line), line))
-    first = min(header, line)
-    if last - first > _LONGEST_LOOP:
+    fortran = bool(_FORTRAN_FILE.search(file))
+    read = _loop_text(facts.profile, file, min(header, line), last, fortran)
+    if read is None:
         return None
-    excerpt = facts.profile.read_source(file, first, 0)
-    body = [facts.profile.read_source(file, number, 0) for number in range(first, last + 1)]
-    if excerpt is None or any(one is None for one in body):
-        return None
-    texts = [one.lines[0] for one in body if one is not None]
-    changing = assigned(texts, header_offset=header - first)
-    call = invariant_argument(texts[line - first], callees, changing)
+    first, texts = read
+    changing = assigned(texts, fortran=fortran)
+    call = invariant_argument(_code(texts[line - first], fortran), callees, changing, fortran=fortran)
     if call is None or (not pure and not _NUMBERS.fullmatch(call.split("(", 1)[1].rstrip(")"))):
         return None
     place = facts.place(line_node, line_node=line_node)
@@ -87,31 +104,85 @@ def invariant_call(
     )
 
 
-def assigned(lines: list[str], *, header_offset: int = 0) -> set[str]:
-    """Names that a loop assigns, with those of its control variable; a member counts by its own name (`c->flux[k]`
-    → `flux`).
+def _loop_text(profile: Profile, file: str, first: int, last: int, fortran: bool) -> tuple[int, list[str]] | None:
+    """Number of the line that begins the loop, and the loop's lines up to its end; None if they are not all there.
+
+    Only lines with samples are known from the profile, and what changes an argument may have none: so the loop is read
+    from the word that begins it, at or above line `first`, to its closing bracket or `end do`, but at least to `last`.
+    """
+
+    def text(number: int) -> str | None:
+        found = profile.read_source(file, number, 0) if number > 0 else None
+        return found.lines[0] if found is not None and found.lines else None
+
+    for begin in range(first, max(first - _ABOVE, 1) - 1, -1):
+        header = text(begin)
+        if header is None:
+            return None
+        if _BEGINS_LOOP[fortran].search(_code(header, fortran)):
+            break
+    else:
+        return None
+    lines: list[str] = []
+    depth = 0
+    opened = False
+    for number in range(begin, begin + _LONGEST_LOOP):
+        one = text(number)
+        if one is None:
+            return (begin, lines) if number > last else None
+        lines.append(one)
+        code = _code(one, fortran)
+        if fortran:
+            depth += bool(_BEGINS_LOOP[True].match(code)) - bool(_ENDS_DO.match(code))
+            opened = True
+        else:
+            depth += code.count("{") - code.count("}")
+            opened = opened or "{" in code or code.rstrip().endswith(";")
+        if number >= last and opened and depth <= 0:
+            return begin, lines
+    return None
+
+
+def _code(text: str, fortran: bool) -> str:
+    """A line without its strings and its comment."""
+    return re.sub(r"\"[^\"]*\"|'[^']*'|!.*" if fortran else r"\"[^\"]*\"|//.*|/\*.*?(\*/|$)", " ", text)
+
+
+def assigned(lines: list[str], *, fortran: bool = False) -> set[str]:
+    """Names that a loop may change, its control variables among them; a member counts by its own name (`c->flux[k]` → `flux`).
+
+    Rather a name too many than one too few: what is passed by address, to a Fortran subroutine, or read counts as changed.
     """
     names: set[str] = set()
-    for offset, text in enumerate(lines):
-        code = re.sub(r'"[^"]*"|//.*|!.*$', "", text) if offset != header_offset else text
+    for text in lines:
+        code = _code(text, fortran)
         for match in _ASSIGNED.finditer(code):
             names.update(name for name in match.groups() if name)
-        if do := _FORTRAN_DO.match(code):
-            names.add(do[1])
-    return names
+        if fortran:
+            for pattern in (_FORTRAN_DO, _FORTRAN_CALL, _FORTRAN_READ):
+                for match in pattern.finditer(code):
+                    names.update(_IDENTIFIER.findall(match[1]))
+        else:
+            for match in _RANGE_FOR.finditer(code):
+                names.update(_IDENTIFIER.findall(match[1]))
+            names.update(_EXTRACTED.findall(code))
+    return {name.lower() for name in names} if fortran else names
 
 
-def invariant_argument(text: str, callees: list[str], changing: set[str]) -> str | None:
+def invariant_argument(text: str, callees: list[str], changing: set[str], *, fortran: bool = False) -> str | None:
     """The first call of one of `callees` in `text` none of whose argument names is in `changing`, as it is written;
-    None without one.
+    None without one. An argument that calls a function whose result may differ each time (`log(uniform())`) does not count.
     """
+    pure = {*callees, *_PURE, *_WORDS}
     for callee in callees:
-        for match in re.finditer(rf"\b(?:std::)?{re.escape(callee)}f?l?\s*\(", text):
+        for match in re.finditer(rf"\b(?:std::)?{re.escape(callee)}f?l?\s*\(", text, re.IGNORECASE if fortran else 0):
             arguments = _arguments(text, match.end())
             if arguments is None:
                 continue
-            names = {name for name in _IDENTIFIER.findall(arguments) if name not in _WORDS}
-            if not names & changing and "++" not in arguments and "--" not in arguments:
+            names = set(_IDENTIFIER.findall(arguments.lower() if fortran else arguments)) - _WORDS
+            # In Fortran `f(x)` may be an array, and functions are expected to have no side effects.
+            varies = not fortran and not set(_CALLED.findall(arguments)) <= pure
+            if not names & changing and not varies and "++" not in arguments and "--" not in arguments:
                 return f"{callee}({arguments.strip()})"
     return None
 

@@ -47,7 +47,7 @@ def post(
     seconds, see chathpc.jobs.limit.
     """
     seconds = time_limit(limit, environ, time.time())
-    if seconds <= 0:
+    if not seconds > 0:  # also where it is no number
         return Outcome(False, "no time is left in this job; nothing was done")
     tag = secrets.token_hex(6)
     try:

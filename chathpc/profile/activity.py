@@ -51,7 +51,7 @@ class Activity(IntEnum):
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
 _NAMES: tuple[tuple[Activity, str], ...] = (
     (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*$"),
-    (Activity.MPI, r"p?mpix?_[a-z]"),
+    (Activity.MPI, r"p?mpix?_(?!file_)[a-z]"),
     (
         Activity.MPI,
         r"(ompi|opal|orte|prte|pmix|mca|mpir|mpid|mpidi|mpidu|mpl|ucp|ucs|uct|fi|psm2?|libfabric|nccl|rccl)_[a-z]",
@@ -79,7 +79,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"(hpcrun_|libc_|new_|gi_|io_new_|io_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
         r"|fdatasync|sync_file_range|sync|syncfs|open(at)?(64)?|close|lseek(64)?|creat|(f|l)?stat(at)?(64)?|access|unlink(at)?|rename|mkdir|readdir(64)?|getdents(64)?|sendfile(64)?"
         r"|vf?printf(_internal)?|v?sn?printf(_internal)?|v?printf|fputs|puts|getline|getdelim|doallocbuf|file_(write|read|xsputn|xsgetn|overflow|underflow|doallocate|sync|seekoff)|do_write|do_flush|flush_all)$"
-        r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|MPI_File",
+        r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|p?mpi_file_",
     ),
     (
         Activity.LOCK,
@@ -103,7 +103,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     ),
     (
         Activity.GPU_LAUNCH,
-        r"(cu|cuda|hip)_?(launch|module_?launch|graph_?launch)|zeCommandListAppendLaunchKernel|clEnqueueNDRange|(cuda|hip)(Push|Pop)CallConfiguration|cuLaunch|hipExtModuleLaunch",
+        r"(?i:(cu|cuda|hip)_?(launch|module_?launch|graph_?launch|extmodulelaunch))|zeCommandListAppendLaunchKernel|clEnqueueNDRange|(cuda|hip)(Push|Pop)CallConfiguration",
     ),
     (
         Activity.GPU_SYNC,
@@ -111,7 +111,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     ),
     (
         Activity.GPU_COPY,
-        r"(cuda|hip|cu)_?mem(cpy|set|prefetch)|zeCommandListAppendMemoryCopy|clEnqueue(Read|Write|Copy)",
+        r"(?i:(cuda|hip|cu)_?mem(cpy|set|prefetch))|zeCommandListAppendMemoryCopy|clEnqueue(Read|Write|Copy)",
     ),
     (
         Activity.GPU_API,
@@ -162,13 +162,18 @@ def _combined(table: tuple[tuple[Activity, str], ...]) -> re.Pattern[str]:
 
 
 _NAME_PATTERN = _combined(_NAMES)
-_NAME_PATTERN_ANY_CASE = re.compile(_NAME_PATTERN.pattern.replace("p?mpi_", "p?mpi_"), re.IGNORECASE)
 _MODULE_PATTERN = _combined(_MODULES)
 _MATH_PATTERN = re.compile(_MATH)
 _OMP_MODULE = re.compile(r"libgomp|libomp|libiomp|libkmp")
 _OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _CASELESS = ("MPI_", "PMPI_", "MPIX_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
+#: Names that nobody gives to a function of another meaning: these are the library's even where the program brings its own
+#: copy with source lines (an interposed allocator, a static MPI). `mpi_exchange`, `free_grid` or `kmp_search` are not.
+_INTERFACE = re.compile(
+    r"P?MPI_[A-Z]|GOMP_|GOACC_|(je_|tc_|mi_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc)$"
+    r"|operator (new|delete)"
+)
 
 
 def activity_of_name(name: str) -> Activity | None:
@@ -246,6 +251,8 @@ def classify(tree: CallTree) -> Activities:
     stub_table = np.array([name.endswith("@plt") or _is_math(name) for name in names] + [False])
     stub = stub_table[tree.name]
     outside = ~_has_file(tree)
+    interface_table = np.array([bool(_INTERFACE.match(base_name(name))) for name in names] + [False])
+    unambiguous &= outside | interface_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
     frame = np.where(trusted, own, by_module)
@@ -278,7 +285,7 @@ def classify(tree: CallTree) -> Activities:
     own_code = is_frame & (frame == _USER)
     above = np.where(tree.parent >= 0, tree.parent, 0)
     frames_above = tree.nearest(is_frame)[above]
-    starts = is_frame & ~own_code & ((tree.parent < 0) | own_code[np.maximum(frames_above, 0)])
+    starts = is_frame & ~own_code & ((tree.parent < 0) | (frames_above < 0) | own_code[np.maximum(frames_above, 0)])
     anchor = tree.nearest(own_code | starts)
     in_library = (anchor >= 0) & starts[np.maximum(anchor, 0)]
     call = np.where(in_library, anchor, np.int32(-1)).astype(np.int32)
@@ -310,13 +317,22 @@ def classify(tree: CallTree) -> Activities:
 
 
 #: Folders of the C++ standard library's headers.
-_STANDARD_HEADERS = ("/include/c++/", "/bits/stl_", "/c++/v1/", "/ext/new_allocator", "/ext/aligned_buffer", "/bits/char_traits")
+_STANDARD_HEADERS = (
+    "/include/c++/",
+    "/bits/stl_",
+    "/c++/v1/",
+    "/ext/new_allocator",
+    "/ext/aligned_buffer",
+    "/bits/char_traits",
+)
 
 
 def template_library(tree: CallTree) -> BoolArray:
     """True for functions of the C++ standard library that were compiled into the program from its headers."""
     files = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
-    names = np.array([name.startswith(("std::", "__gnu_cxx::", "void std::", "bool std::")) for name in tree.names] + [False])
+    names = np.array(
+        [name.startswith(("std::", "__gnu_cxx::", "void std::", "bool std::")) for name in tree.names] + [False]
+    )
     return np.asarray(files[tree.file] | names[tree.name])
 
 

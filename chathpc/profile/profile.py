@@ -64,7 +64,8 @@ class Profile:
     """A calling context tree, its metrics and values, the locations, and what the data cannot tell.
 
     `run` holds facts about the run (title, command, …); `hardware` facts about the machine, as text.
-    `sample_count` is the number of time samples where the tool tells it. `caveats` are sentences; `not_collected` maps what is missing to the command that would collect it.
+    `sample_count` is the number of time samples where the tool tells it. `caveats` are sentences; `not_collected` maps
+    what is missing to the command that would collect it.
     """
 
     format: str
@@ -130,10 +131,8 @@ class Profile:
             return self.values.derived_total(found.id)
         column = self.values.inclusive(found.id)
         roots = [value for root in self.tree.roots if (value := column.at(int(root))) is not None]
-        if found.aggregation == Aggregation.SUM:
-            total = float(np.sum(np.array(roots), dtype=np.longdouble))
-        else:
-            total = max(roots, default=0.0)
+        summed = found.aggregation == Aggregation.SUM
+        total = float(np.sum(np.array(roots), dtype=np.longdouble)) if summed else max(roots, default=0.0)
         return total if metric == found.id else total / found.scale
 
     # -- tables --------------------------------------------------------------------------------------------

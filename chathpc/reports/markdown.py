@@ -34,7 +34,7 @@ def render(report: Report, style: Style) -> str:
     ]
     evidence = {record.id: record.statement for record in report.evidence}
     for number, finding in enumerate(report.findings, start=1):
-        blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, evidence)]
+        blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, report.headline, evidence)]
     uncited = wording.uncited(report)
     if uncited:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
@@ -52,7 +52,7 @@ def render(report: Report, style: Style) -> str:
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")
 
 
-def _finding(finding: FindingRecord, evidence: dict[str, str]) -> list[str]:
+def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) -> list[str]:
     name = finding.where.kernel or finding.where.function
     place = wording.place(finding.where)
     where = " at ".join(code(shorten(text, _NAME_WIDTH)) for text in (name, place) if text)
@@ -64,7 +64,7 @@ def _finding(finding: FindingRecord, evidence: dict[str, str]) -> list[str]:
     rows.append(f"**Sure?** {prose(wording.sure(finding))}")
     if finding.next_measurement:
         rows.append(f"**Next** {prose(finding.next_measurement)}")
-    return [where, prose(finding.summary), _list(rows)]
+    return [where, prose(wording.summary(finding, headline)), _list(rows)]
 
 
 def _explanation(report: Report) -> list[str]:

@@ -26,7 +26,7 @@ def render(report: Report, style: Style) -> str:
     evidence = {record.id: record for record in report.evidence}
     told: set[str] = set()
     for number, finding in enumerate(report.findings, start=1):
-        _finding(page, number, finding, evidence, told)
+        _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)])
     _explanation(page, report)
     _tree(page, report)
@@ -44,13 +44,13 @@ def _verdict(page: Page, report: Report) -> None:
 
 
 def _finding(
-    page: Page, number: int, finding: FindingRecord, evidence: dict[str, EvidenceRecord], told: set[str]
+    page: Page, number: int, finding: FindingRecord, summary: str, evidence: dict[str, EvidenceRecord], told: set[str]
 ) -> None:
     page.blank()
     title = Text.assemble((f"{number}".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
     page.ends(title, _where(page, finding.where))
-    if finding.summary:
-        page.paragraph(finding.summary)
+    if summary:
+        page.paragraph(summary)
     for identifier in finding.evidence:
         if identifier in evidence and identifier not in told:
             page.paragraph(evidence[identifier].statement, label=identifier, label_style="cyan")

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+
 from chathpc.profile import numbers
 from chathpc.report import FindingRecord, PlaceRecord, Report, SentenceRecord
 
 VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
 
+#: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
+_UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -19,7 +23,8 @@ def run_line(report: Report) -> list[str]:
         names = {metric.id: metric.source_name for metric in profile.metrics}
         total = numbers.quantity(report.tree.total, report.tree.unit)
         what = "thread time" if report.tree.metric.startswith("cpu.time") else "in all"
-        words.append(f"{total} {what} by {names.get(report.tree.metric) or report.tree.metric}")
+        source = _UNIT.sub("", names.get(report.tree.metric, "")) or report.tree.metric
+        words.append(f"{total} {what} by {source}")
     return [word for word in words if word]
 
 
@@ -47,6 +52,11 @@ def sure(finding: FindingRecord) -> str:
     reason = f": {finding.confidence_reason}" if finding.confidence_reason else ""
     against = "; ".join(text.rstrip(".") for text in finding.against) or "nothing found"
     return f"{level} ({round(finding.confidence * 100)} %){reason.rstrip('.')}. Against it: {against}."
+
+
+def summary(finding: FindingRecord, headline: str) -> str:
+    """What happens, unless the headline has said it already."""
+    return "" if finding.summary.strip() == headline.strip() else finding.summary
 
 
 def told(report: Report) -> list[SentenceRecord]:

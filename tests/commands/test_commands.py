@@ -19,6 +19,7 @@ from chathpc.reports import renderers
 from chathpc.reports.style import Style
 from tests.commands.conftest import Result
 from tests.reports.sample import sample
+from tests.reports.test_parts import small_profile
 
 Run = Callable[..., Result]
 Calls = list[dict[str, Any]]
@@ -125,7 +126,7 @@ def test_the_width_is_that_of_the_terminal_within_reason(
 
 def test_tree_prints_the_tree(run: Run, calls: Calls) -> None:
     lines = run("tree", "db", "--by", "loop").out.splitlines()
-    assert lines[0] == "small · 1 locations · 10.1 s of cpu.time · 3 of 5 contexts"
+    assert lines[0] == "small · 1 thread · 10.1 s of cpu.time · 3 of 5 contexts"
     assert [line.split()[-2:] for line in lines[2:5]] == [["main", "a.c:1"], ["at", "a.c:2"], ["f", "a.c:10"]]
 
 
@@ -153,6 +154,22 @@ def test_metrics_lists_ids_names_units_and_totals(run: Run, calls: Calls) -> Non
     content = json.loads(run("metrics", "db", "--format", "json").out)
     assert content["metrics"][0]["total"] == pytest.approx(10.05)
     assert content["locations"] == {"count": 1, "time": {"count": 1, "min": 10.05, "mean": 10.05, "max": 10.05}}
+
+
+def test_metrics_says_what_the_data_cannot_tell(run: Run, calls: Calls, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    import chathpc
+
+    profile = replace(
+        small_profile(), caveats=("Few samples.",), not_collected={"cache misses": "hpcrun -e cache-misses"}
+    )
+    monkeypatch.setattr(chathpc, "load", lambda *paths: profile)
+    text = run("metrics", "db").out
+    assert " - Few samples." in text
+    assert "   cache misses\n     hpcrun -e cache-misses\n" in text
+    content = json.loads(run("metrics", "db", "--format", "json").out)
+    assert content["not_collected"] == {"cache misses": "hpcrun -e cache-misses"}
 
 
 def test_adapters_list_names_every_format(run: Run) -> None:

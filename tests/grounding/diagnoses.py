@@ -268,17 +268,21 @@ def io_small() -> Diagnosis:
                 "E1 E2 E3 E5",
                 seconds=28.15,
                 share=0.584,
-                advice=("Collect the records in a buffer of 4 MiB or more and write it in one call (setvbuf, MPI-IO, HDF5).",),
+                advice=(
+                    "Collect the records in a buffer of 4 MiB or more and write it in one call (setvbuf, MPI-IO, HDF5).",
+                ),
                 next_measurement="strace -c -e trace=write ./particles",
             ),
         ),
         evidence=(
-            evidence("E1", "File writes take 28.2 s, 58.4 % of the run.", 28.15, "s", "file writes", "io.write.time", place),
-            evidence("E2", "write is called 9,600,000 times.", 9.6e6, "count", "write calls", "io.write.calls", place),
-            evidence("E3", "The mean size of a write is 512 bytes.", 512, "bytes", "write size", "io.write.bytes", place),
             evidence(
-                "E4", "File reads take 0.43 s, 0.89 % of the run.", 0.43, "s", "file reads", "io.read.time"
+                "E1", "File writes take 28.2 s, 58.4 % of the run.", 28.15, "s", "file writes", "io.write.time", place
             ),
+            evidence("E2", "write is called 9,600,000 times.", 9.6e6, "count", "write calls", "io.write.calls", place),
+            evidence(
+                "E3", "The mean size of a write is 512 bytes.", 512, "bytes", "write size", "io.write.bytes", place
+            ),
+            evidence("E4", "File reads take 0.43 s, 0.89 % of the run.", 0.43, "s", "file reads", "io.read.time"),
             evidence("E5", "Computing takes 19.2 s of 48.2 s (39.8 %).", 19.2, "s", "computing", "cpu.time"),
         ),
         not_collected={"file system counters": "Darshan"},
@@ -309,9 +313,17 @@ def low_occupancy() -> Diagnosis:
             ),
         ),
         evidence=(
-            evidence("E1", "rk4_kernel takes 6.4 s, 81 % of the run.", 6.4, "s", "rk4_kernel", "gpu.kernel.time", place),
             evidence(
-                "E2", "rk4_kernel uses 232 registers per thread.", 232, "count", "registers of rk4_kernel", "gpu.registers", place
+                "E1", "rk4_kernel takes 6.4 s, 81 % of the run.", 6.4, "s", "rk4_kernel", "gpu.kernel.time", place
+            ),
+            evidence(
+                "E2",
+                "rk4_kernel uses 232 registers per thread.",
+                232,
+                "count",
+                "registers of rk4_kernel",
+                "gpu.registers",
+                place,
             ),
             evidence(
                 "E3",
@@ -332,7 +344,12 @@ def low_occupancy() -> Diagnosis:
                 place,
             ),
             evidence(
-                "E5", "reduce_kernel takes 0.9 s, 11.4 % of the run.", 0.9, "s", "reduce_kernel", "gpu.kernel.time",
+                "E5",
+                "reduce_kernel takes 0.9 s, 11.4 % of the run.",
+                0.9,
+                "s",
+                "reduce_kernel",
+                "gpu.kernel.time",
                 Place("integrate", "/src/rk4.cu", 140, kernel="reduce_kernel"),
             ),
         ),
@@ -355,7 +372,9 @@ def two_host_causes() -> Diagnosis:
                 "E1 E2",
                 seconds=5.34,
                 share=0.445,
-                advice=("Replace pow(x, 6) by multiplications and compare squared distances, so that sqrt is not needed.",),
+                advice=(
+                    "Replace pow(x, 6) by multiplications and compare squared distances, so that sqrt is not needed.",
+                ),
             ),
             finding(
                 "lock-contention",
@@ -380,7 +399,15 @@ def two_host_causes() -> Diagnosis:
                 "cpu.time",
                 lock,
             ),
-            evidence("E4", "7 of 8 threads wait for the lock at the same time.", 7, "threads", "threads that wait", "cpu.time", lock),
+            evidence(
+                "E4",
+                "7 of 8 threads wait for the lock at the same time.",
+                7,
+                "threads",
+                "threads that wait",
+                "cpu.time",
+                lock,
+            ),
         ),
     )
 

@@ -107,3 +107,19 @@ def test_a_report_without_findings_shows_what_its_verdict_rests_on(verdict: str,
     assert "Measured" in text
     assert all(f"E{number}" in text for number in range(1, 9))
     assert "## Measured" in renderers()["markdown"](report, Style())
+
+
+def test_the_headline_is_not_said_again() -> None:
+    report = sample()
+    first = report.findings[0].model_copy(update={"summary": report.headline})
+    report = report.model_copy(update={"findings": [first, *report.findings[1:]]})
+    for form in ("text", "markdown"):
+        words = " ".join(renderers()[form](report, Style(width=110)).split())
+        assert words.count(report.headline) == 1
+
+
+def test_a_unit_behind_the_name_of_a_metric_is_left_out() -> None:
+    report = sample()
+    metric = report.profile.metrics[0].model_copy(update={"source_name": "REALTIME (sec)"})
+    report = report.model_copy(update={"profile": report.profile.model_copy(update={"metrics": [metric]})})
+    assert renderers()["text"](report, Style()).splitlines()[0].endswith("9.01 s thread time by REALTIME")

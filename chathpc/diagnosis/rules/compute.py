@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.invariants import invariant_call
 from chathpc.profile import numbers
@@ -134,7 +134,7 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=expensive.id,
         where=place,
-        summary=f"Calls of {listed} in {place.function} take {numbers.percent(total / facts.total)} of the time"
+        summary=f"Calls of {listed} in {place.function} take {share_here(facts, cost, total)}"
         + (
             f", in the loop at {facts.profile.tree.place(loop)}."
             if loop >= 0 and facts.profile.tree.place(loop)

@@ -156,7 +156,9 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                     )
                 )
             if place.line:
-                at_line = float(weight[kernel.nodes][profile.tree.line[kernel.nodes] == place.line].sum())
+                tree = profile.tree
+                same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
+                at_line = float(weight[kernel.nodes][same].sum())
                 evidence.append(
                     fact(
                         facts,
@@ -173,7 +175,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                 cause=identifier,
                 where=place,
                 summary=f"Warps of {kernel.name} wait for {words} in {numbers.percent(share)} of their samples.",
-                cost=cost if device else share * part,
+                cost=cost,
                 share=share * part,
                 threshold=entry.threshold("min_stall_share") * part,
                 evidence=tuple(evidence),
@@ -277,6 +279,8 @@ def launches(facts: Facts) -> Iterable[Draft]:
     if count < entry.threshold("min_launches") or seconds / count >= limit:
         return
     found = kernels(profile)
+    if not found:
+        return
     most_launched = max(found, key=lambda kernel: kernel.launches)
     place = _launch_site(facts, most_launched.top)
     mean = seconds / count

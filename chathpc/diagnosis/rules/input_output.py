@@ -8,13 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
-_METADATA = re.compile(r"(f)?(open|close|stat|unlink|rename|mkdir|readdir|access)")
 
 
 def input_output(facts: Facts) -> Iterable[Draft]:
@@ -62,20 +61,21 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     volume = _bytes(facts)
     entry, summary = (
         bound,
-        f"{place.function} spends {numbers.percent(cost / facts.total)} of the time in file operations ({ranked[0][0]}).",
+        f"{place.function} spends {share_here(facts, hot.weight, cost)} in file operations ({ranked[0][0]}).",
     )
     signs = 2
     if syncing > 0.5 * cost:
+        sync = next(name for name, _ in ranked if _SYNCING.search(name))
         evidence.append(
             fact(
                 facts,
-                f"{time_text(facts, syncing)} of it is forcing data to the device ({ranked[0][0]}).",
+                f"{time_text(facts, syncing)} of it is forcing data to the device ({sync}).",
                 syncing,
-                subject=ranked[0][0],
+                subject=sync,
                 how="time in functions of the fsync family",
             )
         )
-        summary = f"{place.function} forces data to the device again and again: {ranked[0][0]} has {numbers.percent(syncing / facts.total)} of the time."
+        summary = f"{place.function} forces data to the device again and again: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
     elif volume is not None and facts.in_seconds and transferring > 0.3 * cost:
         rate = volume / cost
@@ -92,10 +92,10 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         )
         if rate < small.threshold("max_throughput"):
             entry, signs = small, 3
-            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {numbers.percent(cost / facts.total)} of the time."
+            summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {share_here(facts, hot.weight, cost)}."
         elif _cpu_cost_of_calls(rate):
             entry = small
-            summary = f"{place.function} makes many small requests: {numbers.percent(cost / facts.total)} of the time in {ranked[0][0]}."
+            summary = f"{place.function} makes many small requests, mostly {ranked[0][0]}: {share_here(facts, hot.weight, cost)}."
     yield Draft(
         cause=entry.id,
         where=place,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -51,7 +51,7 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
     yield Draft(
         cause=identifier,
         where=place,
-        summary=f"{place.function} {does}{' in a loop' if in_loop else ''}: {numbers.percent(cost / facts.total)} of the time.",
+        summary=f"{place.function} {does}{' in a loop' if in_loop else ''}: {share_here(facts, part, cost)}.",
         cost=cost,
         share=cost / facts.total,
         threshold=entry.threshold("min_share"),
@@ -120,6 +120,7 @@ def leak(facts: Facts) -> Iterable[Draft]:
             ),
         ),
         signs=2,
+        samples=0,
         against=("It costs no time that the profile could see.",),
     )
 
@@ -172,11 +173,11 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
             fact(
                 facts,
                 f"{numbers.percent(part / faults)} of them in {place.function}.",
-                part,
-                unit="count",
+                part / faults,
+                unit="ratio",
                 metric="cpu.page-faults",
                 subject=str(place.function),
-                how="page faults by function",
+                how="page faults of the function / all page faults",
                 where=place,
             ),
         ),

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -88,15 +88,18 @@ def team(facts: Facts) -> Team | None:
     if not marks.any():
         return None
     region_node = tree.nearest(marks)
-    names, region = np.unique(tree.name[np.maximum(region_node, 0)], return_inverse=True)
+    inside = region_node >= 0
+    names, numbered = np.unique(tree.name[region_node[inside]], return_inverse=True)
     count = len(names)
+    region = np.full(len(tree), -1, dtype=np.int32)
+    region[inside] = numbered
     kind = facts.activities.kind
     waiting = np.isin(kind, (*_WAITING, Activity.OMP_LOCK))
     idle = waiting | np.isin(
         kind, (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.MPI, Activity.MPI_SETUP, Activity.HELPER)
     )
     # Columns: one per region, then serial code, then waiting.
-    group = np.where(region_node >= 0, region, count)
+    group = np.where(inside, region, count)
     group = np.where(waiting, count + 1, np.where(idle, -1, group)).astype(np.int32)
     times = facts.grouped(group, count + 2)
     active = (times[:, :count].sum(axis=1) > 0) | (times[:, count + 1] > 0)
@@ -115,7 +118,7 @@ def team(facts: Facts) -> Team | None:
         process=process[threaded].astype(np.int32),
         regions=tuple(readable_function(tree.names[name]) for name in names),
         region_names=names.astype(np.int32),
-        region_of_node=np.where(region_node >= 0, region, -1).astype(np.int32),
+        region_of_node=region,
     )
 
 
@@ -208,7 +211,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
             facts,
             f"The difference to the busiest thread adds up to {time_text(facts, float(imbalance[region]))} over {len(work)} threads, "
             f"{numbers.percent(min(cost / waited, 1.0))} of the waiting.",
-            cost,
+            float(imbalance[region]),
             subject=f"imbalance of {where_name}",
             how="sum over threads of (busiest − thread)",
             where=place,
@@ -246,7 +249,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         return
     place, in_function = hot.place, hot.weight
     serial = float(threads.serial.sum())
-    count = len(threads.process)
+    others = int(np.bincount(threads.process).max()) - 1
     evidence = (
         fact(
             facts,
@@ -274,7 +277,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     yield Draft(
         cause="omp-serial-fraction",
         where=place,
-        summary=f"{place.function} runs on one thread while {count - 1} other{'s wait' if count > 2 else ' waits'}.",
+        summary=f"{place.function} runs on one thread while {others} other{'s wait' if others > 1 else ' waits'}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -386,7 +389,7 @@ def critical(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Threads queue at the critical section in {place.function}: {numbers.percent(cost / facts.total)} of the thread time.",
+        summary=f"Threads queue at the critical section in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=cost / facts.total,
         threshold=entry.threshold("min_share"),

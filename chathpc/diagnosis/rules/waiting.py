@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -28,7 +28,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Threads wait for a lock taken in {place.function}: {numbers.percent(cost / facts.total)} of the thread time.",
+        summary=f"Threads wait for a lock taken in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=cost / facts.total,
         threshold=entry.threshold("min_share"),
@@ -85,7 +85,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{place.function} waits in {call} ({numbers.percent(share)} of the thread time) instead of working.",
+        summary=f"{place.function} waits in {call} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=share,
         headroom=None if nobody >= 0.3 else 0.1,

@@ -434,6 +434,7 @@ def a_string_without_end(folder: Path) -> Path:
 
 
 def _yaml(folder: Path, text: str | bytes) -> Path:
+    """A database with `text` as default.yaml; it is only parsed if it may hold a formula, so a comment with a brace may help."""
     path = database(folder).path
     (path / "metrics" / "default.yaml").write_bytes(text.encode() if isinstance(text, str) else text)
     return path
@@ -443,7 +444,7 @@ def _yaml(folder: Path, text: str | bytes) -> Path:
 def a_yaml_bomb_of_aliases(folder: Path) -> Path:
     rows = ["a0: &a0 [x, x, x, x, x, x, x, x, x, x]"]
     rows += [f"a{k}: &a{k} [{', '.join([f'*a{k - 1}'] * 10)}]" for k in range(1, 30)]
-    return _yaml(folder, "\n".join([*rows, "roots: *a29", "inputs: *a29"]))
+    return _yaml(folder, "\n".join(["# {", *rows, "roots: *a29", "inputs: *a29"]))
 
 
 @bomb("profile")
@@ -457,7 +458,7 @@ def a_yaml_bomb_inside_a_formula(folder: Path) -> Path:
 
 @bomb("profile", caveat="default.yaml")
 def yaml_nested_a_hundred_thousand_deep(folder: Path) -> Path:
-    return _yaml(folder, "roots: " + "[" * 100_000 + "]" * 100_000)
+    return _yaml(folder, "# {\nroots: " + "[" * 100_000 + "]" * 100_000)
 
 
 @bomb("profile")
@@ -473,7 +474,7 @@ def a_yaml_formula_nested_ten_thousand_deep(folder: Path) -> Path:
 
 @bomb("profile", caveat="default.yaml")
 def yaml_that_asks_for_python(folder: Path) -> Path:
-    return _yaml(folder, "roots: !!python/object/apply:os.system ['touch owned']")
+    return _yaml(folder, "# {\nroots: !!python/object/apply:os.system ['touch owned']")
 
 
 @bomb("profile", caveat="default.yaml")

@@ -36,7 +36,7 @@ MEMORY_CONSTANT = 64 << 20
 MEMORY_PER_BYTE = 20
 
 #: Address space beyond which the child is refused memory; wide, so that a blow-up is seen as one and not as a polite error.
-ADDRESS_SPACE = 3 << 30
+ADDRESS_SPACE = 1 << 30
 
 GOOD = ("profile", "late", "refused")
 NOBODY = 65534

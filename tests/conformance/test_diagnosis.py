@@ -1,0 +1,142 @@
+"""Diagnoses of measured programs, against what their authors planted and what experts concluded."""
+
+from __future__ import annotations
+
+import json
+import os
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chathpc.adapters.load import load
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.records import Diagnosis, Finding
+from chathpc.errors import ChathpcError
+from chathpc.explain import explain
+from tests.diagnosis.parts import check
+
+DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
+needs_data = pytest.mark.skipif(
+    not DATA.is_dir(), reason="needs measured databases (CHATHPC_TEST_DATA, or ../shared/data beside the repository)"
+)
+APPS = sorted(path.parent for path in DATA.glob("apps/*/NOTES.json"))
+PLANTED = sorted(path.parent for path in DATA.glob("planted/p*/truth.json"))
+TWINS = [folder for folder in PLANTED if (folder / "database-fixed").is_dir()]
+DATABASES = sorted(
+    {path.parent for pattern in ("meta.db", "experiment.xml") for path in DATA.glob(f"**/{pattern}")},
+    key=lambda path: str(path),
+)
+
+#: What host times, call paths and the collected events can show.
+DETECTED = {
+    "allocation-churn",
+    "blocking-wait",
+    "expensive-math",
+    "healthy",
+    "io-bound",
+    "io-small-requests",
+    "loop-invariant-work",
+    "memory-leak",
+    "mpi-collective-wait",
+    "mpi-communication-bound",
+    "mpi-late-sender",
+    "mpi-load-imbalance",
+    "omp-critical-contention",
+    "omp-fine-grained-regions",
+    "omp-load-imbalance",
+    "omp-serial-fraction",
+    "page-faults",
+    "redundant-copies",
+    "unoptimised-build",
+}
+#: What they cannot show: it needs hardware counters or several runs.
+NOT_VISIBLE = {
+    "memory-bandwidth",
+    "omp-false-sharing",
+    "quadratic-algorithm",
+    "redundant-recursion",
+    "strided-access",
+}
+
+
+@cache
+def diagnosis_of(database: Path) -> Diagnosis:
+    return diagnose(load(database))
+
+
+def truth_of(folder: Path) -> dict[str, Any]:
+    return dict(json.loads((folder / "truth.json").read_text()))
+
+
+def with_cause(*wanted: str) -> list[Path]:
+    return [folder for folder in PLANTED if truth_of(folder)["cause"] in wanted]
+
+
+def concluded(diagnosis: Diagnosis) -> set[str]:
+    return {diagnosis.verdict.value, *(finding.cause for finding in diagnosis.findings)}
+
+
+def last_component(name: str | None) -> str:
+    """`Array2<int>::index` → `index`."""
+    return (name or "").rsplit("::", 1)[-1]
+
+
+@needs_data
+def test_every_planted_cause_is_either_detected_or_known_to_be_out_of_sight() -> None:
+    assert {truth_of(folder)["cause"] for folder in PLANTED} <= DETECTED | NOT_VISIBLE
+
+
+@needs_data
+@pytest.mark.parametrize("folder", APPS, ids=lambda path: path.name)
+def test_nothing_that_experts_call_wrong_is_said_about_an_application(folder: Path) -> None:
+    wrong = set(json.loads((folder / "NOTES.json").read_text())["wrong_causes"])
+    assert not wrong & concluded(diagnosis_of(folder / "database"))
+
+
+@needs_data
+@pytest.mark.parametrize("folder", with_cause(*DETECTED), ids=lambda path: f"{path.name}-{truth_of(path)['cause']}")
+def test_the_planted_cause_is_the_first_finding_at_its_place(folder: Path) -> None:
+    truth, diagnosis = truth_of(folder), diagnosis_of(folder / "database")
+    right = {truth["cause"], *truth["acceptable"]}
+    if diagnosis.verdict == "healthy":
+        assert "healthy" in right
+        return
+    first = diagnosis.findings[0]
+    assert first.cause in right
+    if places := truth.get("acceptable_functions"):
+        assert last_component(first.where.function) in {last_component(name) for name in places}
+
+
+@needs_data
+@pytest.mark.parametrize("folder", with_cause(*NOT_VISIBLE), ids=lambda path: f"{path.name}-{truth_of(path)['cause']}")
+def test_what_cannot_be_seen_is_not_taken_for_waiting_or_output(folder: Path) -> None:
+    found = concluded(diagnosis_of(folder / "database"))
+    assert not [cause for cause in found if cause.startswith(("omp-", "mpi-", "io-")) or cause == "oversubscription"]
+
+
+@needs_data
+@pytest.mark.parametrize("folder", TWINS, ids=lambda path: f"{path.name}-{truth_of(path)['cause']}")
+def test_the_repaired_twin_has_lost_the_planted_cause_or_half_of_its_share(folder: Path) -> None:
+    planted = truth_of(folder)["cause"]
+    after = diagnosis_of(folder / "database-fixed").findings
+    if not after or after[0].cause != planted:
+        return
+    assert share_of(diagnosis_of(folder / "database").findings, planted) > 2 * after[0].share
+
+
+def share_of(findings: tuple[Finding, ...], cause: str) -> float:
+    return max((finding.share for finding in findings if finding.cause == cause), default=0.0)
+
+
+@needs_data
+@pytest.mark.parametrize("database", DATABASES, ids=lambda path: str(path.relative_to(DATA)))
+def test_evidence_of_any_database_hangs_together_and_makes_a_report(database: Path) -> None:
+    try:
+        profile = load(database)
+    except ChathpcError:
+        pytest.skip("this database is refused, as the tests of the adapters want it")
+    check(diagnose(profile))
+    report = explain(profile)
+    assert type(report).model_validate_json(report.to_json()) == report

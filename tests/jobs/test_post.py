@@ -1,0 +1,259 @@
+"""`chathpc post` at the end of a job: exit code 0, whole files or none, at most one line on stderr, whatever happens."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from chathpc.jobs.limit import time_limit
+from chathpc.jobs.post import FILES, folder_beside
+from chathpc.report import Report
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
+from tests.reports.sample import sample
+
+ROOT = Path(__file__).parents[2]
+NAMES = set(FILES.values())
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if name in ("PATH", "LANG") or name.startswith("COV")}
+    return kept | {"PYTHONPATH": str(ROOT)} | dict(extra or {})
+
+
+def post(
+    behaviour: str, *args: str, env: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tests.jobs.stub", behaviour, "post", *args]
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
+    return subprocess.run(command, env=environment(env), text=True, timeout=60, check=False, **options)
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    (tmp_path / "job" / "database").mkdir(parents=True)
+    return tmp_path / "job" / "database"
+
+
+def names(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir()}
+
+
+def test_three_reports_are_written_beside_the_profile_and_the_verdict_into_the_log(database: Path) -> None:
+    done = post("fine", str(database))
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("chathpc: BOTTLENECK 35.2 % of the thread time")
+    assert done.stdout.endswith(f" See {database.parent / 'report.txt'}\n")
+    assert names(database.parent) == {"database", *NAMES}
+    for form, file in FILES.items():
+        text = (database.parent / file).read_text(encoding="utf-8")
+        assert text == renderers()[form](sample(), Style(width=100))
+
+
+def test_the_folder_of_the_reports_is_made_if_it_is_missing(database: Path, tmp_path: Path) -> None:
+    assert post("fine", str(database), "-o", str(tmp_path / "a" / "b")).returncode == 0
+    assert names(tmp_path / "a" / "b") == NAMES
+    assert names(database.parent) == {"database"}
+
+
+def test_the_reports_of_a_database_in_the_current_folder_go_there(tmp_path: Path) -> None:
+    assert folder_beside([tmp_path / "db"]) == tmp_path
+    assert folder_beside([tmp_path / "db" / ""]) == tmp_path
+    assert folder_beside([Path("db")]) == Path.cwd()
+
+
+def test_work_is_done_at_low_priority_with_one_thread_and_no_model(database: Path) -> None:
+    done = post("modest", str(database))
+    assert done.stdout.startswith(f"chathpc: BOTTLENECK {min(19, os.nice(0) + 10)} 1 0 none See ")
+
+
+#: Behaviour, further arguments, a part of the line on stderr (None: no trouble).
+FAULTS: dict[str, tuple[str, list[str], str | None]] = {
+    "a damaged profile": ("unreadable", [], "db/meta.db at byte 12: damaged badly Measure again"),
+    "a bug": ("bug", [], "internal error, please report it: ZeroDivisionError: a bug"),
+    "code that exits": ("exit", [], "internal error, please report it: SystemExit: 3"),
+    "too little memory": ("memory", [], "out of memory"),
+    "a crash": ("crash", [], "ended unexpectedly with SIGSEGV"),
+    "the out-of-memory killer": ("killed", [], "ended unexpectedly with SIGKILL, perhaps for lack of memory"),
+    "no end": ("hang", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
+    "no end in a library": ("deaf", ["--time-limit", "0.5"], "stopped after 0.5 s, the time limit"),
+    "noise of libraries": ("noise", [], None),
+    "a full file system": ("full", [], "report.txt: File too large. Name another file with -o"),
+    "a folder that cannot be made": ("fine", ["-o", "/proc/no/such"], "Cannot create /proc/no/such: "),
+    "a folder that cannot be written": ("fine", ["-o", "/proc"], "Cannot write /proc/report.txt: "),
+    "a file in place of the folder": ("fine", ["-o", "/dev/null"], "Cannot create /dev/null: "),
+    "an option that does not exist": ("fine", ["--nonsense"], "No such option"),
+    "a limit that is no number": ("fine", ["--time-limit", "soon"], "'soon' is not a valid float"),
+    "a limit of nothing": ("fine", ["--time-limit", "0"], "no time is left in this job"),
+    "a limit that is not a number at all": ("fine", ["--time-limit", "nan"], "no time is left in this job"),
+    "a limit without end": ("fine", ["--time-limit", "inf"], None),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_a_fault_is_one_line_on_stderr_and_never_fails_the_job(fault: str, database: Path) -> None:
+    behaviour, args, expected = FAULTS[fault]
+    done = post(behaviour, str(database), *args)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    if expected is None:
+        assert done.stderr == ""
+        assert names(database.parent) == {"database", *NAMES}
+        return
+    assert len(done.stderr.splitlines()) == 1
+    assert done.stderr.startswith("chathpc: post: ")
+    assert expected in done.stderr
+    assert done.stderr.endswith(" The job is not affected.\n")
+    assert names(database.parent) == {"database"}
+
+
+#: Surroundings of a job on a compute node: environment, and what is done before the program starts.
+SURROUNDINGS: dict[str, tuple[dict[str, str], Callable[[], None] | None]] = {
+    "no home": ({"HOME": "/nonexistent", "XDG_CACHE_HOME": "/proc/x", "XDG_CONFIG_HOME": "/proc/x"}, None),
+    "an empty home variable": ({"HOME": ""}, None),
+    "the C locale": ({"LANG": "C", "LC_ALL": "C"}, None),
+    "an unknown locale": ({"LC_ALL": "xx_YY.nonsense"}, None),
+    "an ASCII stdout": ({"PYTHONIOENCODING": "ascii"}, None),
+    "no temporary folder": ({"TMPDIR": "/nonexistent"}, None),
+    "closed stdin": ({}, lambda: os.close(0)),
+    "closed stdout": ({}, lambda: os.close(1)),
+    "closed stderr": ({}, lambda: os.close(2)),
+    "all closed": ({}, lambda: os.closerange(0, 3)),
+    "SIGCHLD ignored": ({}, lambda: signal.signal(signal.SIGCHLD, signal.SIG_IGN) and None),
+    "a strict umask": ({}, lambda: os.umask(0o077) and None),
+    "a job that ends later": ({"SLURM_JOB_END_TIME": "99999999999"}, None),
+    "an end of the job that is no number": ({"SLURM_JOB_END_TIME": "soon"}, None),
+}
+
+
+@pytest.mark.parametrize("surroundings", SURROUNDINGS)
+def test_the_surroundings_of_a_job_change_nothing(surroundings: str, database: Path) -> None:
+    env, before = SURROUNDINGS[surroundings]
+    done = post("fine", str(database), env=env, preexec_fn=before)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert names(database.parent) == {"database", *NAMES}
+    Report.model_validate_json((database.parent / "report.json").read_text())
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_full_stream_does_not_fail_the_job(stream: str, database: Path) -> None:
+    with open("/dev/full", "w") as full:
+        assert post("fine" if stream == "stdout" else "bug", str(database), **{stream: full}).returncode == 0
+
+
+def test_no_path_at_all_does_not_fail_the_job() -> None:
+    done = post("fine")
+    assert done.returncode == 0
+    assert done.stderr == "chathpc: post: Missing argument 'PATH...'. The job is not affected.\n"
+
+
+def test_a_current_folder_that_is_gone_does_not_fail_the_job(tmp_path: Path) -> None:
+    def vanish() -> None:
+        os.chdir(tmp_path)
+        tmp_path.rmdir()
+
+    done = post("fine", "db", preexec_fn=vanish)
+    assert done.returncode == 0
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_old_reports_stay_if_there_are_no_new_ones(database: Path) -> None:
+    for file in NAMES:
+        (database.parent / file).write_text("old")
+    assert post("full", str(database)).returncode == 0
+    assert names(database.parent) == {"database", *NAMES}
+    assert {(database.parent / file).read_text() for file in NAMES} == {"old"}
+
+
+def test_the_end_of_the_job_is_respected(database: Path) -> None:
+    done = post("hang", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 31)})
+    assert done.returncode == 0
+    assert "the time limit" in done.stderr
+    done = post("fine", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 20)})
+    assert "no time is left in this job" in done.stderr
+    assert names(database.parent) == {"database"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "end", "limit"),
+    [
+        (None, None, 120.0),
+        (None, "1000", -30.0),
+        (None, "1050", 20.0),
+        (None, "1150", 120.0),
+        (None, "9999", 120.0),
+        (None, "soon", 120.0),
+        (5.0, "1001", 5.0),
+        (600.0, None, 600.0),
+    ],
+)
+def test_the_limit_is_two_minutes_or_what_the_job_leaves(asked: float | None, end: str | None, limit: float) -> None:
+    environ = {} if end is None else {"SLURM_JOB_END_TIME": end}
+    assert time_limit(asked, environ, now=1000.0) == limit
+
+
+def start(behaviour: str, database: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "tests.jobs.stub", behaviour, "post", str(database)]
+    return subprocess.Popen(command, env=environment(), text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def wait_for_child(process: subprocess.Popen[str]) -> None:
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    while not children.read_text().strip():
+        time.sleep(0.005)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGUSR1, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_ends_the_work_but_not_the_job(number: signal.Signals, database: Path) -> None:
+    with start("deaf", database) as process:
+        wait_for_child(process)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert err == f"chathpc: post: stopped by {number.name}. The job is not affected.\n"
+    assert names(database.parent) == {"database"}
+
+
+def test_nothing_goes_on_working_when_post_has_ended(database: Path) -> None:
+    with start("hang", database) as process:
+        wait_for_child(process)
+        child = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text())
+        process.terminate()
+        process.communicate(timeout=30)
+    assert not Path(f"/proc/{child}").exists()
+
+
+def test_a_signal_at_any_moment_leaves_old_or_new_files_only(database: Path) -> None:
+    wanted = {file: renderers()[form](sample(), Style(width=100)) for form, file in FILES.items()}
+    for file in NAMES:
+        (database.parent / file).write_text("old")
+    draw = random.Random(7)
+    for _ in range(25):
+        with start("slow", database) as process:
+            wait_for_child(process)
+            time.sleep(draw.uniform(0.0, 0.6))
+            process.send_signal(draw.choice([signal.SIGTERM, signal.SIGUSR1]))
+            process.communicate(timeout=30)
+        assert process.returncode == 0
+        assert names(database.parent) == {"database", *NAMES}
+        for file, text in wanted.items():
+            assert (database.parent / file).read_text(encoding="utf-8") in ("old", text)
+
+
+def test_a_real_path_that_is_no_profile_does_not_fail_the_job(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "chathpc", "post", str(tmp_path / "no\x1b[31m")],
+        env=environment(), text=True, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (0, "")
+    assert "no such file or folder" in done.stderr
+    assert "\x1b" not in done.stderr

@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import os
+import pwd
+from pathlib import Path
+
+import pytest
+
+from chathpc.errors import UsageError
+from chathpc.llm import places
+from chathpc.llm.settings import Settings, load_settings
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Path:
+    return tmp_path / "etc" / "config.yaml"
+
+
+def write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+
+
+def load(site: Path, **options: object) -> Settings:
+    return load_settings(options, site=site)
+
+
+# Which of the five places say something → the value that counts. Each place says its own name.
+PLACES = ["option", "environment", "project", "user", "site"]
+
+
+@pytest.mark.parametrize("first", range(5))
+def test_the_first_place_that_says_something_counts(
+    first: int, site: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    speaking = PLACES[first:]
+    options = {"llm": "local:option"} if "option" in speaking else {}
+    if "environment" in speaking:
+        monkeypatch.setenv("CHATHPC_LLM", "local:environment")
+    if "project" in speaking:
+        write(own_home / "chathpc.yaml", "llm: local:project\n")
+    if "user" in speaking:
+        write(own_home / ".config/chathpc/config.yaml", "llm: local:user\n")
+    write(site, "llm: local:site\n")
+    settings = load(site, **options)
+    assert settings.llm == f"local:{PLACES[first]}"
+    origins = ["--llm", "CHATHPC_LLM", "chathpc.yaml, llm", "config.yaml, llm", "etc/config.yaml, llm"]
+    assert settings.origins["llm"].endswith(origins[first])
+
+
+def test_without_any_settings_the_defaults_hold(site: Path) -> None:
+    assert load(site) == Settings()
+
+
+def test_values_are_read_in_their_types(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_DEADLINE", "12.5")
+    monkeypatch.setenv("CHATHPC_THREADS", "3")
+    monkeypatch.setenv("CHATHPC_HOSTED", "false")
+    write(site, "context: 8192\nform: structured\nmodels: ~/models\n")
+    settings = load(site)
+    assert (settings.deadline, settings.threads, settings.hosted) == (12.5, 3, False)
+    assert (settings.context, settings.form) == (8192, "structured")
+    assert settings.models == Path.home() / "models"
+
+
+def test_auto_leaves_the_choice_to_the_next_place(site: Path) -> None:
+    write(site, "llm: local:site\n")
+    assert load(site, llm="auto").llm == "local:site"
+
+
+def test_the_base_url_of_openai_counts_unless_there_is_one_of_chathpc(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/v1")
+    assert load(site).origins["base_url"] == "OPENAI_BASE_URL"
+    monkeypatch.setenv("CHATHPC_BASE_URL", "http://127.0.0.1:2/v1")
+    assert load(site).base_url == "http://127.0.0.1:2/v1"
+
+
+@pytest.mark.parametrize("place", ["option", "environment"])
+def test_nothing_overrides_what_the_site_pins(place: str, site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(site, "llm: local:site\npin: true\n")
+    options = {}
+    if place == "option":
+        options = {"llm": "openai:gpt"}
+    else:
+        monkeypatch.setenv("CHATHPC_LLM", "openai:gpt")
+    with pytest.raises(UsageError, match=r"asks for 'openai:gpt'.*settled on 'local:site'"):
+        load(site, **options)
+
+
+def test_a_users_file_gives_way_to_what_the_site_pins(site: Path, own_home: Path) -> None:
+    write(site, "llm: openai:site\nbase_url: https://llm.site/v1\npin: true\n")
+    write(own_home / ".config/chathpc/config.yaml", "llm: openai:x\nbase_url: https://elsewhere/v1\n")
+    settings = load(site)
+    assert (settings.llm, settings.base_url) == ("openai:site", "https://llm.site/v1")
+
+
+def test_no_model_is_allowed_whatever_the_site_pins(site: Path) -> None:
+    write(site, "llm: local:site\npin: true\n")
+    assert load(site, llm="none").llm == "none"
+
+
+@pytest.mark.parametrize("forbidding", ["site", "environment"])
+def test_hosted_models_stay_forbidden_whoever_allows_them(
+    forbidding: str, site: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(own_home / ".config/chathpc/config.yaml", "hosted: true\n")
+    if forbidding == "site":
+        monkeypatch.setenv("CHATHPC_HOSTED", "true")
+        write(site, "hosted: false\n")
+    else:
+        monkeypatch.setenv("CHATHPC_HOSTED", "false")
+        write(site, "hosted: true\n")
+    assert load(site).hosted is False
+
+
+def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
+    write(own_home / ".config/chathpc/config.yaml", "pin: true\n")
+    with pytest.raises(UsageError, match="site's file alone"):
+        load(site)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "base_url: https://evil.example/v1",
+        "api_key_file: /home/u/.ssh/id_rsa",
+        "llm: openai:gpt",
+        "llm: local:./evil.gguf",
+        "models: ./models",
+        "mirror: https://evil.example",
+    ],
+)
+def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(line: str, site: Path, own_home: Path) -> None:
+    write(own_home / "chathpc.yaml", line + "\n")
+    with pytest.raises(UsageError, match=r"chathpc\.yaml: '\w+' is not taken from this file"):
+        load(site)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("lmm: none\n", r"config\.yaml: there is no setting 'lmm'"),
+        ("deadline: soon\n", r"config\.yaml: 'deadline' is wrong"),
+        ("threads: 0\n", r"config\.yaml: 'threads' is wrong"),
+        ("llm: [a]\n", r"config\.yaml: 'llm' is wrong"),
+        ("form: poem\n", r"config\.yaml: 'form' is wrong"),
+        ("- llm\n", r"config\.yaml: expected lines of the form"),
+        ("llm: {\n", r"config\.yaml, line \d: not valid YAML"),
+        ("llm: !!python/object/apply:os.system [true]\n", r"config\.yaml.*: not valid YAML"),
+        ("\x00", r"config\.yaml: not valid YAML"),
+        ("#" * 70_000, r"config\.yaml: larger than 65536 bytes"),
+    ],
+)
+def test_a_wrong_file_is_refused_with_its_name_and_key(text: str, message: str, site: Path) -> None:
+    write(site, text)
+    with pytest.raises(UsageError, match=message) as caught:
+        load(site)
+    assert caught.value.exit_code == 2
+
+
+def test_an_empty_file_says_nothing(site: Path) -> None:
+    write(site, "# nothing\n")
+    assert load(site) == Settings()
+
+
+def test_a_folder_in_place_of_a_file_is_refused(site: Path) -> None:
+    site.mkdir(parents=True)
+    with pytest.raises(UsageError, match="cannot be read: Is a directory"):
+        load(site)
+
+
+def test_a_wrong_variable_and_a_wrong_option_are_called_by_their_names(
+    site: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(UsageError, match="--deadline"):
+        load(site, deadline="x")
+    monkeypatch.setenv("CHATHPC_CONTEXT", "many")
+    with pytest.raises(UsageError, match="CHATHPC_CONTEXT"):
+        load(site)
+
+
+def test_a_key_in_a_settings_file_is_refused_and_not_shown(site: Path) -> None:
+    write(site, "api_key: sk-planted-0123456789\n")
+    with pytest.raises(UsageError) as caught:
+        load(site)
+    assert "sk-planted" not in str(caught.value)
+    assert "api_key_file" in caught.value.hint
+
+
+def test_without_a_home_folder_there_is_no_users_file(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody(_uid: int) -> pwd.struct_passwd:
+        raise KeyError
+
+    monkeypatch.setattr(pwd, "getpwuid", nobody)
+    monkeypatch.delenv("HOME")
+    assert load(site) == Settings()
+    assert places.cache_folder(os.environ) is None
+    monkeypatch.setenv("HOME", "relative")
+    assert places.config_file(os.environ) is None
+    monkeypatch.setenv("XDG_CACHE_HOME", "/var/cache/u")
+    assert places.cache_folder(os.environ) == Path("/var/cache/u/chathpc")
+
+
+def test_without_the_variable_home_the_user_database_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("HOME")
+    assert places.home(os.environ) == Path(pwd.getpwuid(os.getuid()).pw_dir)
