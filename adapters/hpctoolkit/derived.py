@@ -99,7 +99,7 @@ def read_derived(path: Path, ids: Mapping[str, str]) -> tuple[list[DerivedMetric
         return [], frozenset()
     document = _parse(path, text)
     roots = document.get("roots") if isinstance(document, dict) else None
-    if not isinstance(roots, list):
+    if not isinstance(roots, list) or (roots and not any(isinstance(root, dict) for root in roots)):
         raise AdapterError("has no list of metrics", path=path)
     derived, hidden = [], set()
     for root in roots:
