@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from chathpc.adapters.load import load as load
     from chathpc.errors import AdapterError as AdapterError
     from chathpc.errors import ChathpcError as ChathpcError
-    from chathpc.explain import explain as explain
+    from chathpc.pipeline import explain as explain
     from chathpc.profile.profile import Profile as Profile
     from chathpc.report import Report as Report
 
 _HOMES = {
     "load": "chathpc.adapters.load",
-    "explain": "chathpc.explain",
+    "explain": "chathpc.pipeline",
     "Profile": "chathpc.profile.profile",
     "Report": "chathpc.report",
     "ChathpcError": "chathpc.errors",

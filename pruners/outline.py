@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chathpc.profile.names import shorten
 from chathpc.profile.tree import NodeKind
 from chathpc.pruners.pruned import PrunedTree
 
@@ -25,6 +26,10 @@ class OutlineRow:
     exclusive: float
     share: float
     origin: int
+
+
+#: Characters of a label in an outline: parameters and template arguments of C++ would use up the budget of a prompt.
+LONGEST_LABEL = 60
 
 
 def outline(pruned: PrunedTree, metric: str) -> list[OutlineRow]:
@@ -64,5 +69,6 @@ def render_outline(pruned: PrunedTree, metric: str) -> str:
     for row in outline(pruned, metric):
         own = f" (self {row.exclusive / total:.1%})" if total > 0 and row.exclusive / total >= 0.0005 else ""
         place = f" {row.place}" if row.place else ""
-        lines.append(f"{'  ' * row.depth}{row.share:.1%}{own} {row.label}{place}")
+        label = shorten(row.label, LONGEST_LABEL)
+        lines.append(f"{'  ' * row.depth}{row.share:.1%}{own} {label}{place}")
     return "\n".join(lines)

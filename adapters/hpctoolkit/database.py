@@ -43,9 +43,8 @@ def read(path: Path) -> Profile:
             raise _incomplete(path, name)
     meta = read_meta(DatabaseFile(path / "meta.db"))
     profiles = ProfileDatabase(DatabaseFile(path / "profile.db"))
-    if meta.file.newer or profiles.file.newer:
-        newest = max(meta.file.minor, profiles.file.minor)
-        caveats.append(f"Format 4.{newest} is newer than chathpc knows (4.0); what is new in it was not read.")
+    for opened in (meta.file, profiles.file):
+        _note_newer(opened, caveats)
     tree = meta.tree
     if tree.source_id is None or not len(tree):
         raise AdapterError(
@@ -124,6 +123,12 @@ def _incomplete(path: Path, missing: str) -> AdapterError:
     return AdapterError(f"{missing} is missing", path=path, hint="The database is incomplete; run hpcprof again.")
 
 
+def _note_newer(file: DatabaseFile, caveats: list[str]) -> None:
+    caveat = f"Format 4.{file.minor} is newer than chathpc knows (4.0); what is new in it was not read."
+    if file.newer and caveat not in caveats:
+        caveats.append(caveat)
+
+
 def _informative(meta: Meta) -> bool:
     return bool(meta.description) and not meta.description.startswith("TODO")
 
@@ -141,7 +146,9 @@ def _contexts(path: Path, profiles: ProfileDatabase, caveats: list[str]) -> Cont
         caveats.append("cct.db is missing: values per location are read from profile.db, which takes longer.")
         return None
     try:
-        return ContextDatabase(DatabaseFile(file), _rows(profiles), len(profiles.locations))
+        opened = DatabaseFile(file)
+        _note_newer(opened, caveats)
+        return ContextDatabase(opened, _rows(profiles), len(profiles.locations))
     except AdapterError as error:
         caveats.append(f"cct.db cannot be used ({error.message}): values per location are read from profile.db.")
         return None
@@ -156,7 +163,9 @@ def _samples(path: Path, caveats: list[str]) -> int | None:
     if not file.exists():
         return None
     try:
-        return count_elements(DatabaseFile(file)) or None
+        opened = DatabaseFile(file)
+        _note_newer(opened, caveats)
+        return count_elements(opened) or None
     except AdapterError as error:
         caveats.append(f"trace.db cannot be used ({error.message}).")
         return None

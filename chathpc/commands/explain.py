@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import click
 
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.errors import ModelUnavailableError
 from chathpc.reports import FORMATS
 
 
@@ -47,9 +47,10 @@ def command(
 
         progress("reading the profile")
         profile = chathpc.load(*paths)
-        if base_url is not None:
-            os.environ["CHATHPC_BASE_URL"] = base_url  # settings of the model stage are read there
         limits = {} if tokens is None else {"tokens": tokens}
-        report = chathpc.explain(profile, llm=llm or "auto", progress=progress, **limits)
+        report = chathpc.explain(profile, llm=llm or "auto", base_url=base_url, progress=progress, **limits)
         text = renderers()[chosen_format(form, output)](report, style)
     answer(text, output)
+    if llm not in (None, "none", "auto") and report.explanation.model is None:
+        # The report is complete without it; but who asks for a model in a script wants to know that there was none.
+        raise ModelUnavailableError(f"No model worded this report: {report.explanation.note or 'it cannot be used'}")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import queue
 import re
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 from typing import Any
 
@@ -60,7 +62,6 @@ class LlamaCppEngine:
             ) from error
         self._until = 0.0
         self._aborted = False
-        self._interrupt: BaseException | None = None
         # llama.cpp asks this between the operations of a batch; without it, a long prompt could not be given up.
         self._abort = llama_cpp.ggml_abort_callback(self._is_over)
         llama_cpp.llama_set_abort_callback(self._llama.ctx, self._abort, None)
@@ -73,16 +74,28 @@ class LlamaCppEngine:
         return int(value) if value.isdigit() else None
 
     def _is_over(self, _data: ctypes.c_void_p) -> bool:
-        try:
-            self._aborted = self._aborted or monotonic() > self._until
-        except KeyboardInterrupt as interrupt:  # cannot pass through C; generate() raises it again
-            self._interrupt = interrupt
-            self._aborted = True
+        self._aborted = self._aborted or monotonic() > self._until
         return self._aborted
 
     def generate(self, request: Request, emit: Callable[[str], None], until: float) -> Generation:
-        """Generate an answer; see Engine."""
-        self._until, self._aborted, self._interrupt = until, False, None
+        """Generate an answer; see Engine.
+
+        llama.cpp runs in a thread, so that signals reach Python while it computes: an exception that a signal handler
+        raises below C code would be lost.
+        """
+        self._until, self._aborted = until, False
+        pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
+        with ThreadPoolExecutor(1, thread_name_prefix="chathpc-llm") as executor:
+            try:
+                result = executor.submit(self._generate, request, pieces)
+                while (piece := pieces.get()) is not None:
+                    emit(piece)
+            except BaseException:
+                self._aborted = True  # and the executor waits until llama.cpp has noticed
+                raise
+            return result.result()
+
+    def _generate(self, request: Request, pieces: queue.SimpleQueue[str | None]) -> Generation:
         lengths: list[int] = []
 
         def count(tokens: Any, scores: Any) -> Any:
@@ -104,12 +117,9 @@ class LlamaCppEngine:
                 choice = chunk["choices"][0]
                 piece = choice["delta"].get("content")
                 if piece:
-                    emit(piece)
+                    pieces.put(piece)
                 if choice["finish_reason"] is not None:
                     finish = "length" if choice["finish_reason"] == "length" else "stop"
-                elif monotonic() > until:
-                    finish = "deadline"
-                    break
         except ValueError as error:
             too_long = _TOO_LONG.search(str(error))
             if too_long is None:
@@ -117,11 +127,11 @@ class LlamaCppEngine:
             raise ContextOverflowError(int(too_long[1]) + request.max_tokens) from None
         except RuntimeError as error:
             self._llama.reset()
-            if self._interrupt is not None:
-                raise self._interrupt from None
             if not self._aborted:
                 raise ModelUnavailableError(f"llama.cpp failed: {_LOG[-1] if _LOG else error}.") from error
             finish = "deadline"
+        finally:
+            pieces.put(None)
         return Generation(
             prompt_tokens=lengths[0] if lengths else None,
             completion_tokens=len(lengths),

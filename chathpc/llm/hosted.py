@@ -35,6 +35,7 @@ _SCHEMA_FORMS: tuple[Callable[[dict[str, Any]], dict[str, Any] | None], ...] = (
 )
 #: Parameters that some servers refuse by name. Without them the answer is less repeatable, or its length less bound.
 _OPTIONAL = ("stream_options", "max_tokens", "temperature", "seed")
+_EMPTY = "empty"  # the code of a stream without any event
 _TOO_LONG = re.compile(r"context (?:length|size|window)|too many tokens|prompt is too long", re.IGNORECASE)
 
 
@@ -124,11 +125,12 @@ class HostedBackend:
     def _persist(self, request: Request, until: float, on_token: OnToken | None) -> _Answer:
         """Ask until there is an answer: in another way where the server refuses one, again where that may help."""
         schema_form = self._schema_form
+        stream = True
         tried = 1
         while True:
             answer = _Answer()
             try:
-                self._stream(request, schema_form, answer, until, on_token)
+                self._ask(self._arguments(request, schema_form, stream=stream), answer, until, on_token)
             except _Trouble as trouble:
                 if self._adapt(trouble):
                     continue
@@ -142,6 +144,8 @@ class HostedBackend:
                     raise self._error(trouble, tried) from None
                 sleep(pause)
                 tried += 1
+                # The server of llama-cpp-python, for one, tells only without streaming why there is nothing to stream.
+                stream = trouble.code != _EMPTY
             else:
                 self._schema_form = schema_form
                 return answer
@@ -201,19 +205,18 @@ class HostedBackend:
         except (TimeoutError, ValueError, LookupError, TypeError, RecursionError):
             return
         if names and self._model not in names:
-            shown = ", ".join(clean(name)[:80] for name in names[:_MODELS_SHOWN])
+            shown = ", ".join(self._key.redact(name)[:80] for name in names[:_MODELS_SHOWN])
             more = f" and {len(names) - _MODELS_SHOWN} more" if len(names) > _MODELS_SHOWN else ""
             raise ModelUnavailableError(
                 f"{clean(self._endpoint.host)} has no model '{clean(self._model)}'.", hint=f"It offers {shown}{more}."
             )
 
-    def _stream(
-        self, request: Request, schema_form: int, answer: _Answer, until: float, on_token: OnToken | None
-    ) -> None:
-        """Send the request and fill `answer`; raises _Trouble."""
+    def _ask(self, arguments: dict[str, Any], answer: _Answer, until: float, on_token: OnToken | None) -> None:
+        """Send a request and fill `answer`; raises _Trouble."""
         create = self._client.chat.completions.with_streaming_response.create
-        arguments = self._arguments(request, schema_form)
-        most = request.max_tokens * _CHARACTERS_PER_TOKEN
+        limit = arguments.get("max_tokens", arguments.get("max_completion_tokens", 0))
+        most = limit * _CHARACTERS_PER_TOKEN
+        came = False
 
         def call() -> Any:
             return create(**arguments, timeout=self._timeout(until))
@@ -221,40 +224,43 @@ class HostedBackend:
         try:
             with closing(self._receive(call, until)) as chunks:
                 for event in _events(chunks):
+                    came = came or bool(event)
                     piece = _read(event, answer)
-                    if piece and answer.pieces < request.max_tokens and answer.characters <= most:
+                    if piece and answer.pieces <= limit and answer.characters <= most:
                         answer.text.append(piece)
                         if on_token is not None:
                             on_token(piece)
                     # Counts what is not shown too, such as reasoning: the limit is on what is paid for.
                     answer.characters += len(piece)
-                    if answer.pieces > request.max_tokens or answer.characters > most:
+                    if answer.pieces > limit or answer.characters > most:
                         answer.finish = "length"
                         return
         except TimeoutError:
             answer.finish = "deadline"
         except (EOFError, StreamError) as error:
             if answer.finish is None:
-                raise _Trouble(f"broke off: {error}", retry=retries.BROKEN_ANSWER) from None
+                code = "" if came else _EMPTY
+                raise _Trouble(f"broke off: {error}", code=code, retry=retries.BROKEN_ANSWER) from None
         if answer.finish is None and not answer.text:
             raise _Trouble("sent no answer", retry=retries.BROKEN_ANSWER)
 
-    def _arguments(self, request: Request, schema_form: int) -> dict[str, Any]:
+    def _arguments(self, request: Request, schema_form: int, *, stream: bool) -> dict[str, Any]:
         arguments: dict[str, Any] = {
             "model": self._model,
             "messages": request.messages(),
             "max_tokens": request.max_tokens,
             "temperature": request.temperature,
             "seed": request.seed,
-            "stream": True,
-            "stream_options": {"include_usage": True},
+            "stream": stream,
         }
+        if stream:
+            arguments["stream_options"] = {"include_usage": True}
         if request.json_schema is not None:
             response_format = _SCHEMA_FORMS[schema_form](dict(request.json_schema))
             if response_format is not None:
                 arguments["response_format"] = response_format
         for name in self._refused:
-            value = arguments.pop(name)
+            value = arguments.pop(name, None)
             if name == "max_tokens":
                 arguments["max_completion_tokens"] = value
         return arguments
@@ -331,21 +337,22 @@ class HostedBackend:
             body = error.body if isinstance(error.body, dict) else {}
             code = f"{body.get('code') or ''} {body.get('type') or ''} {body.get('param') or ''}"
             said = body.get("message")
-            message = self._key.redact(str(said) if said else f"HTTP status {status}")
+            message = str(said) if said else "no reason given"
             again = None if "insufficient_quota" in code else retries.STATUS.get(status)
             return _Trouble(message, status, code, again, _seconds(error.response.headers.get("retry-after")))
         if isinstance(error, openai.APITimeoutError):
             return _Trouble("does not answer")
         detail = error.__cause__ or error
-        return _Trouble(self._key.redact(f"cannot be reached: {detail}"), retry=retries.CONNECTION)
+        return _Trouble(f"cannot be reached: {detail}", retry=retries.CONNECTION)
 
     def _error(self, trouble: _Trouble, tried: int) -> Exception:
         host = clean(self._endpoint.host)
+        message = self._key.redact(trouble.message).rstrip(".")
         again = f" ({tried} tries)" if tried > 1 else ""
         if trouble.status == 0:
             hint = "Is the server running, and the base URL right?"
-            return ModelUnavailableError(f"{host} {trouble.message}{again}.", hint=hint)
-        said = f"{host} answered with HTTP status {trouble.status}{again}: {trouble.message.rstrip('.')}."
+            return ModelUnavailableError(f"{host} {message}{again}.", hint=hint)
+        said = f"{host} answered with HTTP status {trouble.status}{again}: {message}."
         if trouble.too_long:
             return BudgetSpentError(said, hint="The prompt is too long for this model; use one with a larger context.")
         if trouble.status in (401, 403):

@@ -76,7 +76,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     ),
     (
         Activity.IO,
-        r"(hpcrun_|libc_|new_|gi_|io_new_|io_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
+        r"(hpcrun_|libc_|new_|GI_|IO_new_|IO_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"
         r"|fdatasync|sync_file_range|sync|syncfs|open(at)?(64)?|close|lseek(64)?|creat|(f|l)?stat(at)?(64)?|access|unlink(at)?|rename|mkdir|readdir(64)?|getdents(64)?|sendfile(64)?"
         r"|vf?printf(_internal)?|v?sn?printf(_internal)?|v?printf|fputs|puts|getline|getdelim|doallocbuf|file_(write|read|xsputn|xsgetn|overflow|underflow|doallocate|sync|seekoff)|do_write|do_flush|flush_all)$"
         r"|std::(basic_)?(filebuf|ofstream|ifstream|fstream|ostream|istream)|std::ostream|_?gfortran_(st_|transfer_|flush)|H5F|H5D|p?mpi_file_",
@@ -166,7 +166,7 @@ _MODULE_PATTERN = _combined(_MODULES)
 _MATH_PATTERN = re.compile(_MATH)
 _OMP_MODULE = re.compile(r"libgomp|libomp|libiomp|libkmp")
 _OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
-_CASELESS = ("MPI_", "PMPI_", "MPIX_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
+_CASELESS = ("MPI_", "PMPI_", "MPIX_", "MPIR_", "MPID_", "MPIDI_", "MPIDU_", "MPL_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
 #: Names that nobody gives to a function of another meaning: these are the library's even where the program brings its own
 #: copy with source lines (an interposed allocator, a static MPI). `mpi_exchange`, `free_grid` or `kmp_search` are not.

@@ -10,6 +10,8 @@ _OPERATORS = ("<=>", "<<=", ">>=", "->*", "()", "[]", "<<", ">>", "<=", ">=", "-
 _NAMES_IN_BRACKETS = ("(anonymous namespace)", "(anonymous)", "(unnamed)")
 _CLOSING = {"<": ">", "(": ")", "{": "}"}
 _WORD_END = re.compile(r"\w$")
+#: What compilers add behind a name: ` const`, ` [clone ._omp_fn.0]`.
+_SUFFIX = re.compile(r"(?: const)?(?: \[clone [^\]]*\])*$")
 #: Names in C++ are rarely longer than this; what is beyond is not looked at.
 _LONGEST = 20_000
 
@@ -17,8 +19,8 @@ _LONGEST = 20_000
 def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     """`name` in at most `width` characters.
 
-    In this order: template arguments go, parameters go, the return type and the enclosing scopes go; the function's own
-    name goes last,
+    In this order: template arguments go, parameters go, suffixes of the compiler, the return type and the enclosing
+    scopes go; the function's own name goes last,
     and is then cut in the middle, for the ends of names tell them apart.
     """
     if len(name) <= width:
@@ -29,6 +31,9 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
         name = _elide(name, brackets, ellipsis)
         if len(name) <= width:
             return name
+    name = _SUFFIX.sub("", name)
+    if len(name) <= width:
+        return name
     scopes = _scopes(name)
     scopes[0] = _without_return_type(scopes[0])
     while len(scopes) > 1:
@@ -84,7 +89,7 @@ def _elide(name: str, brackets: str, ellipsis: str) -> str:
             expected.pop()
             if not expected:
                 out.append(character)
-        elif character in brackets or (expected and character in _CLOSING):
+        elif (character in brackets and (expected or position)) or (expected and character in _CLOSING):
             if not expected:
                 out.append(character)
                 empty = name.startswith(_CLOSING[character], position + 1)

@@ -3,11 +3,21 @@
 from __future__ import annotations
 
 import json
+import re
 
+from chathpc.profile.text import REPLACEMENT
 from chathpc.report import Report
 from chathpc.reports.style import Style
 
+#: How Python holds bytes of file names that are not UTF-8 (PEP 383); no JSON reader has to take them.
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
 
 def render(report: Report, style: Style) -> str:
-    """The report as JSON in ASCII; what is beyond is escaped, so that no name acts on a terminal or breaks an encoding."""
-    return f"{json.dumps(json.loads(report.to_json()), indent=2)}\n"
+    """The report as JSON in ASCII; what is beyond is escaped, so that no name acts on a terminal or breaks an encoding.
+
+    A number that is not finite becomes null.
+    """
+    text = json.dumps(report.model_dump(by_alias=True), ensure_ascii=False)
+    content = json.loads(_SURROGATE.sub(REPLACEMENT, text), parse_constant=lambda constant: None)
+    return f"{json.dumps(content, indent=2)}\n"

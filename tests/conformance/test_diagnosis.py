@@ -14,7 +14,7 @@ from chathpc.adapters.load import load
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.errors import ChathpcError
-from chathpc.explain import explain
+from chathpc.pipeline import explain
 from tests.diagnosis.parts import check
 
 DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).parents[2].parent / "shared" / "data")

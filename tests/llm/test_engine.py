@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from chathpc.llm import engine
 from chathpc.llm.engine import EngineOptions, free_cores
 
 
-def two_readings(busy: list[int], ticks: int = 100) -> engine.Callable[[], dict[int, tuple[int, int]]]:
+def two_readings(busy: list[int], ticks: int = 100) -> Callable[[], dict[int, tuple[int, int]]]:
     """A clock of cores that were busy for `busy` of `ticks` ticks between two readings."""
     readings = iter([dict.fromkeys(range(len(busy)), (0, 0)), {core: (b, ticks) for core, b in enumerate(busy)}])
     return lambda: next(readings)

@@ -12,7 +12,7 @@ from chathpc.llm.fitness import Fitness, copies_numbers, examine, is_disciplined
 from chathpc.llm.scripted import ScriptedBackend
 
 PROSE = "assemble_matrix computes for 12.7 s [E1], and exchange_halo waits 8.31 s. write_checkpoint writes 945 MB."
-GOOD = [
+GOOD: list[dict[str, object]] = [
     {"text": "assemble_matrix computes for {E1}.", "evidence": ["E1"]},
     {"text": "exchange_halo waits {E2}.", "evidence": ["E2"]},
     {"text": "write_checkpoint writes {E3}.", "evidence": ["E3"]},

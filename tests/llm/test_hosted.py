@@ -162,6 +162,13 @@ def test_an_answer_that_breaks_off_is_asked_for_once_more(pauses: list[float]) -
     assert len(pauses) == 1
 
 
+def test_a_server_with_nothing_to_stream_is_asked_for_the_reason(pauses: list[float]) -> None:
+    too_long = fs.fail(400, "This model's maximum context length is 2048 tokens.")
+    with fault_server(fs.stream(), too_long) as server, pytest.raises(BudgetSpentError, match="maximum context length"):
+        ask(server)
+    assert [body["stream"] for body in posts(server)] == [True, False]
+
+
 def test_an_answer_that_a_reader_has_seen_is_not_begun_again(pauses: list[float]) -> None:
     with (
         fault_server(fs.stream(fs.piece("Hel")), fs.stream(*fs.HELLO)) as server,
@@ -270,7 +277,7 @@ def test_an_endless_answer_is_cut_at_the_token_limit_and_the_server_is_hung_up_o
 def test_a_flood_in_one_piece_is_cut_too() -> None:
     with fault_server(fs.stream(*[fs.piece("x" * 1000)] * 5, fs.DONE)) as server:
         answer = ask(server)
-    assert (len(answer.text), answer.finish_reason) == (2000, "length")  # 20 tokens of at most 64 characters: 1280
+    assert (len(answer.text), answer.finish_reason) == (2000, "length")  # 20 tokens of at most 64 characters are 1280
 
 
 # Which model it is.

@@ -6,6 +6,7 @@ import gc
 import json
 import os
 import signal
+import tempfile
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -15,7 +16,6 @@ from time import monotonic
 import pytest
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.llm import local
 from chathpc.llm.backend import Request
 from chathpc.llm.engine import ContextOverflowError, EngineOptions, Generation
 from chathpc.llm.local import LocalBackend
@@ -155,6 +155,44 @@ def test_ctrl_c_ends_an_answer_and_the_model_goes_on_afterwards(backend: LocalBa
     assert backend.complete(ASK).completion_tokens == 20
 
 
+def test_ctrl_c_during_a_long_prompt_ends_it(backend: LocalBackend) -> None:
+    backend.complete(ASK)
+    for number in range(20):  # at whichever moment the signal comes
+        timer = threading.Timer(0.002 * number, os.kill, (os.getpid(), signal.SIGINT))
+        with pytest.raises(KeyboardInterrupt):
+            _read_prompts(backend, timer)
+    assert backend.complete(ASK).completion_tokens == 20
+
+
+def _read_prompts(backend: LocalBackend, timer: threading.Timer) -> None:
+    timer.start()
+    for number in range(10_000):  # each prompt is new, so that one is being read when the signal comes
+        backend.complete(Request("s", f"{number} " + "y" * 3000, max_tokens=1))
+
+
+def test_without_a_temporary_folder_the_server_of_xllamacpp_is_reached_all_the_same(
+    tiny_model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("xllamacpp", reason="the engine xllamacpp is not installed")
+
+    def full(**_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", full)
+    backend = LocalBackend(tiny_model, engine="xllamacpp", threads=1)
+    assert backend.complete(ASK).completion_tokens == 20
+    backend.close()
+
+
+def test_a_schema_that_xllamacpp_cannot_take_is_refused_with_words(tiny_model: Path) -> None:
+    pytest.importorskip("xllamacpp", reason="the engine xllamacpp is not installed")
+    backend = LocalBackend(tiny_model, engine="xllamacpp", threads=1)
+    impossible = {"type": "array", "items": {"$ref": "#/nowhere"}}
+    with pytest.raises(ModelUnavailableError, match=r"llama\.cpp refuses the request"):
+        backend.complete(Request("s", "u", max_tokens=20, json_schema=impossible))
+    assert backend.complete(ASK).completion_tokens == 20
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -182,7 +220,7 @@ def test_what_is_no_model_is_refused_before_an_engine_sees_it(tmp_path: Path) ->
 
 
 def test_without_an_engine_the_error_says_how_to_get_one(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local.engines, "installed_engines", list)
+    monkeypatch.setattr("chathpc.llm.engine.installed_engines", list)
     with pytest.raises(ModelUnavailableError, match="no engine") as caught:
         LocalBackend(tiny_model)
     assert "local-wheel" in caught.value.hint
@@ -226,7 +264,7 @@ def test_a_context_is_never_larger_than_the_model_was_trained_for(tiny_model: Pa
 
 
 def test_free_cores_are_counted_when_none_are_given(tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local.engines, "free_cores", lambda: 7)
+    monkeypatch.setattr("chathpc.llm.engine.free_cores", lambda: 7)
     seen: list[EngineOptions] = []
 
     def load(_name: str, options: EngineOptions) -> _Engine:

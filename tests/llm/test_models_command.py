@@ -69,7 +69,7 @@ def test_path_of_a_model_that_is_not_here_ends_in_exit_code_4(folder: Path) -> N
 
 def test_test_tells_what_the_tiny_model_is_fit_for(folder: Path, engine: str) -> None:
     run("pull", "--from", str(folder.parent / "mirror"))
-    result = run("test", "qwen2.5-coder-1.5b")
+    result = run("test", "qwen2.5-coder-1.5b", env={"CHATHPC_THREADS": "1"})
     assert result.exception is None
     assert "numbers copied   no" in result.stdout
     assert "fit for          neither prose nor structured answers" in result.stdout
@@ -105,5 +105,6 @@ def test_importing_the_command_loads_no_engine_and_no_client() -> None:
         "import sys, chathpc.commands.models; "
         "print([m for m in ('openai', 'llama_cpp', 'xllamacpp', 'pydantic', 'rich', 'yaml') if m in sys.modules])"
     )
-    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    root = Path(command.__file__).parents[2]
+    found = subprocess.run([sys.executable, "-c", script], cwd=root, capture_output=True, text=True, check=True)
     assert found.stdout == "[]\n"

@@ -112,8 +112,8 @@ def test_a_server_that_cannot_continue_sends_all_again(tmp_path: Path) -> None:
 
 def test_a_wrong_sum_is_refused_and_the_file_deleted(tmp_path: Path) -> None:
     with file_server(CONTENT[:-1] + b"!") as server, pytest.raises(ModelUnavailableError, match="another SHA-256 sum"):
-        pull(WEIGHTS, tmp_path, [source(server)])
-    assert list(tmp_path.iterdir()) == []
+        pull(WEIGHTS, tmp_path / "m", [source(server)])
+    assert list((tmp_path / "m").iterdir()) == []
 
 
 @pytest.mark.parametrize("wrong", [CONTENT + b"more", CONTENT[:-1]])
@@ -161,7 +161,7 @@ def test_without_any_source_one_message_says_all_that_can_be_done(tmp_path: Path
         server.status = 404
         unreachable = UrlSource("http://127.0.0.1:9/tiny.gguf", "mirror", timeout=1)
         with pytest.raises(ModelUnavailableError) as caught:
-            pull(WEIGHTS, tmp_path, [unreachable, source(server), PathSource(tmp_path / "none")])
+            pull(WEIGHTS, tmp_path / "m", [unreachable, source(server), PathSource(tmp_path / "none")])
     assert caught.value.exit_code == 4
     message = str(caught.value)
     assert "mirror: " in message
@@ -169,7 +169,7 @@ def test_without_any_source_one_message_says_all_that_can_be_done(tmp_path: Path
     assert "folder: " in message
     for way in ("same command again", str(tmp_path), "--from", "local:PATH.gguf", "--base-url", "--llm none"):
         assert way in message
-    assert list(tmp_path.iterdir()) == []
+    assert list((tmp_path / "m").iterdir()) == []
 
 
 def test_a_folder_or_a_file_serves_as_source(tmp_path: Path) -> None:
@@ -190,7 +190,7 @@ def test_a_file_system_without_locks_is_no_obstacle(tmp_path: Path, monkeypatch:
     def unsupported(*_: object) -> None:
         raise OSError(95, "Operation not supported")
 
-    monkeypatch.setattr(store.fcntl, "flock", unsupported)
+    monkeypatch.setattr(fcntl, "flock", unsupported)
     with file_server() as server:
         assert pull(WEIGHTS, tmp_path, [source(server)]).read_bytes() == CONTENT
 

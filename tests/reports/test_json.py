@@ -57,3 +57,15 @@ def test_reading_the_json_gives_the_same_report() -> None:
 
 def test_the_json_names_its_schema() -> None:
     assert written(sample())["schema"] == "chathpc-report/1"
+
+
+def test_a_path_that_is_not_utf8_and_a_number_that_is_not_finite_are_valid_json() -> None:
+    report = sample()
+    profile = report.profile.model_copy(update={"paths": ["/data/d\udcff"]})
+    finding = report.findings[0].model_copy(update={"speedup_bound": float("inf")})
+    report = report.model_copy(update={"profile": profile, "findings": [finding]})
+    content = json.loads(renderers()["json"](report, Style()).encode("ascii"), parse_constant=pytest.fail)
+    assert content["profile"]["paths"] == ["/data/d\N{REPLACEMENT CHARACTER}"]
+    assert content["findings"][0]["speedup_bound"] is None
+    for form in ("text", "markdown"):
+        renderers()[form](report, Style(verbose=True)).encode("utf-8")

@@ -15,24 +15,22 @@ import numpy as np
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
-from chathpc.narrative import narrate
 from chathpc.profile.metric import column_of
 from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
 from chathpc.profile.values import MemoryValues
 from chathpc.report import (
-    ClaimStatistics,
     EvidenceRecord,
-    ExplanationRecord,
     FindingRecord,
     MetricRecord,
     PlaceRecord,
     ProfileRecord,
     PruningRecord,
     Report,
-    SentenceRecord,
     TreeRecord,
     TreeRow,
 )
+from chathpc.wording import explain_in_words
 
 if TYPE_CHECKING:
     from chathpc.pruners.prune import PruningResult
@@ -47,13 +45,14 @@ def explain(
     profile: Profile | str | Path,
     *,
     llm: str = "none",
+    base_url: str | None = None,
     tokens: int = TREE_TOKENS,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
-    `tokens` bounds the size of the call tree. `progress` is told the stage that begins.
+    `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `progress` is told the stage that begins.
     """
     stages = _Stages(progress or (lambda stage: None))
     if not isinstance(profile, Profile):
@@ -67,7 +66,7 @@ def explain(
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = _explanation(profile, diagnosis, pruning, llm)
+        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, base_url=base_url)
     return Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,
@@ -134,34 +133,13 @@ def _program(profile: Profile, facts: Facts) -> Profile:
     return replace(profile, values=values)
 
 
-# -- words ---------------------------------------------------------------------------------------------------
-
-
-def _explanation(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, llm: str) -> ExplanationRecord:
-    return _from_catalogue(diagnosis, None)
-
-
-def _from_catalogue(diagnosis: Diagnosis, note: str | None) -> ExplanationRecord:
-    sentences = narrate(diagnosis)
-    return ExplanationRecord(
-        text=" ".join(sentence.text for sentence in sentences),
-        sentences=[
-            SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status="catalogue")
-            for sentence in sentences
-        ],
-        model=None,
-        claims=ClaimStatistics(),
-        note=note,
-    )
-
-
 # -- records -------------------------------------------------------------------------------------------------
 
 
 def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
     return ProfileRecord(
         format=profile.format,
-        paths=[str(source.path) for source in profile.sources],
+        paths=[clean(str(source.path)) for source in profile.sources],
         title=profile.title,
         shape=profile.where.shape(),
         contexts=len(profile.tree),

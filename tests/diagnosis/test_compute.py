@@ -1,0 +1,277 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnosis.parts import (
+    APP,
+    causes,
+    diagnosed,
+    finding,
+    function,
+    hot_loop,
+    libc,
+    libm,
+    main,
+    source,
+    statements,
+)
+from tests.profile.build import build, call, entry, inlined, line, loop
+
+HEADER = "/usr/include/c++/12/bits/stl_vector.h"
+
+
+# -- hot-compute ---------------------------------------------------------------------------------------------
+
+
+def test_the_hottest_functions_are_named_with_their_hottest_line() -> None:
+    solve = function("solve", hot_loop(6.0, "app.c:10"), line("app.c:20", time=1.0), at="app.c:8")
+    diagnosis = diagnosed(build(main(solve, function("setup", line("app.c:40", time=3.0), at="app.c:39"))))
+    assert diagnosis.verdict == "healthy"
+    first, second = diagnosis.findings
+    assert (first.cause, first.where.function, first.where.short) == ("hot-compute", "solve", "app.c:11")
+    assert (first.seconds, first.share, first.speedup_bound) == (7.0, 0.7, None)
+    assert first.summary == "solve has 70.0 % of the time, most of it at app.c:11."
+    assert (second.where.function, second.share) == ("setup", 0.3)
+    evidence = [item.statement for item in diagnosis.evidence]
+    assert evidence[0] == "solve computes for 7.00 s of 10.0 s (70.0 %)."
+    assert evidence[1] == "Its hottest line is app.c:11, in the loop at app.c:10: 6.00 s, 60.0 % of the time."
+
+
+def test_no_more_than_three_functions_above_a_tenth_are_listed() -> None:
+    parts = [function(f"f{number}", line(f"app.c:{number}0", time=1.0)) for number in range(1, 9)]
+    assert causes(build(main(*parts[:4]))) == ["hot-compute"] * 3
+    small = function("small", line("app.c:90", time=0.09))
+    assert len(diagnosed(build(main(parts[0], small))).findings) == 1  # 0.09 of 1.09 is 8.3 %
+
+
+def test_the_regions_of_one_function_are_one_place() -> None:
+    regions = [function(f"solve._omp_fn.{number}", line(f"app.c:{number + 20}", time=2.0)) for number in range(3)]
+    (hot,) = diagnosed(build(main(*regions))).findings
+    assert (hot.where.function, hot.share) == ("solve", 1.0)
+
+
+def test_a_library_that_computes_counts_for_the_function_that_calls_it() -> None:
+    solve = function("solve", line("app.c:5", libc("qsort", time=4.0)), at="app.c:4")
+    (hot,) = diagnosed(build(main(solve))).findings
+    assert (hot.where.function, hot.where.short) == ("solve", "app.c:5")
+
+
+def test_without_lines_there_is_only_the_function() -> None:
+    diagnosis = diagnosed(build(entry("<program root>", call("solve", time=4.0, module=APP))))
+    (hot,) = diagnosis.findings
+    assert hot.summary == "solve has 100 % of the time."
+    assert len(diagnosis.evidence) == 1
+
+
+def test_a_function_that_a_real_finding_names_is_not_listed_again() -> None:
+    solve = function("solve", hot_loop(4.0, "app.c:10", libm("exp", time=6.0)))
+    assert causes(build(main(solve))) == ["expensive-math"]
+
+
+# -- expensive-math, loop-invariant-work ---------------------------------------------------------------------
+
+BEAM = """void transport(double *v, int n, double a)
+{
+  for (int i = 0; i < n; i++)
+    v[i] += pow(ARGUMENT, 1.5);
+}
+"""
+
+
+def beam(argument: str | None, *, math: float = 6.0, other: float = 4.0, more: float = 0.0):
+    """A loop at app.c:3 whose line 4 calls pow; `more` seconds of math at line 5."""
+    body = line("app.c:4", libm("__ieee754_pow_fma", time=math), time=other)
+    extra = [line("app.c:5", libm("exp", time=more))] if more else []
+    texts = {} if argument is None else {"app.c": BEAM.replace("ARGUMENT", argument)}
+    return build(main(function("transport", loop("app.c:3", body, *extra), at="app.c:1")), read_source=source(texts))
+
+
+def test_math_in_a_loop_without_source_is_expensive() -> None:
+    diagnosis = diagnosed(beam(None))
+    found = finding(diagnosis, "expensive-math")
+    assert (found.where.function, found.where.short, found.share) == ("transport", "app.c:4", 0.6)
+    assert found.summary == "Calls of pow in transport take 60.0 % of the time, in the loop at app.c:3."
+    assert found.speedup_bound == pytest.approx(1 / (1 - 0.6 * found.headroom))
+    assert found.confidence == 0.85
+    assert statements(diagnosis, "expensive-math") == [
+        "Math library functions (pow) take 6.00 s of 10.0 s (60.0 %).",
+        "transport calls for 6.00 s of it, app.c:4 alone for 6.00 s.",
+    ]
+
+
+def test_math_with_the_same_arguments_in_every_iteration_is_invariant() -> None:
+    diagnosis = diagnosed(beam("a"))
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.short, found.share) == ("loop-invariant-work", "app.c:4", 0.6)
+    assert statements(diagnosis, found.cause)[-1] == (
+        "The source of app.c:4 calls pow(a, 1.5), and nothing in it changes in the loop at app.c:3."
+    )
+
+
+def test_math_whose_arguments_change_is_only_expensive() -> None:
+    assert causes(beam("v[i]")) == ["expensive-math"]
+
+
+def test_other_math_beside_the_invariant_call_is_reported_as_well() -> None:
+    assert causes(beam("a", math=5.0, other=2.0, more=3.0)) == ["loop-invariant-work", "expensive-math"]
+    assert causes(beam("a", math=5.0, other=4.5, more=0.5)) == ["loop-invariant-work"]  # 5 % are too few
+
+
+def test_little_math_is_no_finding() -> None:
+    assert causes(beam("a", math=0.9, other=9.1)) == ["hot-compute"]
+
+
+def test_math_outside_of_loops_has_something_against_it() -> None:
+    solve = function("solve", line("app.c:4", libm("sin", time=4.0), time=1.0))
+    found = finding(diagnosed(build(main(solve))), "expensive-math")
+    assert found.against == ("The calls were not seen inside a loop.",)
+    assert found.confidence == round(0.7 * 0.8, 2)
+    assert found.summary == "Calls of sin in solve take 80.0 % of the time."
+
+
+def test_a_loop_in_a_caller_is_a_loop() -> None:
+    solve = function("solve", line("app.c:4", libm("sin", time=4.0), time=1.0))
+    found = finding(diagnosed(build(main(loop("app.c:20", solve)))), "expensive-math")
+    assert found.against == ()
+
+
+def test_math_of_several_functions_is_not_put_down_to_one() -> None:
+    one = function("one", line("app.c:4", libm("sin", time=4.0)))
+    two = function("two", line("app.c:24", libm("sin", time=3.0), time=3.0))
+    found = finding(diagnosed(build(main(one, two))), "expensive-math")
+    assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % with other places)."
+
+
+def test_math_of_nobody_known_is_no_finding() -> None:
+    profile = build(main(line("app.c:2", time=5.0)), entry("<thread root>", libm("exp", time=5.0)))
+    assert "expensive-math" not in causes(profile)
+
+
+HOIST = """void rows(double *v, int n)
+{
+  for (int j = 0; j < n; j++)
+    v[j] *= grid::coefficient(ARGUMENTS);
+}
+"""
+
+
+def hoist(arguments: str, *, time: float = 6.0, at: str = "app.c:3"):
+    callee = function("grid::coefficient(double, double)", line("app.c:30", time=time), at="app.c:29")
+    rows = function("rows", loop(at, line("app.c:4", callee, time=4.0)), at="app.c:1")
+    return build(main(rows), read_source=source({"app.c": HOIST.replace("ARGUMENTS", arguments)}))
+
+
+def test_a_function_called_with_the_same_numbers_in_an_inner_loop_is_invariant() -> None:
+    diagnosis = diagnosed(hoist("1.5, 2.5"))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.where.short) == ("loop-invariant-work", "rows", "app.c:4")
+    assert found.share == 0.6
+    assert statements(diagnosis, found.cause)[0] == (
+        "coefficient, called from rows at app.c:4, takes 6.00 s of 10.0 s (60.0 %)."
+    )
+
+
+@pytest.mark.parametrize("arguments", ["v[j], 2", "a, b", ""])
+def test_a_function_whose_arguments_are_not_numbers_may_differ_each_time(arguments: str) -> None:
+    assert set(causes(hoist(arguments))) == {"hot-compute"}
+
+
+def test_a_short_function_is_not_worth_moving() -> None:
+    assert "loop-invariant-work" not in causes(hoist("1.5, 2.5", time=0.3))
+
+
+def test_a_call_outside_of_loops_is_made_once() -> None:
+    callee = function("coefficient", line("app.c:30", time=6.0))
+    profile = build(main(line("app.c:4", callee)), read_source=source({"app.c": HOIST.replace("ARGUMENTS", "1.5")}))
+    assert set(causes(profile)) == {"hot-compute"}
+
+
+# -- unoptimised-build ---------------------------------------------------------------------------------------
+
+
+def built(called: float, inlined_time: float):
+    """Accessors of std::vector that are called, beside code in which they are inlined."""
+    access = call(
+        "std::vector<int, std::allocator<int> >::operator[](unsigned long)",
+        line(f"{HEADER}:1046", time=called),
+        at=f"{HEADER}:1043",
+        module=APP,
+    )
+    within = inlined(
+        "std::vector<int>::size() const", line(f"{HEADER}:916", time=inlined_time), at=f"{HEADER}:915", module=APP
+    )
+    return build(
+        main(function("solve", loop("app.cpp:10", line("app.cpp:11", access, within, time=7.0)), at="app.cpp:9"))
+    )
+
+
+def test_accessors_of_the_standard_library_that_are_called_show_a_build_without_optimisation() -> None:
+    diagnosis = diagnosed(built(called=3.0, inlined_time=0.0))
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.function, found.share) == ("unoptimised-build", "solve", 1.0)
+    assert "(vector::operator[])" in statements(diagnosis, found.cause)[0]
+    assert "appear as calls and take 3.00 s of 10.0 s (30.0 %)." in statements(diagnosis, found.cause)[0]
+
+
+def test_where_others_are_inlined_the_build_is_optimised() -> None:
+    assert causes(built(called=2.5, inlined_time=0.5)) == ["unoptimised-build"]  # exactly a fifth is still accepted
+    assert causes(built(called=2.4, inlined_time=0.6)) == ["hot-compute"]
+
+
+def test_few_calls_of_accessors_show_nothing() -> None:
+    assert causes(built(called=0.2, inlined_time=0.0)) == ["hot-compute"]  # 0.2 of 7.2 is 2.8 %
+
+
+def test_templates_alone_without_a_caller_have_no_place() -> None:
+    access = call("std::less<int>::operator()(int, int)", time=3.0, at=f"{HEADER}:3", module=APP)
+    assert causes(build(entry("<program root>", access))) == []
+
+
+# -- deep-recursion ------------------------------------------------------------------------------------------
+
+
+def nest(names: list[str], time: float):
+    """Functions that call each other, the innermost with all the time."""
+    node = function(names[-1], line("app.c:12", time=time), at="app.c:10")
+    for name in reversed(names[:-1]):
+        node = function(name, line("app.c:11", node), at="app.c:10")
+    return node
+
+
+def test_a_function_that_calls_itself_many_levels_deep_is_found() -> None:
+    profile = build(main(nest(["walk"] * 70, 5.0), function("rest", line("app.c:40", time=5.0))))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "deep-recursion")
+    assert (found.where.function, found.share, found.seconds) == ("walk", 0.5, 5.0)
+    assert found.summary == "walk calls itself 70 levels deep and holds 50.0 % of the time."
+    assert statements(diagnosis, "deep-recursion") == [
+        "walk takes 5.00 s of 10.0 s (50.0 %), recursion counted once.",
+        "It stands 70 times on the deepest call path.",
+    ]
+
+
+def test_two_functions_that_call_each_other_recurse_too() -> None:
+    found = finding(diagnosed(build(main(nest(["even", "odd"] * 65, 5.0)))), "deep-recursion")
+    assert found.where.function == "even"
+    assert "65 levels" in found.summary
+
+
+def test_levels_of_separate_calls_do_not_add_up() -> None:
+    assert "deep-recursion" not in causes(build(main(*[nest(["walk"] * 40, 1.0) for _ in range(3)])))
+
+
+def test_a_deep_path_of_different_functions_is_no_recursion() -> None:
+    assert "deep-recursion" not in causes(build(main(nest([f"f{number}" for number in range(90)], 5.0))))
+
+
+def test_a_recursion_with_little_time_is_no_finding() -> None:
+    profile = build(main(nest(["walk"] * 70, 0.9), function("rest", line("app.c:40", time=9.1))))
+    assert "deep-recursion" not in causes(profile)
+
+
+def test_a_recursion_of_a_library_is_not_the_programs() -> None:
+    node = libc("walk", time=5.0)
+    for _ in range(80):
+        node = libc("walk", node)
+    assert "deep-recursion" not in causes(build(main(line("app.c:3", node))))
+    assert causes(build(entry("<thread root>", node))) == []

@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, mpi, statements, thread, wall
+from tests.profile.build import build, line
+
+REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
+
+
+def output(*calls: object):
+    return function("sink", line("app.c:25", *calls), at="app.c:24")
+
+
+def test_file_operations_without_a_count_of_bytes_bound_the_program() -> None:
+    diagnosis = diagnosed(wall(build(main(output(libc("__GI___libc_write", time=4.0), libc("read", time=1.0)), REST))))
+    found = finding(diagnosis, "io-bound")
+    assert (found.where.function, found.where.short, found.share, found.seconds) == ("sink", "app.c:25", 0.5, 5.0)
+    assert found.summary == "sink spends 50.0 % of the time in file operations (write)."
+    assert found.against == ()
+    assert statements(diagnosis, "io-bound") == [
+        "File operations take 5.00 s of 10.0 s (50.0 %), mostly write (4.00 s).",
+        "sink calls for 5.00 s of it.",
+    ]
+
+
+def test_cpu_time_does_not_see_the_waiting_for_the_device() -> None:
+    found = finding(diagnosed(build(main(output(libc("write", time=5.0)), REST))), "io-bound")
+    assert len(found.against) == 1
+    assert found.confidence == round(0.85 * 0.8, 2)
+
+
+def test_time_below_a_buffered_call_is_named_by_what_it_does() -> None:
+    nested = libc("_IO_fwrite", libc("_IO_new_file_write", libc("write", time=4.0)), time=1.0)
+    diagnosis = diagnosed(build(main(output(nested), REST)))
+    assert statements(diagnosis, "io-bound")[0].endswith("mostly write (4.00 s).")
+
+
+def test_forcing_data_to_the_device_is_said_by_name() -> None:
+    calls = [
+        libc("write", time=1.6),
+        libc("fsync", time=1.5),
+        libc("__GI_fdatasync", time=1.4),
+        libc("fopen", time=0.5),
+    ]
+    diagnosis = diagnosed(build(main(output(*calls), REST)))
+    found = finding(diagnosis, "io-bound")
+    assert found.summary == "sink forces data to the device again and again: fsync has 29.0 % of the time."
+    assert statements(diagnosis, "io-bound")[-1] == "2.90 s of it is forcing data to the device (fsync)."
+
+
+@pytest.mark.parametrize(
+    ("volume", "cause", "words"),
+    [
+        (4e8, "io-small-requests", "sink moves data in small pieces: 80.0 MB a second, 50.0 % of the time."),
+        (4e9, "io-small-requests", "sink makes many small requests, mostly write: 50.0 % of the time."),
+        (4e10, "io-bound", "sink spends 50.0 % of the time in file operations (write)."),
+    ],
+)
+def test_the_rate_tells_small_requests_from_much_data(volume: float, cause: str, words: str) -> None:
+    profile = build(main(output(libc("write", time=5.0, values={"io.write.bytes": volume})), REST))
+    diagnosis = diagnosed(profile)
+    assert finding(diagnosis, cause).summary == words
+    assert "were moved in that time" in statements(diagnosis, cause)[-1]
+
+
+def test_bytes_read_and_written_count_together() -> None:
+    calls = [
+        libc("read", time=4.0, values={"io.read.bytes": 3e8}),
+        libc("write", time=1.0, values={"io.write.bytes": 1e8}),
+    ]
+    diagnosis = diagnosed(build(main(output(*calls), REST)))
+    assert statements(diagnosis, "io-small-requests")[-1] == "400 MB were moved in that time, 80.0 MB a second."
+    alone = diagnosed(build(main(output(calls[0]), REST)))
+    assert statements(alone, "io-small-requests")[-1].startswith("300 MB were moved")
+
+
+def test_bytes_say_nothing_where_little_of_the_time_transfers_them() -> None:
+    calls = [libc("open", time=4.0), libc("write", time=1.0, values={"io.write.bytes": 1e6})]
+    found = finding(diagnosed(build(main(output(*calls), REST))), "io-bound")
+    assert found.summary == "sink spends 50.0 % of the time in file operations (open)."
+
+
+def test_parallel_input_and_output_is_file_operations_too() -> None:
+    found = finding(diagnosed(build(main(output(mpi("MPI_File_write_all", time=5.0)), REST))), "io-bound")
+    assert found.share == 0.5
+
+
+def test_less_than_a_tenth_or_a_thread_of_nobody_known_is_no_finding() -> None:
+    assert causes(build(main(output(libc("write", time=0.5)), REST))) == ["hot-compute"]
+    assert "io-bound" not in causes(build(main(REST), thread(libc("write", time=5.0))))

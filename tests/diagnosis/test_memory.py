@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, thread
+from tests.profile.build import build, line, loop
+
+REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
+
+
+def churning(*calls: object, in_loop: bool = True):
+    body = line("app.c:11", *calls)
+    return function("grow", loop("app.c:10", body) if in_loop else body, at="app.c:9")
+
+
+@pytest.mark.parametrize(
+    ("name", "cause", "words"),
+    [
+        ("malloc", "allocation-churn", "grow allocates and releases memory in a loop: 50.0 % of the time."),
+        ("_int_free", "allocation-churn", "grow allocates and releases memory in a loop: 50.0 % of the time."),
+        ("__memmove_avx_unaligned_erms", "redundant-copies", "grow copies memory in a loop: 50.0 % of the time."),
+    ],
+)
+def test_time_in_a_memory_function_counts_for_its_caller(name: str, cause: str, words: str) -> None:
+    diagnosis = diagnosed(build(main(churning(libc(name, time=5.0)), REST)))
+    found = finding(diagnosis, cause)
+    assert (found.where.function, found.where.short) == ("grow", "app.c:11")
+    assert (found.share, found.seconds, found.summary, found.against) == (0.5, 5.0, words, ())
+    first, second = statements(diagnosis, cause)
+    assert first.endswith("takes 5.00 s of 10.0 s (50.0 %).")
+    assert second == "grow calls for 5.00 s of it."
+
+
+def test_outside_of_loops_it_may_happen_once() -> None:
+    found = finding(diagnosed(build(main(churning(libc("malloc", time=5.0), in_loop=False), REST))), "allocation-churn")
+    assert found.against == ("It was not seen inside a loop: it may happen once.",)
+    assert found.summary == "grow allocates and releases memory: 50.0 % of the time."
+    assert found.confidence == round(0.7 * 0.8, 2)
+
+
+def test_less_than_a_tenth_is_no_finding() -> None:
+    assert causes(build(main(churning(libc("malloc", time=0.5)), REST))) == ["hot-compute"]
+
+
+def test_what_several_functions_allocate_is_not_put_down_to_one() -> None:
+    other = function("shrink", loop("app.c:20", line("app.c:21", libc("free", time=2.0))), at="app.c:19")
+    found = finding(diagnosed(build(main(churning(libc("malloc", time=3.0)), other, REST))), "allocation-churn")
+    assert found.where.function == "grow"
+    assert (
+        found.summary == "grow allocates and releases memory in a loop: 30.0 % of the time (50.0 % with other places)."
+    )
+
+
+def test_memory_functions_of_no_known_caller_are_no_finding() -> None:
+    assert causes(build(main(REST), thread(libc("malloc", time=5.0)))) == ["hot-compute"]
+
+
+# -- memory-leak ---------------------------------------------------------------------------------------------
+
+
+def session(allocated: float, freed: float | None, *, elsewhere: float = 0.0):
+    def amounts(a: float, f: float | None):
+        return {"memory.allocated.bytes": a} | ({} if f is None else {"memory.freed.bytes": f})
+
+    window = function("window", line("app.c:31", libc("malloc", values=amounts(allocated, freed))), at="app.c:30")
+    table = function("table", line("app.c:61", libc("malloc", values=amounts(elsewhere, elsewhere))), at="app.c:60")
+    return build(main(REST, window, table))
+
+
+def test_memory_that_stays_is_a_leak_where_it_was_allocated() -> None:
+    diagnosis = diagnosed(session(8e6, 6e6, elsewhere=12e6))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function, first.where.short) == ("memory-leak", "window", "app.c:31")
+    assert (first.seconds, first.share, first.impact, first.weight) == (0.0, 0.0, 0.1, 0.1)
+    assert first.speedup_bound is None
+    assert first.confidence_reason == "2 independent signs, times measured, not sampled, 1 thing against it"
+    assert statements(diagnosis, "memory-leak") == [
+        "The program allocates 20.0 MB and frees 18.0 MB: 2.00 MB (10.0 %) stay.",
+        "window allocates 2.00 MB of it.",
+    ]
+
+
+def test_without_a_count_of_what_was_freed_nothing_was() -> None:
+    assert finding(diagnosed(session(8e6, None)), "memory-leak").impact == 1.0
+
+
+@pytest.mark.parametrize(
+    ("allocated", "freed"),
+    [(900_000.0, 0.0), (8e6, 8e6), (8e6, 9e6), (100e6, 98.5e6)],  # below 1 MB; nothing; more freed; 1.5 %
+)
+def test_little_that_stays_is_no_leak(allocated: float, freed: float) -> None:
+    assert "memory-leak" not in causes(session(allocated, freed))
+
+
+def test_a_leak_of_nobody_known_is_no_finding() -> None:
+    worker = thread(libc("malloc", values={"memory.allocated.bytes": 8e6}))
+    assert "memory-leak" not in causes(build(main(REST), worker))
+
+
+# -- page-faults ---------------------------------------------------------------------------------------------
+
+
+def touching(faults: float, *, time: str = "cpu.time", in_loop: bool = True):
+    amounts = {"cpu.page-faults": faults, time: 4.0}
+    body = line("app.c:20", values=amounts)
+    edges = function("edges", loop("app.c:19", body) if in_loop else body, at="app.c:18")
+    rest = function("rest", line("app.c:40", values={time: 6.0, "cpu.page-faults": faults / 4}))
+    return build(main(edges, rest))
+
+
+def test_page_faults_cost_a_typical_time_each() -> None:
+    # 4,000,000 and a quarter as many at half a microsecond: 2.5 s of 10 s.
+    diagnosis = diagnosed(touching(4e6))
+    found = finding(diagnosis, "page-faults")
+    assert (found.where.function, found.share, found.seconds) == ("edges", 0.25, 2.5)
+    assert statements(diagnosis, "page-faults") == [
+        "5.00 M page faults, about 2.50 s of 10.0 s at 500 ns each.",
+        "80.0 % of them in edges.",
+    ]
+    assert found.confidence == round(0.85 * 0.8, 2)
+
+
+def test_page_faults_never_cost_more_than_the_run() -> None:
+    assert finding(diagnosed(touching(4e9)), "page-faults").share == 1.0
+
+
+def test_page_faults_outside_of_loops_are_one_sign_only() -> None:
+    assert finding(diagnosed(touching(4e6, in_loop=False)), "page-faults").confidence == round(0.7 * 0.8, 2)
+
+
+def test_few_page_faults_or_a_time_without_seconds_are_no_finding() -> None:
+    assert "page-faults" not in causes(touching(1e6))  # 0.625 s of 10 s
+    assert "page-faults" not in causes(touching(4e6, time="cpu.cycles"))
+
+
+def test_page_faults_of_nobody_known_are_no_finding() -> None:
+    worker = thread(libc("memset", values={"cpu.page-faults": 4e6}))
+    assert "page-faults" not in causes(build(main(REST), worker))

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, thread, wall
+from tests.profile.build import build, line
+
+
+def worker(*children: object):
+    return thread(libc("start_thread", function("serve", *children, at="app.c:50")))
+
+
+# -- lock-contention -----------------------------------------------------------------------------------------
+
+
+def contended(first: float, second: float | None):
+    lock = line("app.c:12", libc("pthread_mutex_lock", libc("__lll_lock_wait", time=(first, second))))
+    return build(main(function("push", lock, line("app.c:13", time=(8.0, 2.0)), at="app.c:10")))
+
+
+def test_threads_that_wait_for_a_lock_are_counted() -> None:
+    diagnosis = diagnosed(contended(4.0, 6.0))
+    found = finding(diagnosis, "lock-contention")
+    assert (found.where.function, found.where.short, found.share, found.against) == ("push", "app.c:12", 0.5, ())
+    assert statements(diagnosis, "lock-contention") == [
+        "2 threads spend 10.0 s of 20.0 s (50.0 %) in lock functions.",
+        "push calls for 10.0 s of it.",
+    ]
+
+
+def test_one_thread_alone_is_a_doubt() -> None:
+    diagnosis = diagnosed(contended(4.0, None))
+    found = finding(diagnosis, "lock-contention")
+    assert found.against == ("Only one thread was seen in lock functions.",)
+    assert statements(diagnosis, "lock-contention")[0].startswith("1 thread spends 4.00 s")
+
+
+def test_few_waits_or_locks_of_nobody_known_are_no_finding() -> None:
+    assert causes(contended(0.2, 0.3)) == ["hot-compute"]  # 0.5 of 10.5 s
+    orphan = thread(libc("pthread_mutex_lock", time=5.0))
+    assert "lock-contention" not in causes(build(main(line("app.c:2", time=5.0)), orphan))
+
+
+# -- blocking-wait -------------------------------------------------------------------------------------------
+
+
+def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
+    collect = function(
+        "collect",
+        line("app.c:53", libc("usleep", libc("clock_nanosleep", time=6.0))),
+        line("app.c:54", time=4.0),
+        at="app.c:50",
+    )
+    diagnosis = diagnosed(wall(build(main(collect))))
+    found = finding(diagnosis, "blocking-wait")
+    assert (found.where.function, found.where.short, found.share, found.against) == ("collect", "app.c:53", 0.6, ())
+    assert found.summary == "collect waits in usleep instead of working: 60.0 % of the thread time."
+    assert found.confidence == 0.85
+    assert statements(diagnosis, "blocking-wait") == [
+        "Threads sleep or wait for events for 6.00 s of 10.0 s (60.0 %).",
+        "collect calls usleep for 6.00 s of it.",
+        "The thread that works most works 4.00 s of its 10.0 s.",
+    ]
+
+
+def test_waiting_for_events_is_one_sign_only() -> None:
+    collect = function("collect", line("app.c:53", libc("poll", time=6.0)), line("app.c:54", time=4.0))
+    assert finding(diagnosed(build(main(collect))), "blocking-wait").confidence == 0.7
+
+
+def test_an_idle_worker_is_no_bottleneck() -> None:
+    idle = worker(line("app.c:52", libc("pthread_cond_wait", time=(None, 10.0))))
+    diagnosis = diagnosed(build(main(line("app.c:2", time=(10.0, None))), idle))
+    found = finding(diagnosis, "blocking-wait")
+    assert (found.share, found.headroom) == (0.5, 0.1)
+    assert found.against[0].startswith("Another thread works for 100 % of the run")
+
+
+@pytest.mark.parametrize(("busy", "headroom"), [(6.9, 0.7), (7.1, 0.1)])
+def test_waiting_counts_where_nobody_works_for_nearly_a_third_of_the_run(busy: float, headroom: float) -> None:
+    half = line("app.c:2", line("app.c:3", time=(busy, None)), libc("sem_wait", time=(10.0 - busy, None)))
+    profile = build(main(half), worker(line("app.c:52", libc("poll", time=(None, 10.0)))))
+    assert finding(diagnosed(profile), "blocking-wait").headroom == headroom
+
+
+def test_sleeping_decides_the_place_where_it_is_a_fifth_of_the_waiting() -> None:
+    asleep = function("nap", line("app.c:30", libc("usleep", time=2.0)))
+    polls = function("watch", line("app.c:33", libc("poll", time=6.0)), line("app.c:34", time=2.0))
+    found = finding(diagnosed(build(main(asleep, polls))), "blocking-wait")
+    assert (found.where.function, found.share) == ("nap", 0.8)
+    assert (
+        found.summary == "nap waits in usleep instead of working: 20.0 % of the thread time (80.0 % with other places)."
+    )
+
+
+def test_short_waits_are_no_finding() -> None:
+    assert causes(build(main(line("app.c:2", libc("usleep", time=0.5), time=9.5)))) == ["hot-compute"]
+
+
+def test_joining_threads_is_no_blocking() -> None:
+    assert causes(build(main(line("app.c:2", libc("pthread_join", time=5.0), time=5.0)))) == ["hot-compute"]

@@ -1,0 +1,375 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.profile.activity import (
+    Activity,
+    activity_of_module,
+    activity_of_name,
+    base_name,
+    classify,
+    template_library,
+)
+from chathpc.profile.tree import CallTree, NodeKind
+from tests.profile.build import call, called_code, entry, gpu_op, inlined, kernel, line, loop, placeholder, tree_of
+from tests.profile.strategies import trees
+
+A = Activity
+APP = "/opt/app"
+LIBC, LIBM, GOMP, MPI = "/lib/libc.so.6", "/lib/libm.so.6", "/usr/lib/libgomp.so.1.0.0", "/usr/lib/libmpi.so.40"
+STDCXX, CUDART = "/usr/lib/libstdc++.so.6", "/usr/lib/libcudart.so.12"
+
+NAMES: dict[Activity | None, tuple[str, ...]] = {
+    A.MPI_SETUP: ("MPI_Init", "PMPI_Init_thread [libmpi.so.40]", "MPI_Finalize", "mpi_init_", "pmpi_finalize_f08_"),
+    A.MPI: (
+        "MPI_Send", "PMPI_Allreduce [libmpi.so.40.30.4]", "PMPI_Waitall_f08 [libmpi_mpifh.so.40]", "mpi_allreduce_",
+        "pmpi_barrier__", "MPIX_Comm_shrink", "MPI_Initialized", "ompi_request_default_wait", "opal_progress",
+        "mca_pml_ob1_send [mca_pml_ob1.so]", "MPIR_Allreduce_impl", "MPIDI_CH3I_Progress", "ucp_worker_progress",
+        "fi_cq_read", "psm2_mq_ipeek", "nccl_group_end",
+    ),
+    A.OMP_LOCK: (
+        "GOMP_critical_start", "gomp_mutex_lock_slow", "GOMP_atomic_start", "omp_set_lock", "omp_unset_nest_lock",
+        "__kmpc_critical", "__kmpc_end_critical", "__kmp_acquire_queuing_lock", "<omp mutex wait>", "__kmpc_ordered",
+    ),
+    A.OMP_WAIT: (
+        "gomp_team_barrier_wait_end", "gomp_barrier_wait", "gomp_team_end", "GOMP_barrier", "__kmp_fork_barrier",
+        "__kmpc_barrier", "__kmp_join_call", "__kmp_suspend_64", "<omp barrier wait>", "<omp idle>", "<omp task wait>",
+        "__kmp_launch_worker",
+    ),
+    A.OMP_OVERHEAD: ("GOMP_parallel", "gomp_thread_start", "__kmpc_fork_call", "__kmpc_for_static_init_4",
+                     "omp_get_num_threads", "<omp overhead>", "GOACC_parallel_keyed"),
+    A.ALLOCATION: (
+        "malloc", "__libc_malloc", "__GI___libc_malloc [libc.so.6]", "_int_free [libc.so.6]", "_int_malloc", "cfree",
+        "_mid_memalign.constprop.0 [libc.so.6]", "unlink_chunk.isra.0", "malloc_consolidate", "tcache_put", "calloc",
+        "realloc@plt", "free@@GLIBC_2.2.5", "posix_memalign", "operator new(unsigned long)", "operator delete(void*)",
+        "je_malloc", "tc_malloc", "mi_free", "scalable_malloc", "hpcrun_malloc_intercept [libhpcrun.so]", "sysmalloc",
+        "__default_morecore", "sbrk", "brk", "mmap64", "__munmap", "madvise", "mremap",
+    ),
+    A.IO: (
+        "read", "__GI___libc_write [libc.so.6]", "write@plt", "pread64", "pwritev", "fread", "fwrite", "fprintf",
+        "_IO_fwrite [libc.so.6]", "_IO_new_file_write", "_IO_file_xsputn", "__GI__IO_fflush", "fsync", "__GI_fdatasync",
+        "open64", "openat", "close", "lseek", "hpcrun_write", "getline", "puts", "fgets_unlocked",
+        "std::basic_filebuf<char>::overflow", "std::ostream::write(char const*, long)", "_gfortran_st_write",
+        "_gfortran_transfer_real_write", "MPI_File_write_all", "PMPI_File_read_at [libmpi.so.40]", "mpi_file_open_",
+        "H5Fopen", "H5Dwrite", "__vfprintf_internal [libc.so.6]",
+    ),
+    A.LOCK: ("pthread_mutex_lock", "__GI___pthread_mutex_lock", "pthread_spin_lock", "__lll_lock_wait",
+             "pthread_rwlock_wrlock", "std::mutex::lock()", "__pthread_mutex_unlock_usercnt"),
+    A.SLEEP: ("usleep", "sleep", "__GI___clock_nanosleep", "clock_nanosleep@@GLIBC_2.17 [libc.so.6]", "nanosleep",
+              "std::this_thread::sleep_for<long, std::ratio<1l, 1l> >"),
+    A.JOIN: ("pthread_join", "__pthread_timedjoin_ex", "pthread_clockjoin_ex", "std::thread::join()", "waitpid", "wait4",
+             "thrd_join", "__GI___wait4"),
+    A.BLOCKED: (
+        "poll", "__GI___poll [libc.so.6]", "epoll_wait", "select", "pselect64", "futex_wait", "pthread_cond_wait",
+        "__futex_abstimed_wait_common64", "sem_wait", "__new_sem_wait_slow64.constprop.0", "pthread_barrier_wait",
+        "sigtimedwait", "pause", "accept4", "recvmsg", "connect", "sched_yield", "__GI___sched_yield", "syscall",
+        "std::condition_variable::wait(std::unique_lock<std::mutex>&)", "cnd_wait",
+    ),
+    A.COPY: (
+        "memcpy", "__memmove_avx_unaligned_erms", "__mempcpy_chk_avx512_unaligned_erms", "memset", "wmemset",
+        "__memset_chk_avx512_unaligned_erms", "strncpy", "strdup", "bzero", "stpcpy", "std::copy<int*>",
+        "process_vm_readv", "copy_file_range",
+    ),
+    A.GPU_LAUNCH: ("cudaLaunchKernel", "cudaLaunchKernelExC", "cuLaunchKernel", "cuGraphLaunch", "cudaGraphLaunch",
+                   "hipLaunchKernel", "hipModuleLaunchKernel", "hipExtModuleLaunchKernel", "__cudaPushCallConfiguration",
+                   "zeCommandListAppendLaunchKernel", "clEnqueueNDRangeKernel"),
+    A.GPU_SYNC: ("cudaDeviceSynchronize", "cudaStreamSynchronize", "hipEventSynchronize", "cuCtxSynchronize",
+                 "cudaEventQuery", "zeCommandQueueSynchronize", "clFinish", "clWaitForEvents"),
+    A.GPU_COPY: ("cudaMemcpy", "cudaMemcpyAsync", "cudaMemset", "cuMemcpyHtoD_v2", "hipMemcpy", "hipMemcpyWithStream",
+                 "cudaMemPrefetchAsync", "zeCommandListAppendMemoryCopy", "clEnqueueReadBuffer"),
+    A.GPU_API: ("cudaMalloc", "cudaFree", "hipMalloc", "cuModuleLoadData", "cublasDgemm_v2", "zeInit", "clBuildProgram",
+                "omp_target_alloc", "__tgt_target_kernel"),
+    A.PROFILER: ("hpcrun_sample_callpath", "papi_read", "cuptiActivityFlushAll", "monitor_main"),
+    A.JIT: ("llvm::orc::LLJIT::lookup", "_PyEval_EvalFrameDefault", "PyEval_EvalCode", "nvrtcCompileProgram"),
+    None: (
+        "main", "solve", "copy_grid", "reader", "read_input", "write_output", "waiting", "fib", "λ", "sleepy", "poller",
+        "exp", "pow", "grid::copy(int)", "MAIN__", "start_thread", "qsort_r", "<unknown procedure> 0x1f780 [libx.so]",
+        "lockstep", "mutexes", "allocate", "std::vector<int>::push_back(int&&)", "mpirun", "opening", "h5", "open_mesh",
+        "", "closest", "rank", "launch", "synchronize",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("name", "activity"), [(name, kind) for kind, names in NAMES.items() for name in names])
+def test_a_name_says_what_its_frame_does(name: str, activity: Activity | None) -> None:
+    assert activity_of_name(name) == activity
+
+
+@pytest.mark.parametrize(
+    ("path", "activity"),
+    [
+        ("/usr/lib/libmpi.so.40.30.4", A.MPI),
+        ("/usr/lib/openmpi/mca_btl_vader.so", A.MPI),
+        ("libopen-pal.so.40", A.MPI),
+        ("/opt/mpich/lib/libmpich.so.12", A.MPI),
+        ("/usr/lib/libucp.so.0", A.MPI),
+        ("/usr/lib/libgomp.so.1.0.0", A.OMP_WAIT),
+        ("/usr/lib/llvm/libomp.so.5", A.OMP_WAIT),
+        ("/opt/intel/libiomp5.so", A.OMP_WAIT),
+        ("/lib/libm.so.6", A.MATH),
+        ("/lib/libm-2.31.so", A.MATH),
+        ("/opt/intel/libsvml.so", A.MATH),
+        ("/usr/lib/libcuda.so.1", A.GPU_API),
+        ("/opt/rocm/lib/libamdhip64.so.5", A.GPU_API),
+        ("/usr/lib/libze_loader.so.1", A.GPU_API),
+        ("/opt/hpctoolkit/libhpcrun.so", A.PROFILER),
+        ("/lib/libc.so.6", A.LIBRARY),
+        ("/lib64/ld-linux-x86-64.so.2", A.LIBRARY),
+        ("libstdc++.so.6", A.LIBRARY),
+        ("/usr/lib/libgfortran.so.5", A.LIBRARY),
+        ("[vdso]", A.LIBRARY),
+        ("/opt/app", None),
+        ("/opt/libmesh.so", None),
+        ("/opt/libmpy/app", None),
+        ("", None),
+    ],
+)
+def test_a_module_says_what_its_code_is_for(path: str, activity: Activity | None) -> None:
+    assert activity_of_module(path) == activity
+
+
+@pytest.mark.parametrize(
+    ("name", "base"),
+    [
+        ("__GI___poll [libc.so.6]", "poll"),
+        ("pow@@GLIBC_2.29 [libm.so.6]", "pow"),
+        ("memcpy@plt", "memcpy"),
+        ("unlink_chunk.isra.0", "unlink_chunk"),
+        ("_mid_memalign.constprop.0 [libc.so.6]", "mid_memalign"),
+        ("main", "main"),
+        ("___", "___"),
+        ("", ""),
+    ],
+)
+def test_a_base_name_has_no_suffixes_and_no_underscores_in_front(name: str, base: str) -> None:
+    assert base_name(name) == base
+
+
+def own(name: str, *children: object, at: str = "app.c:1", **facts: object):
+    return call(name, *children, at=at, module=APP, **facts)
+
+
+def program(*children: object) -> CallTree:
+    return tree_of(entry("<program root>", own("main", *children)))
+
+
+def at(tree: CallTree, name: str) -> int:
+    """The one function with that name."""
+    (node,) = np.flatnonzero(tree.name == tree.names.index(name))
+    return int(node)
+
+
+def kind_of(tree: CallTree, name: str) -> Activity:
+    return Activity(int(classify(tree).kind[at(tree, name)]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["read", "write", "copy", "wait", "sleep", "poll", "select", "join", "memcpy_rows", "open", "futex_update", "exp",
+     "mpi_exchange_halo", "mpi_update_", "free_grid", "malloc_matrix", "kmp_search", "fi_solve", "ucs_transform",
+     "cuda_solve", "hip_force", "cudaCheckError", "omp_get_work", "tcache_lookup", "nccl_ring"],
+)  # fmt: skip
+def test_a_function_of_the_program_computes_whatever_its_name(name: str) -> None:
+    tree = program(own(name, line("app.c:2")))
+    activities = classify(tree)
+    assert set(activities.kind.tolist()) == {A.COMPUTE}
+    assert set(activities.call.tolist()) == {-1}
+
+
+@pytest.mark.parametrize(
+    "name", ["MPI_Send", "PMPI_Send", "malloc", "je_malloc", "operator new(unsigned long)", "GOMP_barrier"]
+)
+def test_an_interposed_library_function_stays_that_of_the_library(name: str) -> None:
+    tree = program(own(name, at="wrap.c:7"))
+    assert kind_of(tree, name) == activity_of_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("memcpy@plt", A.COPY),
+        ("write@plt", A.IO),
+        ("exp@plt", A.MATH),
+        ("MPI_Send@plt", A.MPI),
+        ("free@plt", A.ALLOCATION),
+    ],
+)
+def test_a_linkage_stub_counts_as_the_function_it_jumps_to(name: str, activity: Activity) -> None:
+    assert kind_of(program(call(name, module=APP)), name) == activity
+
+
+@pytest.mark.parametrize("name", ["exp", "__ieee754_pow_fma", "sincosf", "log1p", "erfc", "__exp_finite", "tgammal"])
+def test_math_functions_are_known_by_library_or_by_name_without_source(name: str) -> None:
+    assert kind_of(program(call(name, module=LIBM)), name) == A.MATH
+    assert kind_of(program(call(name, module="/usr/lib/libc.so.6")), name) == A.MATH
+    assert kind_of(program(call(name, module=LIBM, at="s_exp.c:40")), name) == A.MATH
+    assert kind_of(program(own(name)), name) == A.COMPUTE
+
+
+def test_all_below_a_call_belongs_to_it_and_to_the_line_that_makes_it() -> None:
+    tree = program(line("app.c:7", call("fwrite", call("memcpy", module=LIBC), module=LIBC)))
+    found = classify(tree)
+    write, copy, place = at(tree, "fwrite"), at(tree, "memcpy"), 2
+    assert found.kind[[write, copy]].tolist() == [A.IO, A.IO]
+    assert found.call[[write, copy]].tolist() == [write, write]
+    assert found.site[[write, copy]].tolist() == [place, place]
+    assert found.caller[[write, copy]].tolist() == [1, 1]
+    assert found.of(A.IO).tolist() == [False, False, False, True, True]
+
+
+def test_a_library_without_a_meaning_of_its_own_takes_that_of_what_it_calls() -> None:
+    tree = program(call("qsort_r", call("malloc", module=LIBC), module=LIBC))
+    found = classify(tree)
+    assert found.kind[at(tree, "qsort_r")] == A.LIBRARY
+    assert found.kind[at(tree, "malloc")] == A.ALLOCATION
+    assert found.call[at(tree, "malloc")] == at(tree, "qsort_r")
+
+
+def test_a_callback_is_the_programs_code_again() -> None:
+    compare = own("compare", call("strcpy", module=LIBC))
+    tree = program(call("qsort_r", compare, module=LIBC))
+    found = classify(tree)
+    assert found.kind[at(tree, "compare")] == A.COMPUTE
+    assert found.call[at(tree, "compare")] == -1
+    assert found.caller[at(tree, "strcpy")] == at(tree, "compare")
+    assert found.kind[at(tree, "strcpy")] == A.COPY
+
+
+def test_the_body_of_a_parallel_region_below_the_runtime_is_the_programs_code() -> None:
+    body = own("solve._omp_fn.0", line("app.c:9"), call("GOMP_barrier", module=GOMP))
+    tree = program(call("GOMP_parallel", body, module=GOMP))
+    assert kind_of(tree, "GOMP_parallel") == A.OMP_OVERHEAD
+    assert kind_of(tree, "solve._omp_fn.0") == A.COMPUTE
+    assert kind_of(tree, "GOMP_barrier") == A.OMP_WAIT
+
+
+def test_a_task_placeholder_lets_the_regions_code_through() -> None:
+    tree = program(
+        placeholder("<omp impl task>", own(".omp_outlined.", line("app.c:9"))), placeholder("<omp barrier wait>")
+    )
+    assert kind_of(tree, "<omp impl task>") == A.COMPUTE
+    assert kind_of(tree, ".omp_outlined.") == A.COMPUTE
+    assert kind_of(tree, "<omp barrier wait>") == A.OMP_WAIT
+
+
+def test_system_calls_below_an_openmp_runtime_are_its_waiting() -> None:
+    tree = program(call("gomp_team_barrier_wait", call("sched_yield", module=LIBC), module=GOMP))
+    assert kind_of(tree, "sched_yield") == A.OMP_WAIT
+    tree = program(call("GOMP_critical_start", call("futex_wait", module=LIBC), module=GOMP))
+    assert kind_of(tree, "futex_wait") == A.OMP_LOCK
+
+
+UNNAMED = "<unknown procedure> 0x1f780 [libgomp.so.1.0.0]"
+
+
+def test_a_runtime_without_names_waits() -> None:
+    tree = program(own("work._omp_fn.0", call(UNNAMED, module=GOMP)))
+    assert kind_of(tree, UNNAMED) == A.OMP_WAIT
+
+
+def test_a_runtime_without_names_queues_where_its_caller_also_enters_critical_sections() -> None:
+    stripped = call(UNNAMED, module=GOMP)
+    tree = program(own("work._omp_fn.0", call("GOMP_critical_start", module=GOMP), stripped))
+    assert kind_of(tree, UNNAMED) == A.OMP_LOCK
+
+
+def test_code_without_symbols_is_known_by_its_module() -> None:
+    tree = program(called_code(MPI), called_code("/opt/other"))
+    assert [Activity(kind) for kind in classify(tree).kind[2:].tolist()] == [A.MPI, A.COMPUTE]
+
+
+def test_templates_of_the_standard_library_count_for_the_line_that_uses_them() -> None:
+    push = inlined(
+        "std::vector<int>::push_back(int&&)",
+        line("/usr/include/c++/12/bits/stl_vector.h:1278"),
+        at="/usr/include/c++/12/bits/stl_vector.h:1276",
+    )
+    tree = program(line("app.cpp:30", push))
+    found = classify(tree)
+    assert template_library(tree).tolist() == [False, False, False, True, True]
+    assert found.kind[3:].tolist() == [A.COMPUTE, A.COMPUTE]
+    assert found.site[3:].tolist() == [2, 2]
+    assert found.caller[3:].tolist() == [1, 1]
+
+
+def test_threads_that_a_library_runs_for_itself_are_helpers() -> None:
+    progress = call(
+        "start_thread",
+        call("progress_engine", call("poll", module=LIBC), module="/usr/lib/libopen-pal.so.40"),
+        module=LIBC,
+    )
+    tree = tree_of(entry("<program root>", own("main")), entry("<thread root>", progress))
+    found = classify(tree)
+    assert found.kind[3:].tolist() == [A.HELPER] * 3
+    assert set(found.site[3:].tolist()) == {-1}
+    assert set(found.caller[3:].tolist()) == {-1}
+
+
+def test_an_idle_openmp_worker_is_no_helper() -> None:
+    idle = call("start_thread", called_code(GOMP), module=LIBC)
+    tree = tree_of(entry("<thread root>", idle))
+    assert classify(tree).kind.tolist()[-1] != A.HELPER
+
+
+def test_a_thread_function_of_the_program_below_start_thread_is_its_own_code() -> None:
+    tree = tree_of(entry("<thread root>", call("start_thread", own("serve", call("poll", module=LIBC)), module=LIBC)))
+    assert kind_of(tree, "serve") == A.COMPUTE
+    assert kind_of(tree, "poll") == A.BLOCKED
+    assert kind_of(tree, "start_thread") == A.HELPER
+
+
+def test_a_library_frame_above_which_no_frame_is_known_is_still_a_library() -> None:
+    tree = tree_of(loop("app.c:3", call("fwrite", module=LIBC)), own("main"))
+    assert classify(tree).call[1] == 1
+
+
+def test_what_runs_on_the_device_is_neither_computing_nor_waiting_of_the_host() -> None:
+    launch = call("cudaLaunchKernel", gpu_op("<gpu kernel>", kernel("saxpy", line("saxpy.cu:4"))), module=CUDART)
+    tree = program(line("app.cu:9", launch))
+    found = classify(tree)
+    assert kind_of(tree, "cudaLaunchKernel") == A.GPU_LAUNCH
+    assert found.kind[4:].tolist() == [A.GPU] * 3
+
+
+def test_an_empty_tree_has_no_activities() -> None:
+    assert len(classify(tree_of()).kind) == 0
+
+
+MANY_NAMES = [name for names in NAMES.values() for name in names] + [
+    "start_thread",
+    UNNAMED,
+    "<omp impl task>",
+    "work._omp_fn.0",
+]
+MANY_MODULES = (APP, LIBC, LIBM, GOMP, MPI, STDCXX, CUDART, "/opt/libhpcrun.so")
+
+
+@st.composite
+def named_trees(draw: st.DrawFn) -> CallTree:
+    """Any tree, its frames named after library functions, its modules after libraries."""
+    names = tuple(draw(st.lists(st.sampled_from(MANY_NAMES), min_size=6, max_size=6)))
+    modules = tuple(draw(st.lists(st.sampled_from(MANY_MODULES), min_size=3, max_size=3)))
+    return replace(draw(trees()), names=names, modules=modules)
+
+
+@given(named_trees())
+def test_any_tree_is_classified(tree: CallTree) -> None:
+    found = classify(tree)
+    nodes = np.arange(len(tree))
+    library = found.call >= 0
+    for column in (found.call, found.site, found.caller):
+        known = column >= 0
+        assert np.all(column[known] <= nodes[known])
+        assert np.all(tree.end[column[known]] > nodes[known])
+    assert np.all(np.isin(found.kind, list(Activity)))
+    assert np.all(found.call[found.call[library]] == found.call[library])
+    assert np.all(found.call[found.site[found.site >= 0]] == -1)
+    assert np.array_equal(found.caller >= 0, found.site >= 0)
+    device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
+    assert np.all(found.kind[device] == A.GPU)
+    assert np.all(np.isin(found.kind[~library & ~(tree.nearest(device) >= 0)], A.COMPUTE))
