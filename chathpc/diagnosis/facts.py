@@ -14,7 +14,7 @@ from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 Int64Array = NDArray[np.int64]
 
@@ -244,6 +244,13 @@ class Facts:
         best = int(np.argmax(sums))
         members = np.flatnonzero(inverse == best)
         return int(site[members[int(np.argmax(weight[counted[members]]))]]), float(sums[best])
+
+    def at_line(self, line_node: int) -> BoolArray:
+        """True for nodes that count for the source line of `line_node`, in whatever context."""
+        tree = self.profile.tree
+        site = np.maximum(self.activities.site, 0)
+        same = (tree.file[site] == tree.file[line_node]) & (tree.line[site] == tree.line[line_node])
+        return np.asarray((self.activities.site >= 0) & same)
 
     def place(self, node: int, *, line_node: int = -1) -> Place:
         """The place of a node for a reader: its function, and file and line of `line_node` (or of itself)."""

@@ -80,7 +80,9 @@ def invariant_call(
         return None
     inside = slice(loop, int(tree.end[loop]))
     lines = tree.line[inside][
-        (tree.file[inside] == tree.file[loop]) & np.isin(tree.kind[inside], (NodeKind.LINE, NodeKind.LOOP))
+        (tree.file[inside] == tree.file[loop])
+        & (tree.function[inside] == tree.function[loop])
+        & np.isin(tree.kind[inside], (NodeKind.LINE, NodeKind.LOOP))
     ]
     last = int(max(lines.max(initial=line), line))
     fortran = bool(_FORTRAN_FILE.search(file))

@@ -8,8 +8,9 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
-from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.invariants import invariant_call
+from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, template_library
 from chathpc.profile.tree import FloatArray, NodeKind, Relation
@@ -87,18 +88,38 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     """Hot calls of math functions below a loop: expensive, or even the same in every iteration."""
     expensive, invariant = cause("expensive-math"), cause("loop-invariant-work")
     math = facts.of(Activity.MATH)
-    total = float(math.sum())
-    if facts.total == 0 or total / facts.total < expensive.threshold("min_share"):
+    least = expensive.threshold("min_share") * facts.total
+    if facts.total == 0 or float(math.sum()) < least:
         return
     hot = facts.hot_place(math)
     if hot is None:
         return
-    place, at_line, cost = hot.place, hot.at_line, hot.weight
     loop = facts.innermost_loop(hot.line)
-    in_loop = loop >= 0 or facts.below_loop(hot.node)
     called = _called_math(facts, facts.in_function(hot.label, math))
+    found = invariant_call(facts, loop, hot.line, called) if loop >= 0 else None
+    if found is not None:
+        yield Draft(
+            cause=invariant.id,
+            where=hot.place,
+            summary=f"{hot.place.function} calls math functions with arguments that do not change in the innermost loop.",
+            cost=hot.at_line,
+            share=hot.at_line / facts.total,
+            threshold=invariant.threshold("min_share"),
+            evidence=(*_math_evidence(facts, math, hot, called), found),
+            signs=2,
+        )
+        math = np.where(facts.at_line(hot.line), 0.0, math)
+        rest = facts.hot_place(math)
+        if rest is None or float(math.sum()) < least:
+            return
+        hot = rest
+    yield _expensive_math(facts, math, hot)
+
+
+def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace, called: list[str]) -> tuple[Evidence, Evidence]:
     listed = ", ".join(called[:4]) or "math functions"
-    evidence = [
+    total = float(math.sum())
+    return (
         fact(
             facts,
             f"Math library functions ({listed}) take {of_total(facts, total)}.",
@@ -108,42 +129,33 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
         ),
         fact(
             facts,
-            f"{place.function} calls for {time_text(facts, cost)} of it"
-            + (f", {place.short} alone for {time_text(facts, at_line)}." if hot.line >= 0 else "."),
-            cost,
-            subject=str(place.function),
+            f"{hot.place.function} calls for {time_text(facts, hot.weight)} of it"
+            + (f", {hot.place.short} alone for {time_text(facts, hot.at_line)}." if hot.line >= 0 else "."),
+            hot.weight,
+            subject=str(hot.place.function),
             how="time in libm by calling function",
-            where=place,
+            where=hot.place,
         ),
-    ]
-    found = invariant_call(facts, loop, hot.line, called) if loop >= 0 else None
-    if found is not None:
-        evidence.append(found)
-        yield Draft(
-            cause=invariant.id,
-            where=place,
-            summary=f"{place.function} calls math functions with arguments that do not change in the innermost loop.",
-            cost=at_line,
-            share=at_line / facts.total,
-            threshold=invariant.threshold("min_share"),
-            evidence=tuple(evidence),
-            signs=2,
-        )
-        if cost - at_line < expensive.threshold("min_share") * facts.total:
-            return
-    yield Draft(
-        cause=expensive.id,
-        where=place,
-        summary=f"Calls of {listed} in {place.function} take {share_here(facts, cost, total)}"
-        + (
-            f", in the loop at {facts.profile.tree.place(loop)}."
-            if loop >= 0 and facts.profile.tree.place(loop)
-            else "."
-        ),
+    )
+
+
+def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace) -> Draft:
+    entry = cause("expensive-math")
+    total = float(math.sum())
+    loop = facts.innermost_loop(hot.line)
+    in_loop = loop >= 0 or facts.below_loop(hot.node)
+    called = _called_math(facts, facts.in_function(hot.label, math))
+    listed = ", ".join(called[:4]) or "math functions"
+    loop_place = facts.profile.tree.place(loop) if loop >= 0 else ""
+    return Draft(
+        cause=entry.id,
+        where=hot.place,
+        summary=f"Calls of {listed} in {hot.place.function} take {share_here(facts, hot.weight, total)}"
+        + (f", in the loop at {loop_place}." if loop_place else "."),
         cost=total,
         share=total / facts.total,
-        threshold=expensive.threshold("min_share"),
-        evidence=tuple(evidence),
+        threshold=entry.threshold("min_share"),
+        evidence=_math_evidence(facts, math, hot, called),
         signs=2 if in_loop else 1,
         against=() if in_loop else ("The calls were not seen inside a loop.",),
     )
@@ -231,8 +243,8 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     computing = facts.spent(*_COMPUTING)
     labels, label_names = tree.function_labels
     sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
-    names = np.argsort(-sums, kind="stable")
     distinct = int((sums > 0).sum())
+    names = np.argsort(-sums, kind="stable")[:distinct]
     hot = facts.hot_place(facts.of(Activity.COMPUTE))
     if hot is None:
         return
@@ -248,7 +260,8 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{distinct} small functions of the C++ standard library ({examples}) appear as calls and take {of_total(facts, cost_called)}.",
+                f"{distinct} small function{'s' if distinct != 1 else ''} of the C++ standard library ({examples}) that should be inlined "
+                f"took {of_total(facts, cost_called)} as calls.",
                 cost_called,
                 subject="standard library functions",
                 how="exclusive time of called functions whose source is a standard header",

@@ -47,7 +47,7 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
     hot = facts.hot_place(facts.of(activity))
     if hot is None:
         return
-    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.node)
+    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
     yield Draft(
         cause=identifier,
         where=place,
@@ -151,7 +151,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
     hot = facts.hot_place(weight)
     if hot is None:
         return
-    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.node)
+    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
     yield Draft(
         cause=entry.id,
         where=place,

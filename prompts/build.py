@@ -1,0 +1,140 @@
+"""Fills the templates with the facts of a diagnosis, within their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
+from chathpc.profile import numbers
+from chathpc.profile.profile import SourceExcerpt
+from chathpc.prompts.loader import Template, template
+from chathpc.prompts.untrusted import block, quote
+
+#: Characters per token of English text with names and numbers, a cautious figure.
+CHARACTERS_PER_TOKEN = 3.5
+#: A statement is a sentence of ours around names of theirs.
+_LONGEST_STATEMENT = 300
+#: Findings beyond the first that a small model is told of.
+_ALSO = 1
+
+CountTokens = Callable[[str], int]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What is sent: constant `system` text, then `user` with the facts; `json_schema` where the answer must fit one."""
+
+    system: str
+    user: str
+    max_tokens: int
+    json_schema: Mapping[str, object] | None = None
+
+
+def estimate_tokens(text: str) -> int:
+    """Tokens of `text`, estimated from its length."""
+    return int(len(text) / CHARACTERS_PER_TOKEN) + 1
+
+
+def build_prose(diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens) -> Prompt:
+    """The prompt for a small model: three to six key lines with their verdict word, the most important first."""
+    form = template("prose")
+    return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens)
+
+
+def build_structured(
+    diagnosis: Diagnosis,
+    *,
+    outline: str,
+    excerpts: Sequence[SourceExcerpt],
+    marker: str,
+    count_tokens: CountTokens = estimate_tokens,
+) -> Prompt:
+    """The prompt for a capable model: findings, evidence, tree, source and what is missing."""
+    form = template("structured")
+    findings = [
+        line for number, finding in enumerate(diagnosis.findings, 1) for line in _finding_lines(number, finding)
+    ]
+    parts = [
+        (
+            "findings",
+            [f"Verdict: {diagnosis.verdict.value}. {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}", *findings],
+        ),
+        ("evidence", [_evidence_line(item) for item in diagnosis.evidence]),
+        (
+            "not collected",
+            [
+                quote(f"{what}: {command}", longest=_LONGEST_STATEMENT)
+                for what, command in diagnosis.not_collected.items()
+            ],
+        ),
+        ("source", [line for excerpt in excerpts for line in _excerpt_lines(excerpt)]),
+        ("call tree", [_indented(line) for line in outline.split("\n")]),
+    ]
+    return _fit(form, parts, marker, count_tokens)
+
+
+def key_lines(diagnosis: Diagnosis) -> list[str]:
+    """The facts that matter most, one a line: what, where, how much, how much could be won, what to do."""
+    by_id = {item.id: item for item in diagnosis.evidence}
+    if not diagnosis.findings:
+        return [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}"]
+    first = diagnosis.findings[0]
+    place = f" in {quote(first.where.function)}" if first.where.function else ""
+    at = f" at {quote(first.where.short)}" if first.where.short else ""
+    lines = [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(first.title)}{place}{at}."]
+    lines += [
+        f"MEASURED: {quote(by_id[one].statement, longest=_LONGEST_STATEMENT)}"
+        for one in first.evidence[:3]
+        if one in by_id
+    ]
+    if first.speedup_bound is not None:
+        lines.append(f"GAIN: without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.")
+    if first.advice:
+        lines.append(f"ADVICE: {quote(first.advice[0], longest=_LONGEST_STATEMENT)}")
+    for other in [one for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]:
+        lines.append(f"ALSO: {quote(other.summary, longest=_LONGEST_STATEMENT)}")
+    return lines
+
+
+def _finding_lines(number: int, finding: Finding) -> list[str]:
+    lines = [
+        f"{number}. {finding.title} ({finding.cause}) in {quote(finding.where.function or 'the program')} {quote(finding.where.short)}",
+        f"   {quote(finding.summary, longest=_LONGEST_STATEMENT)} Evidence: {', '.join(finding.evidence)}.",
+    ]
+    if finding.speedup_bound is not None:
+        lines.append(f"   Gain: at most {numbers.speedup(finding.speedup_bound)} on the run.")
+    lines += [f"   Against: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.against]
+    lines += [f"   Do: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.advice[:3]]
+    return lines
+
+
+def _evidence_line(item: Evidence) -> str:
+    value = numbers.quantity(item.value, item.unit)
+    return f"{item.id}: {quote(item.statement, longest=_LONGEST_STATEMENT)} {{{item.id}}} stands for {value}."
+
+
+def _excerpt_lines(excerpt: SourceExcerpt) -> list[str]:
+    lines = [f"{quote(excerpt.file.rsplit('/', 1)[-1])}:"]
+    return lines + [f"{excerpt.first + offset:5d} {_indented(line)}" for offset, line in enumerate(excerpt.lines)]
+
+
+def _indented(line: str) -> str:
+    """A line of data that keeps its indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + quote(line)
+
+
+def _fit(form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens) -> Prompt:
+    """The prompt within its limit: lines go from the end, where the least important ones stand."""
+    kept = [(name, list(lines)) for name, lines in parts if any(lines)]
+    while True:
+        user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
+        if count_tokens(form.system) + count_tokens(user) <= form.max_prompt_tokens or not kept:
+            return Prompt(form.system, user, form.max_output_tokens, form.schema)
+        name, lines = kept[-1]
+        # Many lines over the limit go at once: the share by which the text is too long, at least one.
+        excess = count_tokens(form.system) + count_tokens(user) - form.max_prompt_tokens
+        per_line = max(1, count_tokens("\n".join(lines)) // len(lines))
+        del lines[max(0, len(lines) - max(1, excess // per_line)) :]
+        if not lines:
+            kept.pop()

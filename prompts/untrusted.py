@@ -1,0 +1,31 @@
+"""Text from a profile on its way into a prompt: data, marked as such, unable to end the mark or to speak as somebody else."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+from chathpc.profile.text import clean
+
+#: A name is seldom longer, and nothing is lost for the explanation if it is.
+LONGEST_TEXT = 200
+
+#: What chat templates use to tell speakers apart (llama.cpp tokenises these even inside a message).
+_TEMPLATE_TOKENS = re.compile(
+    r"<\|[^|<>]{0,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<\uff5c[^<>]{0,40}\uff5c>", re.IGNORECASE
+)
+
+
+def quote(text: str, *, longest: int = LONGEST_TEXT) -> str:
+    """`text` on one line, normalised (NFKC), without control, formatting and chat-template tokens, cut at `longest` characters."""
+    flat = " ".join(unicodedata.normalize("NFKC", text).split())
+    flat = clean(flat).replace("\N{REPLACEMENT CHARACTER}", "")
+    while (stripped := _TEMPLATE_TOKENS.sub("", flat)) != flat:  # what is left must not form a new token
+        flat = stripped
+    return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def block(name: str, lines: list[str], marker: str) -> str:
+    """Lines of data between marks that hold `marker`, which no data can know."""
+    body = "\n".join(line.replace(marker, "") for line in lines)
+    return f"<<{name} {marker}>>\n{body}\n<<end {marker}>>"
