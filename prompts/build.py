@@ -131,7 +131,7 @@ def _fit(form: Template, parts: list[tuple[str, list[str]]], marker: str, count_
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
         if count_tokens(form.system) + count_tokens(user) <= form.max_prompt_tokens or not kept:
             return Prompt(form.system, user, form.max_output_tokens, form.schema)
-        name, lines = kept[-1]
+        lines = kept[-1][1]
         # Many lines over the limit go at once: the share by which the text is too long, at least one.
         excess = count_tokens(form.system) + count_tokens(user) - form.max_prompt_tokens
         per_line = max(1, count_tokens("\n".join(lines)) // len(lines))

@@ -2,26 +2,19 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 
+from chathpc.llm.backend import strip_template_tokens
 from chathpc.profile.text import clean
 
 #: A name is seldom longer, and nothing is lost for the explanation if it is.
 LONGEST_TEXT = 200
 
-#: What chat templates use to tell speakers apart (llama.cpp tokenises these even inside a message).
-_TEMPLATE_TOKENS = re.compile(
-    r"<\|[^|<>]{0,40}\|>|\[/?INST\]|<</?SYS>>|</?s>|<(?:start|end)_of_turn>|<\uff5c[^<>]{0,40}\uff5c>", re.IGNORECASE
-)
-
 
 def quote(text: str, *, longest: int = LONGEST_TEXT) -> str:
     """`text` on one line, normalised (NFKC), without control, formatting and chat-template tokens, cut at `longest` characters."""
     flat = " ".join(unicodedata.normalize("NFKC", text).split())
-    flat = clean(flat).replace("\N{REPLACEMENT CHARACTER}", "")
-    while (stripped := _TEMPLATE_TOKENS.sub("", flat)) != flat:  # what is left must not form a new token
-        flat = stripped
+    flat = strip_template_tokens(clean(flat).replace("\N{REPLACEMENT CHARACTER}", ""))
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
 
 

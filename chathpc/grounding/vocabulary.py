@@ -143,7 +143,7 @@ def vocabulary() -> Vocabulary:
         comparisons=_meanings(words["comparisons"]),
         changes=_inverted(words["changes"]),
         fractions={stem(word): (low, high) for word, (low, high) in words["fractions"].items()},
-        multiples=words["fraction_multiples"],
+        multiples={stem(word): value for word, value in words["fraction_multiples"].items()},
         factors={stem(word): value for word, value in words["factors"].items()},
         number_words={stem(word): value for word, value in words["number_words"].items()},
         approximations=_meanings(words["approximations"]),

@@ -71,7 +71,6 @@ class XllamacppEngine:
         parameters.fit_params = False  # the context is what was asked for, not what is left of the memory
         parameters.cache_ram_mib = 0  # no copies of old prompts, 8 GiB by default
         parameters.warmup = False
-        parameters.force_pure_content_parser = True  # the text as it is: no search for tool calls and reasoning
         parameters.verbosity = -1
         parameters.ui = parameters.endpoint_slots = parameters.endpoint_props = False
         return parameters

@@ -96,6 +96,7 @@ def one(tmp_path: Path, formula: str) -> Formula | None:
         ("{floor: [{/: [*A, 4]}]}", [1, 0, -1]),
         ("{ceil: [{/: [*A, 4]}]}", [2, 0, -1]),
         ("{/: [0, 0]}", [math.nan]),
+        ("{+: [&two 2, *two]}", [4]),
     ],
 )
 def test_an_operator_is_applied_to_its_operands_from_left_to_right(
@@ -168,7 +169,7 @@ def test_a_root_has_a_name_a_description_and_may_be_hidden(tmp_path: Path) -> No
     ("text", "words"),
     [
         ("roots: [{name: *nowhere}]", "undefined alias 'nowhere'"),
-        ("roots: {\nb", "not valid YAML in line 2"),
+        ("roots: {a: b]", "not valid YAML in line 1"),
         ("roots:\n  - {a: b]\n", "not valid YAML in line 2"),
         ("a: {}", "no list of metrics"),
         ("[{}]", "no list of metrics"),

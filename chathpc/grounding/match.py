@@ -1,0 +1,368 @@
+"""Whether a claim is supported: a number by a fact about the same subject, words by what the diagnosis says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from chathpc.grounding.claims import EXCLUSIVE, NONE, TOTAL, Keys, Quantity, Segment, Statement, group
+from chathpc.grounding.facts import Bundle, Fact, World, level_claims
+
+#: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
+_BOUND_REACH = 0.1
+_FREE = ("who:others", "who:total")
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """What became of one claim: the evidence it rests on, or why it has none."""
+
+    evidence: tuple[str, ...]
+    problem: str = ""
+
+
+def is_context(keys: Keys, world: World) -> Keys:
+    """The keys of context groups."""
+    return frozenset(key for key in keys if key.split(":")[0] in world.words.context)
+
+
+def equals(quantity: Quantity, fact: Fact) -> bool:
+    """True if the written number is a right rounding of the fact's value, or its printed form."""
+    value = fact.exact if fact.exact is not None else fact.quantity.value
+    low, high = quantity.interval
+    if quantity.exactness == "above":
+        return (value >= low and quantity.in_words) or (low <= value <= quantity.value * (1 + _BOUND_REACH))
+    if quantity.exactness == "below":
+        return (value <= high and quantity.in_words) or (quantity.value * (1 - _BOUND_REACH) <= value <= high)
+    slack = 1e-9 * max(abs(value), abs(quantity.value))
+    if fact.exact is None and abs(fact.quantity.value - quantity.value) <= slack:
+        return True
+    if fact.exact is not None and abs(fact.quantity.value - quantity.value) <= slack:
+        return True
+    # A number with more digits than the fact was printed with cannot be known from it.
+    printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
+    half = (high - low) / 2
+    return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
+
+
+def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
+    """True if a claim's number and a fact are about the same thing, whatever their values."""
+    other = fact.quantity
+    if not _same_kind(quantity, other):
+        return False
+    allowed = fact.subjects
+    context = is_context(quantity.own, world)
+    around = frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    if not (quantity.own - context) <= allowed or not context <= (allowed | around):
+        return False
+    near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
+    if not quantity.names <= (fact.names | near):
+        return False
+    said = world.with_roles(quantity.keys)
+    for name in EXCLUSIVE:
+        mine, theirs = group(said, name), group(allowed, name)
+        if group(quantity.inherited, name) and theirs and mine and not mine & theirs:
+            return False
+    return _named_enough(quantity, fact, said, world)
+
+
+def _files(names: Keys) -> Keys:
+    return frozenset(name for name in names if "." in name)
+
+
+def _same_kind(quantity: Quantity, other: Quantity) -> bool:
+    if quantity.dimension == "bare":
+        if other.dimension not in ("count", "bare"):
+            return False
+    elif quantity.dimension != other.dimension or quantity.noun != other.noun:
+        return False
+    if quantity.is_base != other.is_base and quantity.dimension != "count":
+        return False
+    if quantity.is_each and not other.is_each:
+        return False
+    if quantity.per is not None and quantity.per != other.per:
+        return False
+    if quantity.dimension != "share":
+        return True
+    if quantity.base is None:
+        return other.base in (None, TOTAL) or other.base == frozenset({"what:peak"})
+    base = other.base or NONE
+    if quantity.base == TOTAL or base == TOTAL:
+        return quantity.base == base
+    return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
+
+
+def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> bool:
+    """True if the claim names what the fact is about: who it is, or what, or the function."""
+    subjects = fact.subjects
+    specific = frozenset(k for k in said if k not in _FREE) - is_context(said, world)
+    shared = specific & subjects
+    names = quantity.names | quantity.inherited_names
+    if quantity.is_base:
+        return True
+    who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
+    if who and not world.with_roles(who) & said and not group(shared, "what"):
+        return False
+    own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
+    if fact.quantity.names and not who and not own and not fact.quantity.names & names:
+        return False
+    if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
+        return True
+    return bool(shared or names & (fact.names | fact.near))
+
+
+def number(quantity: Quantity, world: World) -> Support:
+    """Support of one number."""
+    for fact in world.facts:
+        if same_subject(quantity, fact, world) and equals(quantity, fact):
+            return Support(fact.evidence)
+    return Support((), "number")
+
+
+def clause(segment: Segment, world: World) -> Support:
+    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
+    keys = frozenset(k for k in segment.keys if not k.startswith("who:"))
+    known = keys | segment.names
+    if not known:
+        return Support(())
+    for bundle in _by_fit(world.bundles, known):
+        if keys <= bundle.subjects and segment.names <= bundle.names:
+            return Support(_narrow(bundle, known, world))
+    return Support((), "subject")
+
+
+def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:
+    """Single items of evidence before whole findings."""
+    return sorted(bundles, key=lambda bundle: len(bundle.evidence) or len(known) + 99)
+
+
+def _narrow(bundle: Bundle, known: Keys, world: World) -> tuple[str, ...]:
+    """Of a finding's evidence the items that share a subject; at most the first three."""
+    if len(bundle.evidence) <= 1:
+        return bundle.evidence
+    singles = {b.evidence[0]: b for b in world.bundles if b.cause is None and len(b.evidence) == 1}
+    fitting = [id for id in bundle.evidence if id in singles and known & (singles[id].subjects | singles[id].names)]
+    return tuple(fitting[:3] or bundle.evidence[:1])
+
+
+def names(statement: Statement, world: World, *, advice: bool) -> str | None:
+    """The first name in a sentence that the diagnosis does not know; None if it knows all."""
+    known = world.names | (world.advice_names if advice else NONE) | world.plain_names
+    for name in sorted(statement.names):
+        if name not in known and name not in world.advice_names:
+            return name
+        if name not in known and not advice:
+            return name
+    lines = [line for line in statement.lines if line not in world.lines]
+    return f"line {lines[0]}" if lines else None
+
+
+def cause(statement: Statement, world: World) -> Support:
+    """Support of the causes that a sentence speaks of: each must be among the findings."""
+    used: tuple[str, ...] = ()
+    for _, meanings in world.words.phrases.found(statement.stems):
+        if not meanings & (world.causes | world.stated):
+            return Support((), "cause")
+        for bundle in world.bundles:
+            if bundle.cause in meanings:
+                used = used or bundle.evidence[:1]
+    return Support(used)
+
+
+def limits(statement: Statement, world: World) -> bool:
+    """False if a sentence says that something limits the program which no finding names as its reason."""
+    stems = statement.stems
+    limiting = frozenset(
+        key for name in world.causes if name in world.words.causes for key in (world.words.causes[name].reason | world.words.causes[name].effect)
+    )
+    reasons = frozenset(key for name in world.causes if name in world.words.causes for key in world.words.causes[name].reason)
+    for position, _ in world.words.limits.found(stems):
+        for segment in statement.segments:
+            if not segment.first <= position < segment.last:
+                continue
+            after = frozenset(k for m in segment.marks if m.position > position for k in m.keys)
+            strict = after - is_context(after, world) - group(after, "who")
+            if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names):
+                return False
+            if strict and not (strict <= limiting and strict & reasons):
+                return False
+    return True
+
+
+def reasons(statement: Statement, world: World) -> bool:
+    """False if cause and effect stand the wrong way round."""
+    for index, segment in enumerate(statement.segments):
+        if segment.joint not in ("reason", "result") or index == 0 and segment.joint == "result":
+            continue
+        before = frozenset(k for s in statement.segments[:index] for k in s.keys)
+        here = segment.keys
+        because, then = (here, before) if segment.joint == "reason" else (before, here)
+        if index == 0:
+            then = frozenset(k for s in statement.segments[1:] for k in s.keys)
+        for name in world.causes & world.words.causes.keys():
+            entry = world.words.causes[name]
+            only_effect = because & entry.effect and not because & entry.reason
+            if only_effect and then & entry.reason and not then & entry.effect:
+                return False
+    return True
+
+
+def roles(segment: Segment, world: World) -> bool:
+    """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
+    who = group(segment.keys, "who")
+    instances = {key for key in who if key[-1].isdigit()}
+    known = {key for s in world.segments for key in group(s.keys, "who") if key[-1].isdigit()}
+    if not instances <= known:
+        return False
+    marks = [m for m in segment.marks if group(m.keys, "who")]
+    for first, second in zip(marks, marks[1:], strict=False):
+        for one, role in ((first, second), (second, first)):
+            for key in one.keys:
+                for said in role.keys & {"who:busiest", "who:idlest"}:
+                    if key[-1].isdigit() and (key, said) not in world.roles:
+                        return False
+    return True
+
+
+def waits(segment: Segment, statement: Statement, world: World) -> bool:
+    """False if a clause lets the wrong one wait: the busiest waits for nobody, and nobody waits for the idlest."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return True
+    before = [m for m in segment.marks if m.position < position]
+    objects = frozenset(
+        k for m in segment.marks if m.position > position and _stem_between(statement, position, m.position, "for") for k in m.keys
+    )
+    who = frozenset(k for m in before for k in group(m.keys, "who"))
+    instances = frozenset(k for k in who if k[-1].isdigit())
+    stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
+    if "who:busiest" in world.with_roles(who) or (instances and not stated):
+        return False
+    if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
+        return False
+    callers = frozenset(n for m in before for n in m.names)
+    return not callers or any(callers <= s.names and "act:wait" in s.keys for s in world.segments)
+
+
+def _stem_between(statement: Statement, first: int, last: int, stem: str) -> bool:
+    return any(statement.tokens[p].stem == stem for p in range(first + 1, last))
+
+
+def _subjects_of_wait(segment: Segment) -> Keys:
+    """Who stands before `wait` in a trusted clause, with the act itself."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return NONE
+    return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
+
+
+def levels(statement: Statement, world: World) -> bool:
+    """False if a sentence calls something high or low that neither the causes nor the evidence call so."""
+    for _, level, subjects in level_claims(statement, world.words):
+        if not any((subject, level) in world.levels for subject in subjects):
+            return False
+    return True
+
+
+_ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
+
+
+def comparisons(statement: Statement, world: World) -> bool:
+    """False if `A … more … than B` is not what the values of A and B say, or these are not known."""
+    stems = statement.stems
+    for position, meanings in world.words.comparisons.found(stems):
+        than = next((p for p in range(position, min(position + 6, len(stems))) if stems[p] == "than"), None)
+        transitive = stems[position] in ("exce", "exceed", "outweigh", "dominate", "dominat", "above", "below")
+        if than is None and not transitive:
+            if _is_bound(statement, position):
+                continue
+            return False
+        if than is not None and than + 1 < len(stems) and (statement.tokens[than + 1].kind == "number" or _is_bound(statement, position)):
+            continue
+        split = than if than is not None else position
+        left = _side(statement, 0, position)
+        right = _side(statement, split + 1, len(stems))
+        act = _side(statement, position, split) | left
+        if not _compare(left, right, "act:wait" in act[0] | _side(statement, 0, split)[0], "more" in meanings, world):
+            return False
+    return True
+
+
+def _is_bound(statement: Statement, position: int) -> bool:
+    """True where a comparing word belongs to a number: `more than 1.4 s`, `more than half`."""
+    tokens = statement.tokens
+    start = tokens[position].start
+    return any(q.exactness in ("above", "below") and 0 <= q.start - start < 24 for q in statement.quantities)
+
+
+class _Pair(tuple[Keys, Keys]):
+    """Subjects and names of one side of a comparison."""
+
+    __slots__ = ()
+
+    def __or__(self, other: object) -> _Pair:
+        return _Pair((self[0] | other[0], self[1] | other[1])) if isinstance(other, _Pair) else NotImplemented
+
+
+def _side(statement: Statement, first: int, last: int) -> _Pair:
+    marks = [m for s in statement.segments for m in s.marks if first <= m.position < last]
+    return _Pair((frozenset(k for m in marks for k in m.keys), frozenset(n for m in marks for n in m.names)))
+
+
+def _compare(left: _Pair, right: _Pair, waiting: bool, more: bool, world: World) -> bool:
+    mine, theirs = _rank(left, world), _rank(right, world)
+    if mine and theirs:
+        ordered = mine > theirs if more != waiting else mine < theirs
+        return ordered and not (left[1] | right[1]) - world.names
+    first, second = _values(left, world), _values(right, world)
+    if not first or not second:
+        return False
+    return min(first) > max(second) if more else max(first) < min(second)
+
+
+def _rank(side: _Pair, world: World) -> int:
+    return max((_ORDER.get(key, 0) for key in world.with_roles(group(side[0], "who"))), default=0)
+
+
+def _values(side: _Pair, world: World) -> list[float]:
+    """Times of the facts that fit one side of a comparison best."""
+    strict = side[0] - is_context(side[0], world) - {"what:cost"}
+    if not strict and not side[1]:
+        return []
+    fitting = [
+        (len(fact.subjects - strict), fact.quantity.value)
+        for fact in world.facts
+        if fact.quantity.dimension == "time"
+        and not fact.quantity.is_base
+        and strict <= fact.subjects
+        and side[1] <= (fact.names | fact.near)
+    ]
+    least = min((extra for extra, _ in fitting), default=0)
+    return [value for extra, value in fitting if extra == least]
+
+
+def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
+    """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
+    words = world.words
+    known = words.neutral | world.stems | (world.advice_stems if advice else NONE) | words.counted
+    position, stems = 0, statement.stems
+    while position < len(stems):
+        token = statement.tokens[position]
+        length = max(words.subjects.at(stems, position)[0], words.phrases.at(stems, position)[0])
+        if length:
+            position += length
+            continue
+        if token.kind == "word" and not (
+            token.stem in known
+            or token.stem in words.levels
+            or token.stem in words.number_words
+            or token.stem in words.fractions
+            or token.stem in words.changes
+            or token.stem in words.negations
+            or words.comparisons.at(stems, position)[0]
+            or words.approximations.at(stems, position)[0]
+            or (advice and (token.stem in words.advice or token.stem in words.modal))
+            or (len(token.text) == 1 and token.text.isalpha())
+        ):
+            yield token.text
+        position += 1

@@ -1,0 +1,164 @@
+"""Finding the adapter for a path, and what is said about paths that are no profile."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.adapters.load import ADAPTERS, load
+from chathpc.errors import AdapterError, UsageError
+from tests.synthetic import programs
+from tests.synthetic.hpctoolkit_v4 import TIME, write
+
+XML = "<?xml version='1.0'?>\n<HPCToolkitExperiment version='2.2'></HPCToolkitExperiment>\n"
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    return write(tmp_path / "runs" / "db", programs.small()).path
+
+
+def refusal(path: Path | str, words: str, **options: str) -> AdapterError:
+    with pytest.raises(AdapterError, match=words) as caught:
+        load(path, **options)
+    assert caught.value.hint
+    return caught.value
+
+
+def test_a_database_is_recognised_by_what_is_in_it(database: Path) -> None:
+    for path in (database, str(database), f"{database}/"):
+        assert chathpc.load(path).total(TIME) == 20.875  # by hand, from the seconds in programs.small
+
+
+def test_a_link_to_a_database_is_a_database(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "latest").symlink_to(database)
+    assert load(tmp_path / "latest").format == "HPCToolkit v4.0"
+
+
+def test_a_format_may_be_named(database: Path) -> None:
+    assert load(database, format="hpctoolkit").title == "small"
+    with pytest.raises(AdapterError):
+        load(database, format="hpctoolkit-v3")
+
+
+def test_an_unknown_format_is_told_with_the_known_ones(database: Path) -> None:
+    with pytest.raises(UsageError, match="no format 'vtune'") as caught:
+        load(database, format="vtune")
+    assert caught.value.hint == f"Known formats: {', '.join(adapter.name for adapter in ADAPTERS)}."
+
+
+def test_several_paths_cannot_be_joined(database: Path) -> None:
+    with pytest.raises(UsageError, match="cannot be joined"):
+        load(database, database)
+
+
+def test_a_path_that_does_not_exist(tmp_path: Path) -> None:
+    assert refusal(tmp_path / "nowhere", "no such file or folder").path == tmp_path / "nowhere"
+    refusal(tmp_path / "nowhere" / "deeper", "no such file or folder", format="hpctoolkit")
+    (tmp_path / "file").touch()
+    refusal(tmp_path / "file" / "below", "Not a directory")
+    refusal("a" * 5000, "File name too long")
+
+
+def test_a_path_that_is_none(tmp_path: Path) -> None:
+    error = refusal(f"{tmp_path}/nul\0byte", "not a path")
+    assert "\0" not in str(error)
+
+
+def test_a_link_that_goes_in_a_circle(tmp_path: Path) -> None:
+    (tmp_path / "circle").symlink_to("circle")
+    refusal(tmp_path / "circle", "symbolic links")
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    assert "hpcprof" in refusal(tmp_path, "the folder is empty").hint
+
+
+@pytest.mark.parametrize("name", ["meta.db", "profile.db", "cct.db", "metrics"])
+def test_one_file_of_a_database_is_told_to_be_one(database: Path, name: str) -> None:
+    path = database / name
+    if path.is_dir():
+        refusal(path, r"not a profile that chathpc knows \(it holds default.yaml\)")
+        return
+    error = refusal(path, "not a profile that chathpc knows")
+    assert error.hint == f"It is one file of a database: give the folder {database}."
+
+
+def test_a_file_that_is_no_profile(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("notes")
+    assert "HPCToolkit database folders" in refusal(tmp_path / "notes.txt", "not a profile").hint
+
+
+def test_measurements_are_told_to_need_hpcprof(tmp_path: Path) -> None:
+    (tmp_path / "app-000000-000-7f0101-1-0.hpcrun").touch()
+    hint = refusal(tmp_path, r"it holds app-000000-000-7f0101-1-0.hpcrun").hint
+    assert f"hpcstruct {tmp_path}" in hint
+    assert f"hpcprof {tmp_path}" in hint
+
+
+def test_a_folder_with_a_database_in_it(database: Path) -> None:
+    (database.parent / "a file").touch()
+    (database.parent / "a folder").mkdir()
+    error = refusal(database.parent, r"\(it holds a file, a folder, db\)")
+    assert error.hint == f"There is a database in it: give {database}."
+
+
+def test_a_folder_of_anything_else_is_told_with_some_of_its_names(tmp_path: Path) -> None:
+    for name in ("b" * 60, "a\x1b[2J", "c", "d", "e"):
+        (tmp_path / name).touch()
+    error = refusal(tmp_path, "not a profile that chathpc knows")
+    assert f"(it holds a\N{REPLACEMENT CHARACTER}[2J, {'b' * 40}, c, d, …)" in error.message
+    assert "\x1b" not in str(error)
+    assert error.hint.startswith("chathpc knows: ")
+
+
+def test_a_pipe_is_refused_without_waiting_for_it(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    refusal(tmp_path / "pipe", "neither a file nor a folder")
+    (tmp_path / "db").mkdir()
+    for name in ("meta.db", "profile.db"):
+        os.mkfifo(tmp_path / "db" / name)
+    refusal(tmp_path / "db", "not a regular file")
+
+
+def test_a_device_is_refused() -> None:
+    refusal("/dev/null", "neither a file nor a folder")
+
+
+@pytest.mark.unprivileged
+def test_a_folder_that_may_not_be_read(tmp_path: Path) -> None:
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "closed" / "file").touch()
+    (tmp_path / "closed").chmod(0)
+    try:
+        refusal(tmp_path / "closed", "the folder cannot be read")
+        refusal(tmp_path / "closed" / "db", "Permission denied")
+        # A closed folder beside it is no reason to fail.
+        refusal(tmp_path, "not a profile that chathpc knows")
+    finally:
+        (tmp_path / "closed").chmod(0o755)
+
+
+def test_folders_that_the_system_does_not_open_to_us_are_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What file permissions do to users other than root.
+    (tmp_path / "file").touch()
+    monkeypatch.setattr(os, "access", lambda *_: False)
+    assert "permissions" in refusal(tmp_path, "the folder cannot be read").hint
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.name)
+def test_an_adapter_recognises_only_what_is_its_own(adapter: chathpc.adapters.load.Adapter, database: Path) -> None:
+    old = database.parent / "old"
+    old.mkdir()
+    (old / "experiment.xml").write_text(XML)
+    assert [adapter.recognises(database), adapter.recognises(old)] == [
+        adapter.name == "hpctoolkit",
+        adapter.name == "hpctoolkit-v3",
+    ]
+    for nothing in (database.parent, database / "trace.db", database / "nowhere"):
+        assert not adapter.recognises(nothing)
