@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from chathpc.profile.metric import Clock
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.tree import NodeKind
+
+
+#: Times of host threads; a profile of a device alone has only the device's.
+HOST_TIME = tuple(name for name in TIME_METRICS if name.startswith("cpu."))
 
 
 def not_collected(profile: Profile) -> Mapping[str, str]:
@@ -17,11 +21,12 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
     program = (
         f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
     )
-    if profile.time is None:
+    host = profile.time is not None and profile.time.id in HOST_TIME
+    if profile.time is None or not host:
         missing["host time"] = f"hpcrun -e REALTIME -t {program}"
     elif profile.time.clock == Clock.CPU:
         missing["waiting (blocked and sleeping threads)"] = f"hpcrun -e REALTIME -t {program}"
-    if profile.time is not None and not metrics & {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}:
+    if host and not metrics & {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}:
         missing["hardware counters (cache misses, instructions per cycle)"] = (
             f"hpcrun -e cycles -e instructions -e cache-misses -t {program}"
         )

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.coverage import not_collected
+from chathpc.diagnosis.coverage import HOST_TIME, not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
@@ -26,7 +26,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     facts = facts or Facts(profile)
     drafts: list[Draft] = []
     enough_host = False
-    if profile.time is not None and facts.total > 0:
+    if profile.time is not None and profile.time.id in HOST_TIME and facts.total > 0:
         enough_host = facts.samples >= common()["min_samples"].value
         if enough_host:
             drafts += [draft for rule in host_rules() for draft in rule(facts)]

@@ -10,20 +10,26 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chathpc.grounding.tokens import Token
-from chathpc.grounding.vocabulary import Vocabulary
+from chathpc.grounding.vocabulary import Vocabulary, stem
 
 Keys = frozenset[str]
 NONE: Keys = frozenset()
 TOTAL: Keys = frozenset({"who:total"})
 #: Groups of which a clause can only mean one member, so that what an earlier clause said must not contradict.
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
-_INSTANCES = frozenset({"thread", "rank", "process", "gpu", "devic", "nod", "stream"})
+_INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "node", "stream")))
 _SEPARATORS = frozenset(",;:–—")
-_CONJUNCTIONS = frozenset({"whil", "wherea", "whereas", "but", "and", "which", "where", "when", "if", "although", "though", "with"})
+_CONJUNCTIONS = frozenset(map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though")))
 _DETERMINERS = frozenset({"the", "a", "an", "its", "their", "this", "that", "all", "our", "your"})
-_BASE_ENDS = frozenset({"in", "at", "on", "for", "by", "to", "from", "is", "ar", "are", "was", "were", "wa", "that", "and", "or", "when", "becaus", "sinc", "spent", "spend",
-    "go", "com", "come", "tak", "take", "with", "while", "whil", "while", "which"})
-_FACTOR_FOLLOWERS = frozenset({"the", "as", "more", "faster", "slower", "longer", "larger", "higher", "less", "bigger", "its", "that", "slow", "fast", "long", "speedup"})
+_BASE_ENDS = frozenset(
+    map(
+        stem,
+        "in at on for by to from is are was were that and or when because since spent spend go goes come take takes with while which".split(),
+    )
+)
+_FACTOR_FOLLOWERS = frozenset(
+    map(stem, "the as more faster slower longer larger higher less bigger its that slow fast long speedup".split())
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,7 +185,8 @@ def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) ->
         reason, _ = words.reasons.at(stems, position)
         result, _ = words.results.at(stems, position)
         length = reason or result
-        if not length and (tokens[position].text in _SEPARATORS or stems[position] in _CONJUNCTIONS - {"with"}):
+        parts = tokens[position].text in _SEPARATORS or stems[position] in _CONJUNCTIONS
+        if not length and parts and not _joins_nouns(tokens, stems, position, words):
             length = 1
         if length:
             if position > first:
@@ -192,6 +199,20 @@ def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) ->
     if first < len(tokens):
         bounds.append((first, len(tokens), joint))
     return bounds
+
+
+def _joins_nouns(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> bool:
+    """True for the `and` of `pow and sqrt` and `the kernels and the copies`, which are one subject."""
+    if stems[position] != "and" or not 0 < position < len(tokens) - 1:
+        return False
+    after = position + 1
+    while after < len(tokens) - 1 and stems[after] in _DETERMINERS:
+        after += 1
+    before = tokens[position - 1]
+    if before.kind == "code" and tokens[after].kind == "code":
+        return True
+    nouns = [words.subjects.at(stems, p)[1] for p in (position - 1, after)]
+    return all(any(key.startswith("what:") for key in keys) for keys in nouns)
 
 
 def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]:

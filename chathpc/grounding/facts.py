@@ -131,7 +131,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         advice_names=frozenset(n for s in advice_statements for n in s.names),
         lines=frozenset(p.line for p in places if p.line) | frozenset(n for s in (*statements, *advice_statements) for n in s.lines),
         roles=roles,
-        levels=_levels(causes, statements, words),
+        levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
         causes=causes,
         stated=stated if not diagnosis.verdict == Verdict.HEALTHY else NONE,
         stems=frozenset().union(*(word_stems(text) for text in trusted)),
@@ -177,9 +177,11 @@ def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
 def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundle: frozenset[int]) -> Iterable[Fact]:
     subject = reader.read(item.subject)
     near = _place_names(item.where)
+    kind = frozenset({"what:kernel"}) if item.where and item.where.kernel else NONE
     dimension, factor = reader._words.evidence_units.get(item.unit, ("count", 1.0))
     found = False
     for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near):
+        fact = replace(fact, subjects=fact.subjects | kind)
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
             yield fact
@@ -247,7 +249,7 @@ def _bundle(finding: Finding, statements: Iterable[Statement], words: Vocabulary
         near |= _place_names(by_id[id].where) if id in by_id else NONE
     bundle = _collect(finding.cause, statements, finding.evidence, near)
     cause = words.causes.get(finding.cause)
-    more = (cause.reason | cause.effect | {"what:cost"}) if cause else NONE
+    more = (cause.reason | cause.effect | {"what:cost", "what:speedup"}) if cause else NONE
     return replace(bundle, subjects=bundle.subjects | more)
 
 
@@ -293,7 +295,9 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
     for segment in statement.segments:
         for position in range(segment.first, segment.last):
             level = words.levels.get(statement.tokens[position].stem)
-            if level is None or statement.tokens[position].kind != "word":
+            equal = position > 0 and statement.tokens[position - 1].stem == "as"  # `as long as`
+            follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
+            if level is None or equal or follower in _COMPARED or statement.tokens[position].kind != "word":
                 continue
             after = [m for m in segment.marks if position < m.position <= position + 4 and m.keys and not _stopped(statement, position, m.position)]
             before = [m for m in segment.marks if m.position < position and m.keys]
@@ -304,7 +308,9 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             yield position, level, keys
 
 
-_PHRASE_ENDS = frozenset({"in", "at", "for", "by", "to", "is", "are", "because", "from", "than"})
+#: A level word before one of these belongs to a comparison: `much more than`.
+_COMPARED = frozenset(map(stem, ("more", "less", "longer", "higher", "lower", "larger", "smaller", "shorter")))
+_PHRASE_ENDS = frozenset(map(stem, ("in", "at", "for", "by", "to", "is", "are", "because", "from", "than")))
 
 
 def _stopped(statement: Statement, first: int, last: int) -> bool:

@@ -11,6 +11,8 @@ from chathpc.grounding.facts import Bundle, Fact, World, level_claims
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
 _BOUND_REACH = 0.1
 _FREE = ("who:others", "who:total")
+#: Who does things; naming them says nothing about what is done.
+_AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,10 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
         return False
     if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
         return True
-    return bool(shared or names & (fact.names | fact.near))
+    if shared or names & (fact.names | fact.near):
+        return True
+    around = is_context(subjects, world) - _AGENTS
+    return not who and not own and bool(around) and around <= said
 
 
 def number(quantity: Quantity, world: World) -> Support:
@@ -317,7 +322,7 @@ def _compare(left: _Pair, right: _Pair, waiting: bool, more: bool, world: World)
     first, second = _values(left, world), _values(right, world)
     if not first or not second:
         return False
-    return min(first) > max(second) if more else max(first) < min(second)
+    return max(first) > max(second) if more else max(first) < max(second)
 
 
 def _rank(side: _Pair, world: World) -> int:
@@ -330,7 +335,7 @@ def _values(side: _Pair, world: World) -> list[float]:
     if not strict and not side[1]:
         return []
     fitting = [
-        (len(fact.subjects - strict), fact.quantity.value)
+        (len(fact.subjects - strict) + len(fact.names - side[1]), fact.quantity.value)
         for fact in world.facts
         if fact.quantity.dimension == "time"
         and not fact.quantity.is_base
@@ -339,6 +344,16 @@ def _values(side: _Pair, world: World) -> list[float]:
     ]
     least = min((extra for extra, _ in fitting), default=0)
     return [value for extra, value in fitting if extra == least]
+
+
+def free_words(statement: Statement, world: World) -> Iterable[str]:
+    """The words of a sentence that are not part of a phrase for a subject: the `not` of `not shared evenly` is part of one."""
+    position, stems = 0, statement.stems
+    while position < len(stems):
+        length, _ = world.words.subjects.at(stems, position)
+        if length < 2:
+            yield stems[position]
+        position += max(length, 1)
 
 
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:

@@ -27,6 +27,10 @@ from chathpc.profile.text import clean
 #: sockaddr_un holds 108 bytes, the last one a zero (unix(7)).
 _LONGEST_SOCKET_PATH = 107
 
+#: The server reads an answer to a schema as it is written, and fails over what no reader expects, such as broken UTF-8. What
+#: was said until then is an answer too: the caller judges it.
+_UNPARSED = "does not match the expected"
+
 
 def load(options: EngineOptions) -> XllamacppEngine:
     """Load a model; raises ModelUnavailableError if llama.cpp cannot read the file."""
@@ -99,6 +103,8 @@ class XllamacppEngine:
         pieces = 0
         try:
             for event in events(self._post("/v1/chat/completions", body, until)):
+                if pieces and _UNPARSED in str(event.get("error")):
+                    break
                 choice, told = _parts(event, request.max_tokens)
                 usage = told or usage
                 delta = choice.get("delta")

@@ -213,7 +213,7 @@ def test_accessors_of_the_standard_library_that_are_called_show_a_build_without_
         "1 small function of the C++ standard library (std::vector<…>::operator[](…))"
         in statements(diagnosis, found.cause)[0]
     )
-    assert "took 3.00 s of 10.0 s (30.0 %) as calls." in statements(diagnosis, found.cause)[0]
+    assert "appears as calls and takes 3.00 s of 10.0 s (30.0 %)." in statements(diagnosis, found.cause)[0]
 
 
 def test_where_others_are_inlined_the_build_is_optimised() -> None:

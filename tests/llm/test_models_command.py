@@ -67,7 +67,9 @@ def test_path_of_a_model_that_is_not_here_ends_in_exit_code_4(folder: Path) -> N
     assert result.stdout == ""
 
 
-def test_test_tells_what_the_tiny_model_is_fit_for(folder: Path, engine: str) -> None:
+def test_test_tells_what_the_tiny_model_is_fit_for(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("xllamacpp", reason="the engine xllamacpp is not installed")
+    monkeypatch.setattr("chathpc.llm.engine.installed_engines", lambda: ["xllamacpp"])
     run("pull", "--from", str(folder.parent / "mirror"))
     result = run("test", "qwen2.5-coder-1.5b", env={"CHATHPC_THREADS": "1"})
     assert result.exception is None

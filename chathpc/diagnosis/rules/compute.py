@@ -260,8 +260,8 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{distinct} small function{'s' if distinct != 1 else ''} of the C++ standard library ({examples}) that should be inlined "
-                f"took {of_total(facts, cost_called)} as calls.",
+                f"{distinct} small function{'s' if distinct != 1 else ''} of the C++ standard library ({examples}) "
+                f"appear{'s' if distinct == 1 else ''} as calls and take{'s' if distinct == 1 else ''} {of_total(facts, cost_called)}.",
                 cost_called,
                 subject="standard library functions",
                 how="exclusive time of called functions whose source is a standard header",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -311,7 +311,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
         evidence.append(
             fact(
                 facts,
-                f"The host spends {numbers.percent(launching / facts.total)} of its time in launch functions.",
+                f"The host spends {of_total(facts, launching)} in launch functions.",
                 launching,
                 subject="launch functions",
                 how="host time in kernel launch calls",

@@ -190,7 +190,9 @@ WIDE = level_sizes(1, 60, 120, 120)
 each_width = pytest.mark.parametrize("parent", [NARROW, WIDE], ids=["narrow", "wide"])
 
 
-def damaged(parent: list[int], node: int, *, size: int | None = None, pointer: int | None = None, flex: int = -1) -> Layout:
+def damaged(
+    parent: list[int], node: int, *, size: int | None = None, pointer: int | None = None, flex: int = -1
+) -> Layout:
     one = layout(parent, 3)
     one.write()
     at = one.place[node]
@@ -213,7 +215,15 @@ def refused(one: Layout, words: str) -> AdapterError:
 @each_width
 @pytest.mark.parametrize(
     ("size", "pointer"),
-    [(None, 8), (None, 1 << 40), (None, (1 << 64) - 8), (1 << 40, None), ((1 << 64) - 8, None), (None, HEADER + 4), (36, HEADER)],
+    [
+        (None, 8),
+        (None, 1 << 40),
+        (None, (1 << 64) - 8),
+        (1 << 40, None),
+        ((1 << 64) - 8, None),
+        (None, HEADER + 4),
+        (36, HEADER),
+    ],
 )
 def test_a_block_outside_the_section_is_refused(parent: list[int], size: int | None, pointer: int | None) -> None:
     for node in (0, 1, parent[-1]):  # all have children; one in each level

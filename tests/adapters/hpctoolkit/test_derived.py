@@ -217,7 +217,9 @@ def occupancy() -> Database:
     """Two kernels: 8 of 64 and 48 of 64 warps; an unmeasured third; and a metric that is nowhere."""
     counts = {"GKER:FGP_ACT_ACUMU": {0: 8.0}, "GKER:FGP_MAX_ACUMU": {0: 64.0}}
     full = {"GKER:FGP_ACT_ACUMU": {0: 48.0}, "GKER:FGP_MAX_ACUMU": {0: 64.0}}
-    kernels = [function("<gpu kernel>", function(f"k{k}", samples=s), module=None) for k, s in enumerate([counts, full])]
+    kernels = [
+        function("<gpu kernel>", function(f"k{k}", samples=s), module=None) for k, s in enumerate([counts, full])
+    ]
     idle = function("k2", samples={TIME: {0: 1.0}})
     occupied = {"*": [100, {"/": ["GKER:FGP_ACT_ACUMU", "GKER:FGP_MAX_ACUMU"]}]}
     return Database(

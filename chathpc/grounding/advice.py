@@ -1,0 +1,64 @@
+"""Sentences that tell what to do: allowed where they say what a finding advises."""
+
+from __future__ import annotations
+
+from chathpc.grounding.claims import Statement
+from chathpc.grounding.facts import World
+
+#: Imperatives and modal words make a sentence advice; a measured number in it does not make it a statement.
+_IMPERATIVE_WITHIN = 6
+#: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
+_SHARED = 2
+
+
+def is_advice(statement: Statement, world: World) -> bool:
+    """True for an imperative, a modal verb, or `to fix this, …`."""
+    stems = statement.stems
+    first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
+    return bool(set(stems) & world.words.modal) or _begins(stems, first, world)
+
+
+def _begins(stems: tuple[str, ...], first: str, world: World) -> bool:
+    imperative = world.words.advice - {"is", "can", "may", "need", "writ", "help"}
+    if first in imperative:
+        return True
+    after = [stems[s] for s in range(1, min(len(stems), 12)) if stems[s - 1] in ("so", "then", "") and stems[s] in imperative]
+    return bool(after)
+
+
+def supported(statement: Statement, world: World) -> str:
+    """An empty string if a sentence paraphrases the findings' advice, else what is wrong with it."""
+    known = world.advice_names
+    names = statement.names
+    if any(name not in known and name not in world.names for name in names):
+        return "name"
+    own = {t.stem for t in statement.tokens if t.kind == "word"}
+    if own & world.words.negations - _advised_negations(world):
+        return "negation"
+    content = own & world.advice_stems - (world.words.neutral - world.words.advice)
+    if not names & known and len(content) < _SHARED:
+        return "advice"
+    wrong = [q for q in statement.quantities if q.value not in world.advice_numbers]
+    if wrong:
+        return "number"
+    return "" if _changes(statement, world) else "direction"
+
+
+def _advised_negations(world: World) -> frozenset[str]:
+    return world.advice_stems & world.words.negations
+
+
+def _changes(statement: Statement, world: World) -> bool:
+    """False if the sentence promises to raise what is too high or to lower what is too low."""
+    for segment in statement.segments:
+        for position in range(segment.first, segment.last):
+            change = world.words.changes.get(statement.tokens[position].stem)
+            following = [m for m in segment.marks if position < m.position <= position + 4]
+            if change is None or not following:
+                continue
+            keys = frozenset(k for m in following for k in m.keys)
+            wrong = {(key, "high" if change == "raise" else "low") for key in keys}
+            right = {(key, "low" if change == "raise" else "high") for key in keys}
+            if wrong & world.levels and not right & world.levels:
+                return False
+    return True

@@ -1,0 +1,286 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Diagnosis, Place
+from chathpc.profile.location import Locations
+from chathpc.profile.profile import Profile
+from tests.diagnosis.parts import (
+    causes,
+    diagnosed,
+    finding,
+    function,
+    gomp,
+    hot_loop,
+    libc,
+    libm,
+    main,
+    mpi,
+    ranks,
+    thread,
+    wall,
+)
+from tests.profile.build import build, line, loop
+from tests.profile.strategies import profiles
+from tests.profile.test_activity import MANY_MODULES, MANY_NAMES
+
+
+def mixed() -> Profile:
+    """10 s: 3 s in malloc, 2.5 s in memcpy, 2 s in exp, 2.5 s of the program's own."""
+    return build(
+        main(
+            function("grow", loop("app.c:10", line("app.c:11", libc("malloc", time=3.0))), at="app.c:9"),
+            function("shift", loop("app.c:20", line("app.c:21", libc("memcpy", time=2.5))), at="app.c:19"),
+            function("model", loop("app.c:30", line("app.c:31", libm("exp", time=2.0))), at="app.c:29"),
+            function("rest", hot_loop(2.5, "app.c:40"), at="app.c:39"),
+        )
+    )
+
+
+# -- ranking -------------------------------------------------------------------------------------------------
+
+
+def test_findings_stand_in_the_order_of_cost_times_headroom() -> None:
+    diagnosis = diagnosed(mixed())
+    shares = {"allocation-churn": 0.3, "redundant-copies": 0.25, "expensive-math": 0.2, "hot-compute": 0.25}
+    expected = sorted(shares, key=lambda name: -shares[name] * cause(name).headroom)
+    assert [found.cause for found in diagnosis.findings] == expected
+    for found in diagnosis.findings:
+        assert found.weight == pytest.approx(shares[found.cause] * cause(found.cause).headroom)
+    assert diagnosis.findings[-1].cause == "hot-compute"  # a quarter of the run, and nothing says that any of it can go
+
+
+def test_the_bound_on_the_speed_up_is_amdahls() -> None:
+    found = finding(diagnosed(mixed()), "allocation-churn")
+    assert found.speedup_bound == pytest.approx(1 / (1 - 0.3 * cause("allocation-churn").headroom))
+
+
+def test_no_more_than_eight_findings_are_listed() -> None:
+    body = function(
+        "r._omp_fn.0", line("app.c:50", time=(6.0, 1.0, 1.0, 1.0)), gomp("GOMP_barrier", time=(0.0, 4.0, 4.0, 4.0))
+    )
+    calls = [
+        libc("malloc", time=(4.0,) * 4),
+        libc("memcpy", time=(4.0,) * 4),
+        libm("exp", time=(4.0,) * 4),
+        libc("write", time=(4.0,) * 4),
+        libc("usleep", time=(4.0,) * 4),
+        libc("pthread_mutex_lock", time=(4.0,) * 4),
+        mpi("MPI_Recv", libc("sched_yield", time=(4.0,) * 4)),
+    ]
+    hot = [function(f"h{number}", line(f"app.c:{number}", time=(4.5,) * 4)) for number in (70, 71, 72)]
+    profile = build(main(body, *hot, line("app.c:60", *calls)), locations=ranks(2, threads=2))
+    assert len(causes(profile)) == 8
+
+
+# -- verdict -------------------------------------------------------------------------------------------------
+
+
+def test_below_a_hundred_samples_nothing_is_said() -> None:
+    assert common()["min_samples"].value == 100
+    diagnosis = diagnosed(build(main(line("app.c:2", libc("malloc", time=0.49)))))  # 98 samples of 5 ms
+    assert (diagnosis.verdict, diagnosis.findings, diagnosis.evidence) == ("insufficient-data", (), ())
+    assert diagnosis.headline.startswith("About 98 samples are too few for any percentage")
+    assert diagnosed(build(main(line("app.c:2", libc("malloc", time=0.51))))).verdict == "bottleneck"
+
+
+@pytest.mark.parametrize(
+    "node", [main(line("app.c:2", time=0.0)), main(line("app.c:2", values={"io.read.bytes": 5e6})), main()]
+)
+def test_without_time_nothing_can_be_said(node) -> None:
+    diagnosis = diagnosed(build(node))
+    assert diagnosis.verdict == "insufficient-data"
+    assert diagnosis.headline == "The profile has no time of the program, so nothing can be said about what costs time."
+
+
+def test_an_empty_tree_is_insufficient() -> None:
+    assert diagnosed(build()).verdict == "insufficient-data"
+
+
+def test_a_program_with_only_helper_threads_has_no_time_of_its_own() -> None:
+    assert diagnosed(build(thread(libc("poll", time=9.0)))).verdict == "insufficient-data"
+
+
+def test_a_gain_below_a_twentieth_is_healthy() -> None:
+    def with_copies(seconds: float) -> Diagnosis:
+        copying = function("shift", line("app.c:21", libc("memcpy", time=seconds)), at="app.c:19")
+        return diagnosed(build(main(copying, function("rest", hot_loop(10.0 - seconds, "app.c:40")))))
+
+    # The rule asks for a tenth; with a headroom of 0.8 that is 8 %, above the 5 % of the verdict.
+    assert with_copies(1.01).verdict == "bottleneck"
+    assert with_copies(0.99).verdict == "healthy"
+
+
+def test_a_late_sender_of_an_idle_worker_stays_below_the_verdict() -> None:
+    # Waiting of a worker has a tenth of headroom: 0.45 × 0.1 is less than 0.05.
+    idle = thread(libc("start_thread", function("serve", line("app.c:52", libc("poll", time=(None, 8.0))))))
+    diagnosis = diagnosed(build(main(hot_loop((10.0, None))), idle))
+    assert diagnosis.verdict == "healthy"
+    assert finding(diagnosis, "blocking-wait").weight == pytest.approx(8 / 18 * 0.1)
+
+
+def test_the_headline_of_a_healthy_program_says_where_it_computes() -> None:
+    solve = function("solve", hot_loop(9.6, "app.c:10"), line("app.c:20", libc("write", time=0.4)), at="app.c:8")
+    assert diagnosed(build(main(solve))).headline == (
+        "No bottleneck of a kind that this profile can show: the program computes, mostly in solve (96.0 %), "
+        "and 4.00 % of the time is waiting or input and output."
+    )
+
+
+def test_a_program_without_a_hot_function_is_healthy_too() -> None:
+    parts = [function(f"f{number}", line(f"app.c:{number}", time=0.1)) for number in range(20)]
+    assert diagnosed(build(main(*parts))).headline == "No bottleneck of a kind that this profile can show."
+
+
+# -- evidence ------------------------------------------------------------------------------------------------
+
+
+def test_a_fact_that_two_findings_rest_on_is_stated_once() -> None:
+    setup = function("setup", line("app.c:40", time=(2.0, None)), at="app.c:39")
+    body = function(
+        "f._omp_fn.0", loop("app.c:11", line("app.c:12", time=(4.0, 2.0))), gomp("GOMP_barrier", time=(0.0, 4.0))
+    )
+    diagnosis = diagnosed(build(main(setup, body)))
+    first, second = finding(diagnosis, "omp-load-imbalance"), finding(diagnosis, "omp-serial-fraction")
+    assert first.evidence[0] == second.evidence[0]
+    assert len({item.statement for item in diagnosis.evidence}) == len(diagnosis.evidence)
+
+
+def test_a_diagnosis_is_the_same_every_time() -> None:
+    assert diagnose(mixed()) == diagnose(mixed())
+    profile = mixed()
+    assert diagnose(profile, Facts(profile)) == diagnose(profile)
+
+
+def test_counts_of_cycles_give_shares_but_no_seconds() -> None:
+    grow = function(
+        "grow", loop("app.c:10", line("app.c:11", libc("malloc", values={"cpu.cycles": 6e9}))), at="app.c:9"
+    )
+    rows = [line(f"app.c:{number}", values={"cpu.cycles": 1e8}) for number in range(40, 80)]
+    diagnosis = diagnosed(build(main(grow, function("rest", *rows)), sample_count=5000))
+    found = finding(diagnosis, "allocation-churn")
+    assert (found.share, found.seconds) == (0.6, None)
+    assert (
+        diagnosis.evidence[0].statement
+        == "Allocating and releasing memory takes 6.00 G cycles of 10.0 G cycles (60.0 %)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("file", "language"),
+    [("app.c", "c"), ("app.cpp", "c++"), ("app.f90", "fortran"), ("app.F90", "fortran"), ("app.x", None)],
+)
+def test_advice_fits_the_language_of_the_place(file: str, language: str | None) -> None:
+    grow = function("grow", loop(f"{file}:10", line(f"{file}:11", libc("malloc", time=3.0))), at=f"{file}:9")
+    found = finding(diagnosed(build(main(grow))), "allocation-churn")
+    assert found.advice == cause("allocation-churn").advice_for(*([language] if language else []))
+
+
+def test_advice_fits_the_programming_models_of_the_run() -> None:
+    calls = [gomp("GOMP_barrier", time=0.1), mpi("MPI_Send", time=0.1)]
+    grow = function("grow", loop("app.c:10", line("app.c:11", libc("malloc", time=3.0), *calls)), at="app.c:9")
+    assert finding(diagnosed(build(main(grow))), "allocation-churn").advice == (
+        cause("allocation-churn").advice_for("c", "openmp", "mpi")
+    )
+
+
+# -- not collected -------------------------------------------------------------------------------------------
+
+
+def missing(profile: Profile) -> list[str]:
+    return [key.split(" (")[0] for key in diagnosed(profile).not_collected]
+
+
+def test_what_was_not_collected_is_said_with_its_command() -> None:
+    profile = build(main(line("app.c:2", time=1.0)), title="heat", not_collected={"a trace": "hpcrun -t ./heat"})
+    found = diagnosed(profile).not_collected
+    assert list(found)[0] == "a trace"
+    assert found["waiting (blocked and sleeping threads)"] == "hpcrun -e REALTIME -t ./heat"
+    assert all("./heat" in command for command in found.values())
+
+
+def test_a_wall_clock_sees_waiting() -> None:
+    assert missing(wall(build(main(line("app.c:2", time=1.0))))) == ["hardware counters"]
+
+
+def test_counters_lines_and_stalls_are_missing_where_they_bear_on_the_profile() -> None:
+    assert missing(build(main(line("app.c:2", values={"cpu.cycles": 1e9})))) == []
+    assert missing(build(main(time=1.0))) == [
+        "waiting",
+        "hardware counters",
+        "source lines, loops and inlined functions",
+    ]
+    assert missing(build(main(line("app.c:2", values={"gpu.time": 1.0})))) == ["host time", "reasons for GPU stalls"]
+    stalls = {"cpu.cycles": 1e9, "gpu.time": 1.0, "gpu.stall.memory": 1.0}
+    assert missing(build(main(line("app.c:2", values=stalls)))) == []
+
+
+@pytest.mark.parametrize("title", ["", "two words", "path/to/app"])
+def test_a_title_that_is_no_program_is_replaced(title: str) -> None:
+    found = diagnosed(build(main(line("app.c:2", time=1.0)), title=title)).not_collected
+    assert all("./app" in command for command in found.values())
+
+
+# -- anything ------------------------------------------------------------------------------------------------
+
+METRICS = (
+    "cpu.time",
+    "cpu.cycles",
+    "io.read.bytes",
+    "io.write.bytes",
+    "memory.allocated.bytes",
+    "memory.freed.bytes",
+    "cpu.page-faults",
+    "gpu.time",
+    "gpu.copy.time",
+    "gpu.kernel.time",
+    "gpu.kernel.count",
+    "gpu.kernel.occupancy",
+)
+
+
+@st.composite
+def any_profiles(draw: st.DrawFn) -> Profile:
+    """Profiles whose frames are library functions, OpenMP regions and the program's own, on ranks and threads."""
+    profile = draw(profiles(locations=None, metrics=METRICS))
+    names = tuple(
+        draw(st.lists(st.sampled_from(["main", "solve", "f._omp_fn.0", *MANY_NAMES]), min_size=6, max_size=6))
+    )
+    modules = tuple(draw(st.lists(st.sampled_from(MANY_MODULES), min_size=3, max_size=3)))
+    tree = replace(profile.tree, names=names, modules=modules)
+    count = len(profile.where)
+    where = Locations.of(
+        count,
+        rank=np.array(draw(st.lists(st.integers(-1, 1), min_size=count, max_size=count))),
+        thread=np.arange(count),
+    )
+    return replace(profile, tree=tree, where=where)
+
+
+@given(any_profiles())
+def test_any_profile_is_diagnosed(profile: Profile) -> None:
+    # Device times that nobody's device spends that way (copies of more than the whole) may give shares above one.
+    diagnosis = diagnose(profile)
+    ids = {item.id for item in diagnosis.evidence}
+    assert len(ids) == len(diagnosis.evidence)
+    for found in diagnosis.findings:
+        assert set(found.evidence) <= ids
+        assert 0 <= found.confidence <= 1
+        assert found.speedup_bound is None or found.speedup_bound >= 1
+        if not found.cause.startswith("gpu-"):
+            assert 0 <= found.share <= 1 + 1e-9
+    assert diagnose(profile) == diagnosis
+
+
+def test_a_place_is_short_for_a_reader() -> None:
+    assert Place(file="/src/heat.c", line=12).short == "heat.c:12"
+    assert Place(file="heat.c").short == "heat.c"
+    assert Place().short == ""

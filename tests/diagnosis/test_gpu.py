@@ -1,0 +1,297 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from chathpc.diagnosis.rules.gpu import kernels
+from chathpc.profile.profile import Profile
+from tests.diagnosis.parts import causes, diagnosed, finding, function, main, statements
+from tests.profile.build import Node, build, call, entry, gpu_op, kernel, line
+
+CUDART = "/usr/lib/libcudart.so.12"
+
+
+def runtime(name: str, *below: Node, **facts: Any) -> Node:
+    return call(name, *below, module=CUDART, **facts)
+
+
+def launch(*below: Node, at: str = "app.cu:9", seconds: float | None = None) -> Node:
+    return line(at, runtime("cudaLaunchKernel", gpu_op("<gpu kernel>", *below), time=seconds))
+
+
+def timed(
+    name: str, seconds: float, *lines: Node, launches: float = 10.0, more: dict[str, float] | None = None
+) -> Node:
+    values = {"gpu.time": seconds, "gpu.kernel.time": seconds, "gpu.kernel.count": launches}
+    return kernel(name, *lines, at="kernels.cu:1", values=values | (more or {}))
+
+
+def copied(name: str, seconds: float, at: str, metric: str | None = None, volume: float = 0.0) -> Node:
+    values = {"gpu.time": seconds, "gpu.copy.time": seconds} | ({} if metric is None else {metric: volume})
+    return line(at, runtime("cudaMemcpy", gpu_op(f"<gpu {name}>", values=values)))
+
+
+def program(*below: Node) -> Profile:
+    return build(main(function("solve", *below, at="app.cu:3")))
+
+
+def sampled(at: str, samples: float, **stalls: float) -> Node:
+    """A line of a kernel with PC samples; `memory=3` is gpu.stall.memory."""
+    values = {"gpu.instructions": samples, "gpu.stall.any": sum(stalls.values())}
+    return line(at, values=values | {f"gpu.stall.{name.replace('_', '-')}": amount for name, amount in stalls.items()})
+
+
+# -- kernels -------------------------------------------------------------------------------------------------
+
+
+def test_launches_of_one_kernel_are_taken_together() -> None:
+    found = kernels(
+        program(launch(timed("saxpy", 1.0)), launch(timed("sum", 3.0)), launch(timed("saxpy", 2.5), at="app.cu:20"))
+    )
+    assert [(one.name, one.seconds, one.launches) for one in found] == [("saxpy", 3.5, 20.0), ("sum", 3.0, 10.0)]
+    assert len(found[0].nodes) == 2
+
+
+def test_a_kernel_without_a_name_goes_by_the_function_that_launches_it() -> None:
+    values = {"gpu.time": 2.0, "gpu.kernel.time": 2.0, "gpu.kernel.count": 1.0}
+    unknown = kernel("<unknown function>", line("kernels.cu:3", values={"gpu.instructions": 5.0}))
+    profile = program(line("app.cu:9", gpu_op("<gpu kernel>", unknown, values=values)))
+    (found,) = kernels(profile)
+    assert (found.name, found.seconds, len(found.nodes)) == ("kernel launched from solve", 2.0, 3)
+    assert kernels(build(gpu_op("<gpu kernel>", values=values)))[0].name == "<gpu kernel>"
+
+
+def test_a_profile_without_a_device_has_no_kernels() -> None:
+    assert kernels(build(main(line("app.c:2", time=1.0)))) == []
+
+
+# -- gpu-kernel-bound ----------------------------------------------------------------------------------------
+
+
+def test_busy_kernels_without_counters_are_no_bottleneck_that_could_be_explained() -> None:
+    diagnosis = diagnosed(
+        program(launch(timed("saxpy", 6.0)), launch(timed("sum", 3.0)), copied("copyin", 1.0, "app.cu:8"))
+    )
+    assert diagnosis.verdict == "healthy"
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.kernel, found.where.short, found.seconds) == (
+        "gpu-kernel-bound",
+        "saxpy",
+        "kernels.cu:1",
+        9.0,
+    )
+    assert (
+        found.summary
+        == "Kernels have 90.0 % of the device's busy time, saxpy 60.0 %; only kernel counters can say why."
+    )
+    assert found.confidence_reason == "1 independent sign, times measured, not sampled"
+    assert "saxpy" in diagnosis.headline
+    assert "reasons for GPU stalls" in diagnosis.not_collected
+
+
+def test_kernels_that_leave_the_device_much_time_are_not_the_limit() -> None:
+    assert causes(program(launch(timed("saxpy", 6.0)), copied("copyin", 2.7, "app.cu:8"))) == ["gpu-h2d-copy-bound"]
+
+
+def test_kernel_time_that_belongs_to_no_kernel_is_no_finding() -> None:
+    values = {"gpu.time": 2.0, "gpu.kernel.time": 2.0, "gpu.kernel.count": 1e6}
+    assert causes(program(line("app.cu:4", values=values))) == []
+
+
+# -- copies --------------------------------------------------------------------------------------------------
+
+
+def test_copies_are_told_apart_by_direction() -> None:
+    diagnosis = diagnosed(
+        program(
+            copied("copyin", 5.0, "app.cu:8", "gpu.copy.h2d.bytes", 40e9),
+            copied("copyout", 4.0, "app.cu:12"),
+            launch(timed("saxpy", 1.0)),
+        )
+    )
+    there, back = finding(diagnosis, "gpu-h2d-copy-bound"), finding(diagnosis, "gpu-d2h-copy-bound")
+    assert (there.where.function, there.where.short, there.share, there.seconds) == ("solve", "app.cu:8", 0.5, 5.0)
+    assert (back.where.short, back.share) == ("app.cu:12", 0.4)
+    assert statements(diagnosis, "gpu-h2d-copy-bound") == [
+        "Copies host to device take 5.00 s of 10.0 s of the device's busy time (50.0 %), kernels 1.00 s.",
+        "They move 40.0 GB, 8.00 GB a second.",
+    ]
+    assert (there.confidence, back.confidence) == (0.85, 0.7)
+    assert diagnosis.headline == "Copies host to device keep the device busy for 50.0 % of its time."
+
+
+def test_few_copies_are_no_finding() -> None:
+    assert causes(program(copied("copyin", 2.9, "app.cu:8"), launch(timed("saxpy", 7.1)))) == ["gpu-kernel-bound"]
+
+
+def test_copies_of_openmp_target_regions_count_too() -> None:
+    values = {"gpu.time": 5.0, "gpu.copy.time": 5.0}
+    found = diagnosed(program(line("app.cu:8", gpu_op("<omp tgt copyin>", values=values)))).findings[0]
+    assert (found.cause, found.where.short) == ("gpu-h2d-copy-bound", "app.cu:8")
+
+
+def test_a_copy_that_nobody_in_the_program_issues_has_no_place() -> None:
+    values = {"gpu.time": 5.0, "gpu.copy.time": 5.0}
+    found = diagnosed(build(entry("<thread root>", gpu_op("<gpu copyin>", values=values)))).findings[0]
+    assert found.where.function is None
+
+
+# -- gpu-launch-bound ----------------------------------------------------------------------------------------
+
+
+def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
+    tiny = timed("tiny", 0.02, launches=10_000.0)
+    profile = program(launch(tiny, seconds=3.0), line("app.cu:30", time=1.0), launch(timed("rare", 0.0, launches=5.0)))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-launch-bound")
+    assert (found.where.function, found.where.short, found.where.kernel) == ("solve", "app.cu:9", "tiny")
+    assert found.seconds == pytest.approx(10_005 * (10e-6 - 0.02 / 10_005))
+    assert found.confidence == 0.85
+    assert statements(diagnosis, "gpu-launch-bound") == [
+        "10,005 kernel launches run 2.00 µs on average.",
+        "tiny is launched 10,000 times.",
+        "The host spends 3.00 s of 4.00 s (75.0 %) in launch functions.",
+    ]
+
+
+def test_without_host_time_there_is_one_sign_only() -> None:
+    found = finding(diagnosed(program(launch(timed("tiny", 0.02, launches=10_000.0)))), "gpu-launch-bound")
+    assert found.confidence == 0.7
+
+
+def test_long_or_few_kernels_are_not_bound_by_launching() -> None:
+    assert "gpu-launch-bound" not in causes(program(launch(timed("long", 0.2, launches=10_000.0))))
+    assert "gpu-launch-bound" not in causes(program(launch(timed("few", 0.001, launches=900.0))))
+
+
+# -- gpu-low-occupancy ---------------------------------------------------------------------------------------
+
+
+def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
+    facts = {
+        "gpu.kernel.occupancy": 25.0,
+        "gpu.kernel.threads-per-block": 64.0,
+        "gpu.kernel.blocks": 12.0,
+        "gpu.kernel.registers": 128.0,
+    }
+    diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0))))
+    found = finding(diagnosis, "gpu-low-occupancy")
+    assert (found.where.kernel, found.share, found.confidence) == ("saxpy", 0.6, 0.85)
+    assert statements(diagnosis, "gpu-low-occupancy") == [
+        "The theoretical occupancy of saxpy is 25.0 %.",
+        "saxpy runs 6.00 s, 60.0 % of the device's busy time.",
+        "It has 64 threads per block.",
+        "It has 12 blocks per launch.",
+        "It has 128 registers per thread.",
+    ]
+
+
+def test_the_same_fact_of_two_kernels_is_two_items_of_evidence() -> None:
+    facts = {"gpu.kernel.occupancy": 25.0, "gpu.kernel.registers": 128.0}
+    diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0, more=facts))))
+    registers = [item for item in diagnosis.evidence if item.statement == "It has 128 registers per thread."]
+    assert [item.subject for item in registers] == ["saxpy", "sum"]
+
+
+def test_occupancy_above_the_limit_unknown_or_of_a_short_kernel_is_no_finding() -> None:
+    profile = program(
+        launch(timed("full", 5.0, more={"gpu.kernel.occupancy": 50.0})),
+        launch(timed("unknown", 4.0)),
+        launch(timed("short", 1.0, more={"gpu.kernel.occupancy": 5.0})),
+    )
+    assert "gpu-low-occupancy" not in causes(profile)
+
+
+def test_without_launch_facts_occupancy_is_one_sign_only() -> None:
+    profile = program(launch(timed("saxpy", 6.0, more={"gpu.kernel.occupancy": 25.0})))
+    assert finding(diagnosed(profile), "gpu-low-occupancy").confidence == 0.7
+
+
+# -- stalls --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("stalls", "cause", "words"),
+    [
+        ({"memory": 30.0, "memory_throttle": 5.0}, "gpu-memory-latency", "memory"),
+        ({"dependency": 20.0, "pipe_busy": 15.0}, "gpu-dependency-stall", "the result of an earlier instruction"),
+        ({"barrier": 35.0}, "gpu-barrier-stall", "other warps at a barrier"),
+    ],
+)
+def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], cause: str, words: str) -> None:
+    hot = sampled("kernels.cu:5", 60.0, **stalls)
+    diagnosis = diagnosed(
+        program(launch(timed("saxpy", 4.0, hot, sampled("kernels.cu:7", 40.0))), copied("copyin", 1.0, "app.cu:8"))
+    )
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.kernel, found.where.short) == (cause, "saxpy", "kernels.cu:5")
+    assert found.seconds == pytest.approx(4.0 * 0.35)
+    assert found.share == pytest.approx(0.8 * 0.35)
+    assert found.summary == f"Warps of saxpy wait for {words} in 35.0 % of their samples."
+    assert statements(diagnosis, cause) == [
+        f"35.0 % of the warp samples of saxpy wait for {words}.",
+        "saxpy runs 4.00 s, 80.0 % of the device's busy time.",
+        "kernels.cu:5 has 100 % of these stalls.",
+    ]
+
+
+def test_wavefront_cycles_are_the_base_where_they_were_counted() -> None:
+    values = {"gpu.cycles": 200.0, "gpu.instructions": 50.0, "gpu.stall.any": 80.0, "gpu.stall.memory": 80.0}
+    diagnosis = diagnosed(program(launch(timed("saxpy", 4.0, line("kernels.cu:5", values=values)))))
+    assert finding(diagnosis, "gpu-memory-latency").share == pytest.approx(0.4)
+
+
+def test_the_number_of_samples_follows_from_the_period() -> None:
+    def reason(**more: float) -> str:
+        values = {"gpu.instructions": 4.096e6, "gpu.stall.any": 2e6, "gpu.stall.memory": 2e6, **more}
+        diagnosis = diagnosed(program(launch(timed("saxpy", 4.0, line("kernels.cu:5", values=values)))))
+        return finding(diagnosis, "gpu-memory-latency").confidence_reason
+
+    assert reason().endswith("from 1,000 samples")
+    assert reason(**{"gpu.samples.period": 1024.0}).endswith("from 4,000 samples")
+    assert reason(**{"gpu.samples.period": 0.0}).endswith("from 4.10 M samples")
+
+
+def test_without_device_time_the_samples_are_the_measure_and_no_seconds_are_given() -> None:
+    values = {"gpu.instructions": 60.0, "gpu.stall.any": 30.0, "gpu.stall.memory": 30.0}
+    other = kernel("sum", line("kernels.cu:9", values={"gpu.instructions": 40.0}))
+    saxpy = kernel("saxpy", line("kernels.cu:5", values=values))
+    diagnosis = diagnosed(program(launch(saxpy), launch(other)))
+    found = finding(diagnosis, "gpu-memory-latency")
+    assert found.share == pytest.approx(0.5 * 0.6)
+    assert found.seconds is None
+    assert len(found.evidence) == 2
+
+
+def test_kernels_without_lines_have_one_sign_only() -> None:
+    values = {
+        "gpu.instructions": 6e8,
+        "gpu.stall.any": 3e8,
+        "gpu.stall.memory": 3e8,
+        "gpu.time": 2.0,
+        "gpu.kernel.time": 2.0,
+    }
+    bare = kernel("saxpy", at="[app.cubin]:0", values=values)
+    found = diagnosed(program(launch(bare))).findings[0]
+    assert (found.confidence, found.where.file) == (0.7, None)
+
+
+def test_the_same_line_number_of_another_file_has_its_own_stalls() -> None:
+    rows = (sampled("kernels.cu:5", 50.0, memory=20.0), sampled("math.cuh:5", 50.0, memory=30.0))
+    diagnosis = diagnosed(program(launch(timed("saxpy", 4.0, *rows))))
+    assert statements(diagnosis, "gpu-memory-latency")[-1] == "math.cuh:5 has 60.0 % of these stalls."
+
+
+def test_few_stalls_and_short_kernels_are_no_finding() -> None:
+    short = timed("short", 0.3, sampled("kernels.cu:5", 100.0, memory=90.0))
+    rest = timed("rest", 4.0, sampled("kernels.cu:15", 100.0, memory=29.0))
+    unseen = timed("unseen", 2.0)
+    assert causes(program(launch(short), launch(rest), launch(unseen))) == []
+
+
+def test_a_device_profile_without_findings_is_healthy_even_without_host_time() -> None:
+    diagnosis = diagnosed(program(copied("copyin", 1.0, "app.cu:8"), copied("sync", 9.0, "app.cu:9")))
+    assert diagnosis.verdict == "healthy"
+    assert diagnosis.headline == "No bottleneck of a kind that this profile can show."
+    assert "host time" in diagnosis.not_collected

@@ -1,0 +1,275 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules import mpi as rule
+from chathpc.profile.location import Locations
+from tests.diagnosis.parts import (
+    barrier,
+    causes,
+    diagnosed,
+    finding,
+    function,
+    libc,
+    main,
+    mpi,
+    ranks,
+    statements,
+    thread,
+)
+from tests.profile.build import Node, build, call, entry, line, loop
+
+Seconds = tuple[float | None, ...]
+
+
+def helpers(seconds: Seconds) -> Node:
+    """A thread that Open MPI runs for itself and that only polls."""
+    engine = call("progress_engine", libc("epoll_wait", time=seconds), module="/usr/lib/libopen-pal.so.40")
+    return thread(libc("start_thread", engine))
+
+
+def compute(name: str, seconds: Seconds, at: int = 20) -> Node:
+    return function(name, loop(f"app.c:{at + 1}", line(f"app.c:{at + 2}", time=seconds)), at=f"app.c:{at}")
+
+
+def exchange(name: str, *inside: Node, time: Seconds | None = None, at: int = 70) -> Node:
+    return function("exchange", line(f"app.c:{at + 1}", mpi(name, *inside, time=time)), at=f"app.c:{at}")
+
+
+@pytest.mark.parametrize(
+    ("name", "public"),
+    [
+        ("PMPI_Waitall_f08 [libmpi_mpifh.so.40]", "MPI_Waitall"),
+        ("PMPI_Allreduce [libmpi.so.40.30.4]", "MPI_Allreduce"),
+        ("mpi_allreduce_", "MPI_Allreduce"),
+        ("pmpi_barrier__", "MPI_Barrier"),
+        ("MPI_Send_f08ts_", "MPI_Send"),
+        ("opal_progress [libopen-pal.so.40]", "opal_progress"),
+    ],
+)
+def test_calls_go_by_the_name_of_the_standard(name: str, public: str) -> None:
+    assert rule.public_name(name) == public
+
+
+# -- unequal work --------------------------------------------------------------------------------------------
+
+
+def test_ranks_with_less_work_wait_for_the_busiest() -> None:
+    profile = build(
+        main(compute("forces", (6.0, 4.0, 2.0)), exchange("MPI_Allreduce", time=(0.0, 2.0, 4.0))), locations=ranks(3)
+    )
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.where.short) == ("mpi-load-imbalance", "forces", "app.c:21")
+    assert (found.seconds, found.share, found.against) == (6.0, 6.0 / 18.0, ())
+    assert found.summary == (
+        "The work is shared unevenly: rank 0 has 1.50 times the mean, most of the difference in forces; "
+        "the others wait in MPI in exchange (app.c:71)."
+    )
+    assert statements(diagnosis, found.cause) == [
+        "The 3 ranks spend 6.00 s of 18.0 s (33.3 %) in MPI, mostly MPI_Allreduce (100 % of it).",
+        "Rank 0 computes 6.00 s, the idlest rank 2.00 s, the mean is 4.00 s.",
+        "The other ranks lack 6.00 s of work to the busiest one, 100 % of the MPI time.",
+        "In forces rank 0 spends 6.00 s, the other ranks 3.00 s on average.",
+    ]
+
+
+def test_one_ranks_private_work_keeps_the_others_in_a_collective() -> None:
+    profile = build(
+        main(
+            compute("step", (4.0, 4.0)),
+            compute("validate", (4.0, None), 40),
+            exchange("MPI_Allreduce", time=(0.0, 4.0)),
+        ),
+        locations=ranks(2),
+    )
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.share) == ("mpi-collective-wait", "validate", 0.25)
+    assert found.summary == "Only rank 0 runs validate; the other ranks wait for it in MPI in exchange (app.c:71)."
+    assert statements(diagnosis, found.cause)[-1] == "In validate rank 0 spends 4.00 s, the other rank 0 s."
+
+
+def test_the_cost_of_unequal_work_is_at_most_the_time_in_mpi() -> None:
+    profile = build(main(compute("forces", (8.0, 4.0)), exchange("MPI_Wait", time=(0.0, 3.0))), locations=ranks(2))
+    assert finding(diagnosed(profile), "mpi-load-imbalance").seconds == 3.0
+
+
+def test_a_rank_is_all_its_threads() -> None:
+    profile = build(
+        main(compute("forces", (4.0, 4.0, 2.0, 2.0)), exchange("MPI_Barrier", time=(None, None, 4.0, None))),
+        locations=ranks(2, threads=2),
+    )
+    times = rule.ranks(Facts(profile))
+    assert times is not None
+    assert times.compute.tolist() == [8.0, 4.0]
+    assert times.mpi.tolist() == [0.0, 4.0]
+    assert finding(diagnosed(profile), "mpi-load-imbalance").seconds == 4.0
+
+
+def test_without_a_function_to_blame_the_imbalance_is_that_of_the_program() -> None:
+    idle = entry("<thread root>", libc("memcpy", time=(6.0, 2.0)))
+    profile = build(idle, main(exchange("MPI_Barrier", time=(0.0, 4.0))), locations=ranks(2))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "mpi-load-imbalance")
+    assert found.where.function is None
+    assert "most of the difference in the program" in found.summary
+    assert len(found.evidence) == 3
+
+
+def test_helper_threads_of_the_library_are_left_out() -> None:
+    # Each rank: the program's thread, and two of the library that poll for the whole run.
+    work, wait = (6.0, None, None, 2.0, None, None), (0.0, None, None, 4.0, None, None)
+    profile = build(
+        main(compute("forces", work), exchange("MPI_Allreduce", time=wait)),
+        helpers((None, 6.0, 6.0, None, 6.0, 6.0)),
+        locations=ranks(2, threads=3),
+    )
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert (found.cause, found.seconds, found.share) == ("mpi-load-imbalance", 4.0, 4.0 / 12.0)
+    assert diagnosis.notes == (
+        "Threads that libraries run for themselves (MPI progress and event loops) only wait and are left out: "
+        "24.0 s beside the 12.0 s of the program.",
+    )
+
+
+def test_helpers_between_the_openmp_threads_of_a_rank_are_left_out() -> None:
+    # In a rank with OpenMP the helpers are threads 1 and 2, the OpenMP worker is thread 3.
+    body = function(
+        "forces._omp_fn.0",
+        line("app.c:12", time=(4.0, None, None, 2.0, 2.0, None, None, 1.0)),
+        barrier(time=(None, None, None, 2.0, None, None, None, 1.0)),
+        at="app.c:10",
+    )
+    profile = build(
+        main(body, exchange("MPI_Barrier", time=(None, None, None, None, 2.0, None, None, None))),
+        helpers((None, 4.0, 4.0, None, None, 4.0, 4.0, None)),
+        locations=ranks(2, threads=4),
+    )
+    found = causes(profile)
+    assert found[0] == "omp-load-imbalance"
+    assert "mpi-load-imbalance" in found
+    assert Facts(profile).locations.tolist() == [0, 3, 4, 7]
+
+
+def test_threads_of_no_rank_do_not_count() -> None:
+    where = Locations.of(3, rank=np.array([-1, 0, 1]))
+    profile = build(
+        main(compute("forces", (9.0, 6.0, 2.0)), exchange("MPI_Barrier", time=(None, 0.0, 4.0))), locations=where
+    )
+    times = rule.ranks(Facts(profile))
+    assert times is not None
+    assert times.ids.tolist() == [0, 1]
+    assert times.compute.tolist() == [6.0, 2.0]
+
+
+# -- equal work ----------------------------------------------------------------------------------------------
+
+
+def equal(
+    name: str, inside: Seconds = (None, None), below: str = "opal_progress", *, spent: Seconds = (4.0, 4.0)
+) -> Node:
+    progress = call(f"{below} [libopen-pal.so.40]", module="/usr/lib/libopen-pal.so.40", time=inside)
+    return exchange(name, progress, time=spent)
+
+
+def pair(node: Node, seconds: Seconds = (6.0, 6.0)):
+    return build(main(compute("stage", seconds), node), locations=ranks(2))
+
+
+def test_ranks_that_compute_equally_and_wait_for_messages_have_late_senders() -> None:
+    diagnosis = diagnosed(pair(equal("MPI_Recv")))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.where.short) == ("mpi-late-sender", "exchange", "app.c:71")
+    assert (found.share, found.seconds) == (0.4, 8.0)
+    assert statements(diagnosis, found.cause) == [
+        "The 2 ranks spend 8.00 s of 20.0 s (40.0 %) in MPI, mostly MPI_Recv (100 % of it).",
+        "The ranks compute about equally: the busiest has 1.00 times the mean.",
+        "Data is copied or sent in 0 s, 0 % of the MPI time; the rest is waiting and progress.",
+    ]
+
+
+@pytest.mark.parametrize("name", ["MPI_Allreduce", "MPI_Barrier", "MPI_Ibcast", "mpi_alltoall_"])
+def test_ranks_that_compute_equally_and_wait_in_collectives(name: str) -> None:
+    assert diagnosed(pair(equal(name))).findings[0].cause == "mpi-collective-wait"
+
+
+def test_the_place_is_that_of_the_calls_that_decide() -> None:
+    other = function("gather", line("app.c:90", mpi("MPI_Recv", time=(3.0, 3.0))), at="app.c:89")
+    found = diagnosed(pair(function("both", equal("MPI_Barrier"), other))).findings[0]
+    assert (found.cause, found.where.short) == ("mpi-collective-wait", "app.c:71")
+
+
+def test_time_that_moves_data_is_communication() -> None:
+    moving = exchange(
+        "MPI_Allgather",
+        libc("__memmove_avx", time=(1.0, 1.0)),
+        libc("process_vm_readv", time=(1.0, 0.5)),
+        time=(2.0, 2.5),
+    )
+    diagnosis = diagnosed(pair(moving))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.share) == ("mpi-communication-bound", 0.4)
+    assert statements(diagnosis, found.cause)[-1].startswith(
+        "Data is copied or sent in 3.50 s, 43.8 % of the MPI time;"
+    )
+
+
+def test_several_calls_are_named_and_none_where_all_are_small() -> None:
+    both = function("both", line("app.c:80", mpi("MPI_Recv", time=(3.0, 3.0)), mpi("MPI_Send", time=(1.0, 1.0))))
+    diagnosis = diagnosed(pair(both))
+    assert statements(diagnosis, "mpi-late-sender")[0].endswith(
+        "mostly MPI_Recv (75.0 % of it) and MPI_Send (25.0 % of it)."
+    )
+    names = ["Send", "Recv", "Isend", "Irecv", "Wait", "Test", "Probe", "Ssend", "Bsend", "Rsend", "Waitall"]
+    many = function("many", line("app.c:80", *[mpi(f"MPI_{name}", time=(0.4, 0.4)) for name in names]))
+    assert statements(diagnosed(pair(many)), "mpi-late-sender")[0].endswith("in MPI, mostly in many calls.")
+
+
+def test_little_mpi_or_little_waiting_is_no_finding() -> None:
+    assert causes(pair(equal("MPI_Recv", spent=(0.2, 0.2)))) == ["hot-compute"]  # 3.2 %
+    assert causes(pair(equal("MPI_Recv", spent=(0.5, 0.5)))) == ["hot-compute"]  # 7.7 %, a late sender needs 10 %
+
+
+def test_a_single_rank_and_a_program_without_ranks_have_nobody_to_wait_for() -> None:
+    node = equal("MPI_Recv", spent=(4.0,), inside=(None,))
+    assert "hot-compute" in causes(build(main(compute("stage", (6.0,)), node), locations=ranks(1)))
+    assert causes(build(main(compute("stage", (6.0, 6.0)), equal("MPI_Recv")))) == ["hot-compute"]
+
+
+def test_ranks_need_time_in_mpi() -> None:
+    assert rule.ranks(Facts(build(main(compute("stage", (6.0, 6.0))), locations=ranks(2)))) is None
+
+
+def test_starting_and_ending_mpi_is_a_note_and_no_finding() -> None:
+    diagnosis = diagnosed(pair(exchange("MPI_Init", time=(2.0, 2.0))))
+    assert [found.cause for found in diagnosis.findings] == ["hot-compute"]
+    assert diagnosis.notes == ("Starting and ending MPI takes 25.0 % of the time; longer runs make it matter less.",)
+
+
+# -- oversubscription ----------------------------------------------------------------------------------------
+
+
+def yielding(yields: float, rest: float):
+    return pair(exchange("MPI_Sendrecv", libc("__GI___sched_yield", time=(yields, yields)), time=(rest, rest)))
+
+
+def test_a_library_that_gives_its_core_away_has_too_many_ranks() -> None:
+    diagnosis = diagnosed(yielding(3.0, 1.0))
+    found = finding(diagnosis, "oversubscription")
+    assert (found.share, found.seconds, found.where.short) == (0.3, 6.0, "app.c:71")
+    assert statements(diagnosis, "oversubscription") == [
+        "sched_yield below MPI calls takes 6.00 s of 20.0 s (30.0 %), 75.0 % of the MPI time."
+    ]
+    late = finding(diagnosis, "mpi-late-sender")
+    assert len(late.against) == 1
+    assert late.against[0].startswith("75.0 % of the MPI time is in sched_yield")
+
+
+def test_little_yielding_is_no_sign_of_too_many_ranks() -> None:
+    diagnosis = diagnosed(yielding(0.4, 3.6))
+    assert "oversubscription" not in [found.cause for found in diagnosis.findings]
+    assert finding(diagnosis, "mpi-late-sender").against == ()

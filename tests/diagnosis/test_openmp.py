@@ -1,0 +1,307 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules.openmp import team
+from chathpc.profile.location import Locations
+from tests.diagnosis.parts import (
+    barrier,
+    causes,
+    diagnosed,
+    finding,
+    function,
+    gomp,
+    libc,
+    main,
+    mpi,
+    ranks,
+    statements,
+    thread,
+)
+from tests.profile.build import Node, build, call, line, loop, placeholder
+
+Seconds = tuple[float | None, ...]
+
+
+def region(name: str, work: Seconds, wait: Seconds, *more: Node, at: int = 10) -> Node:
+    """A function with one parallel loop: what each thread works in it and waits at its end."""
+    body = function(
+        f"{name}._omp_fn.0",
+        loop(f"app.c:{at + 1}", line(f"app.c:{at + 2}", time=work)),
+        *more,
+        barrier(time=wait),
+        at=f"app.c:{at}",
+    )
+    return function(name, line(f"app.c:{at}", gomp("GOMP_parallel", body)), at=f"app.c:{at}")
+
+
+# -- imbalance -----------------------------------------------------------------------------------------------
+
+
+def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
+    # 10 s of work and 6 s of waiting; to the busiest the others lack 1 + 2 + 3 s.
+    diagnosis = diagnosed(build(main(region("forces", (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0)))))
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.function, found.where.short) == ("omp-load-imbalance", "forces", "app.c:11")
+    assert (found.seconds, found.share, found.against) == (6.0, 0.375, ())
+    assert found.speedup_bound == pytest.approx(1 / (1 - 0.375 * found.headroom))
+    assert found.summary == (
+        "The iterations of forces are shared unevenly: the busiest of 4 threads works 1.60 times the mean, the others wait for it."
+    )
+    assert statements(diagnosis, found.cause) == [
+        "Threads wait 6.00 s of 16.0 s (37.5 %) in the OpenMP runtime.",
+        "In forces the busiest thread works 4.00 s, the idlest 1.00 s, the mean is 2.50 s.",
+        "The difference to the busiest thread adds up to 6.00 s over 4 threads, 100 % of the waiting.",
+    ]
+    assert diagnosis.headline == found.summary
+
+
+def test_a_thread_that_never_enters_the_region_counts_with_nothing() -> None:
+    diagnosis = diagnosed(build(main(region("forces", (3.0, None), (None, 3.0)))))
+    assert "the idlest 0 s, the mean is 1.50 s" in statements(diagnosis, "omp-load-imbalance")[1]
+
+
+def test_the_worst_region_is_named() -> None:
+    first = region("first", (2.0, 1.0), (0.0, 1.0))
+    second = region("second", (1.0, 4.0), (3.0, 0.0), at=30)
+    found = finding(diagnosed(build(main(first, second))), "omp-load-imbalance")
+    assert (found.where.function, found.where.short, found.seconds) == ("second", "app.c:31", 3.0)
+
+
+def test_processes_are_compared_within_themselves() -> None:
+    # Rank 1 has twice the work of rank 0, but within each the threads are even.
+    profile = build(main(region("forces", (2.0, 2.0, 4.0, 4.0), (0.2, 0.2, 0.2, 0.2))), locations=ranks(2, threads=2))
+    assert "omp-load-imbalance" not in causes(profile)
+    threads = team(Facts(profile))
+    assert threads is not None
+    assert threads.imbalance.tolist() == [0.0]
+    assert threads.process.tolist() == [0, 0, 1, 1]
+    uneven = build(main(region("forces", (4.0, 2.0, 4.0, 2.0), (0.0, 2.0, 0.0, 2.0))), locations=ranks(2, threads=2))
+    found = finding(diagnosed(uneven), "omp-load-imbalance")
+    assert found.seconds == 4.0
+
+
+def test_a_slight_imbalance_has_something_against_it() -> None:
+    # The busiest has 3.5 s, the mean is 3.125 s: 12 % above it.
+    found = finding(
+        diagnosed(build(main(region("forces", (3.5, 3.0, 3.0, 3.0), (0.0, 0.5, 0.5, 0.5))))), "omp-load-imbalance"
+    )
+    assert found.against == ("The busiest thread is less than 20 % above the mean.",)
+
+
+def test_little_waiting_is_no_finding() -> None:
+    assert causes(build(main(region("forces", (10.0, 9.0), (0.0, 0.9))))) == ["hot-compute"]  # 0.9 of 19.9 s
+
+
+def test_an_imbalance_that_explains_less_than_a_quarter_of_the_waiting_is_not_the_cause() -> None:
+    profile = build(main(region("forces", (5.0, 4.2), (3.0, 3.8))))  # 0.8 s of 6.8 s waiting
+    assert "omp-load-imbalance" not in causes(profile)
+
+
+def test_without_a_loop_the_place_is_the_hottest_line() -> None:
+    body = function("forces._omp_fn.0", line("app.c:12", time=(4.0, 1.0)), barrier(time=(None, 3.0)), at="app.c:10")
+    found = finding(diagnosed(build(main(gomp("GOMP_parallel", body)))), "omp-load-imbalance")
+    assert found.where.short == "app.c:12"
+
+
+def test_the_shared_loop_is_the_outermost_one() -> None:
+    inner = loop("app.c:13", line("app.c:14", time=(3.0, 1.0)))
+    body = function("forces._omp_fn.0", loop("app.c:12", inner), barrier(time=(None, 2.0)), at="app.c:10")
+    found = finding(diagnosed(build(main(gomp("GOMP_parallel", body)))), "omp-load-imbalance")
+    assert found.where.short == "app.c:12"
+
+
+def test_a_task_stands_for_its_region_where_the_body_has_no_function() -> None:
+    task = placeholder(
+        "<omp impl task>", function("kernel", line("app.c:12", time=(4.0, 1.0))), barrier(time=(None, 3.0))
+    )
+    found = finding(diagnosed(build(main(task))), "omp-load-imbalance")
+    assert (found.seconds, found.where.function) == (3.0, "kernel")
+
+
+def test_a_task_around_an_outlined_body_is_no_region_of_its_own() -> None:
+    body = function(".omp_outlined.", line("app.c:12", time=(4.0, 1.0)), barrier(time=(None, 3.0)))
+    facts = Facts(build(main(placeholder("<omp impl task>", body))))
+    threads = team(facts)
+    assert threads is not None
+    assert threads.regions == (".omp_outlined.",)
+    assert threads.work.tolist() == [[4.0], [1.0]]
+
+
+def test_only_real_regions_are_counted() -> None:
+    facts = Facts(build(main(line("app.c:3", time=(1.0, None)), region("forces", (4.0, 1.0), (0.0, 4.0)))))
+    threads = team(facts)
+    assert threads is not None
+    assert threads.regions == ("forces",)
+    assert threads.serial.tolist() == [1.0, 0.0]
+
+
+# -- serial code ---------------------------------------------------------------------------------------------
+
+
+def serial(seconds: Seconds, work: Seconds, wait: Seconds, **facts: object):
+    return build(
+        main(function("setup", line("app.c:40", time=seconds), at="app.c:39"), region("forces", work, wait)), **facts
+    )
+
+
+def test_what_one_thread_does_alone_the_others_wait_for() -> None:
+    diagnosis = diagnosed(serial((3.0, None, None, None), (1.0,) * 4, (0.0, 3.0, 3.0, 3.0)))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.where.short) == ("omp-serial-fraction", "setup", "app.c:40")
+    assert (found.seconds, found.share) == (9.0, 0.5625)
+    assert found.summary == "setup runs on one thread while 3 others wait."
+    assert statements(diagnosis, found.cause) == [
+        "Threads wait 9.00 s of 16.0 s (56.2 %) in the OpenMP runtime.",
+        "Serial code outside parallel regions takes 3.00 s, and the other threads wait meanwhile.",
+        "setup alone has 3.00 s of the serial time.",
+    ]
+
+
+def test_only_the_threads_of_the_same_process_wait_for_its_serial_code() -> None:
+    profile = serial((3.0, None, 3.0, None), (1.0,) * 4, (0.0, 3.0, 0.0, 3.0), locations=ranks(2, threads=2))
+    found = diagnosed(profile).findings[0]
+    assert (found.cause, found.seconds) == ("omp-serial-fraction", 6.0)
+    assert found.summary == "setup runs on one thread while 1 other waits."
+
+
+def test_waiting_is_divided_between_the_causes_that_explain_it() -> None:
+    # Serial code costs 2 s, the imbalance 2 s, but only 3 s were waited: each gets three quarters.
+    found = diagnosed(serial((2.0, None), (4.0, 2.0), (0.0, 3.0))).findings
+    assert {item.cause: item.seconds for item in found if item.cause.startswith("omp-")} == {
+        "omp-load-imbalance": 1.5,
+        "omp-serial-fraction": 1.5,
+    }
+
+
+def test_serial_code_without_a_main_place_is_one_sign_only() -> None:
+    parts = [function(f"f{number}", line(f"app.c:{number}", time=(1.0, None))) for number in range(40, 43)]
+    found = finding(diagnosed(build(main(*parts, region("forces", (1.0, 1.0), (0.0, 3.0))))), "omp-serial-fraction")
+    assert found.confidence == 0.7
+
+
+def test_time_in_mpi_or_asleep_is_not_serial_computing() -> None:
+    exchange = line("app.c:60", mpi("MPI_Barrier", time=(5.0, None)))
+    profile = build(main(exchange, region("forces", (1.0, 1.0), (0.0, 5.0))))
+    threads = team(Facts(profile))
+    assert threads is not None
+    assert threads.serial.tolist() == [0.0, 0.0]
+    assert "omp-serial-fraction" not in causes(profile)
+
+
+# -- synchronising -------------------------------------------------------------------------------------------
+
+
+def test_regions_with_less_work_than_waiting_are_too_small() -> None:
+    diagnosis = diagnosed(build(main(region("tiny", (1.0, 1.0), (3.0, 3.5)))))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function) == ("omp-fine-grained-regions", "tiny")
+    assert (found.seconds, found.share) == (6.0, 6.0 / 8.5)  # twice what the one waits that waits least
+    assert statements(diagnosis, found.cause) == [
+        "Threads wait 6.50 s of 8.50 s (76.5 %) in the OpenMP runtime.",
+        "Even the thread that waits least waits 3.00 s, so it is not one thread that holds the others up.",
+        "Work inside the 1 parallel region is 2.00 s, 23.5 % of the time that threads spend in regions and waiting.",
+    ]
+
+
+def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
+    found = diagnosed(build(main(region("steps", (6.0, 6.0), (4.0, 4.0))))).findings[0]
+    assert (found.cause, found.share, found.confidence) == ("omp-barrier-wait", 0.4, 0.7)
+
+
+def test_overhead_of_the_runtime_counts_as_waiting() -> None:
+    body = function("tiny._omp_fn.0", line("app.c:12", time=(1.0, 1.0)))
+    found = diagnosed(build(main(line("app.c:9", gomp("GOMP_parallel", body, time=(3.0, 3.0)))))).findings[0]
+    assert (found.cause, found.seconds) == ("omp-fine-grained-regions", 6.0)
+
+
+# -- critical sections ---------------------------------------------------------------------------------------
+
+
+def critical(lock: Seconds, *, wait: Seconds = (None, None)):
+    enter = line("app.c:15", gomp("GOMP_critical_start", time=lock))
+    return build(main(region("count", (2.0, 2.0), wait, enter)))
+
+
+def test_threads_that_queue_at_a_critical_section_are_found() -> None:
+    diagnosis = diagnosed(critical((3.0, 3.0)))
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function, found.where.short) == ("omp-critical-contention", "count", "app.c:15")
+    assert (found.share, found.seconds, found.confidence) == (0.6, 6.0, 0.85)
+    assert found.summary == "Threads queue at the critical section in count: 60.0 % of the thread time."
+    assert statements(diagnosis, found.cause) == [
+        "2 threads spend 6.00 s of 10.0 s (60.0 %) entering and leaving critical sections or locks.",
+        "count calls for 6.00 s of it.",
+        "app.c:15 alone has 6.00 s of it.",
+    ]
+
+
+def test_the_barrier_behind_a_critical_section_is_no_second_cause() -> None:
+    assert [c for c in causes(critical((3.0, 3.0), wait=(2.0, 2.0))) if c.startswith("omp-")] == [
+        "omp-critical-contention"
+    ]
+
+
+def test_one_thread_in_a_lock_is_one_sign_only() -> None:
+    assert finding(diagnosed(critical((3.0, None))), "omp-critical-contention").confidence == 0.7
+
+
+def test_little_time_in_locks_is_no_finding() -> None:
+    assert "omp-critical-contention" not in causes(critical((0.1, 0.1)))  # 0.2 of 4.2 s
+
+
+def test_locks_without_lines_or_callers() -> None:
+    enter = gomp("GOMP_critical_start", time=(3.0, 3.0))
+    bare = replace(region("count", (2.0, 2.0), (None, None)))
+    assert "omp-critical-contention" in causes(build(main(bare, function("count", enter, at="app.c"))))
+    assert causes(build(main(line("app.c:2", time=(1.0, 1.0))), gomp("GOMP_critical_start", time=(3.0, 3.0)))) == [
+        "hot-compute"
+    ]
+
+
+# -- who takes part ------------------------------------------------------------------------------------------
+
+
+def test_a_single_thread_is_no_team() -> None:
+    profile = build(main(region("forces", (4.0,), (2.0,))))
+    assert team(Facts(profile)) is None
+    assert causes(profile) == ["hot-compute"]
+
+
+def test_without_waiting_or_regions_there_is_no_team() -> None:
+    assert team(Facts(build(main(line("app.c:3", time=(1.0, 1.0)))))) is None
+    assert team(Facts(build(main(line("app.c:3", gomp("GOMP_barrier", time=(1.0, 1.0)), time=(1.0, 1.0)))))) is None
+
+
+def test_threads_of_helpers_are_not_in_the_team() -> None:
+    # Rank 0: threads 0 and 3 work; 1 and 2 belong to the MPI library and only poll.
+    helper = polling((None, 10.0, 10.0, None))
+    profile = build(
+        main(region("forces", (4.0, None, None, 2.0), (0.0, None, None, 2.0))),
+        helper,
+        locations=ranks(1, threads=4),
+    )
+    threads = team(Facts(profile))
+    assert threads is not None
+    assert threads.work.tolist() == [[4.0], [2.0]]
+    assert finding(diagnosed(profile), "omp-load-imbalance").seconds == 2.0
+
+
+def polling(seconds: Seconds) -> Node:
+    return thread(
+        libc("start_thread", call("progress_engine", libc("poll", time=seconds), module="/usr/lib/libopen-pal.so.40"))
+    )
+
+
+def test_more_threads_than_cores_are_a_doubt() -> None:
+    where = Locations.of(4, thread=np.arange(4), core=np.array([0, 1, 0, 1]))
+    profile = build(main(region("forces", (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0))), locations=where)
+    found = diagnosed(profile).findings[0]
+    assert found.against == ("4 threads were seen on 2 cores: part of the waiting may be for a core, not for work.",)
+    assert found.confidence == round(0.93 * 0.8, 2)
+    bound = replace(profile, where=Locations.of(4, thread=np.arange(4), core=np.arange(4)))
+    assert diagnosed(bound).findings[0].against == ()
