@@ -50,10 +50,12 @@ def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
-    hot = next((finding for finding in diagnosis.findings if finding.cause == "hot-compute"), None)
+    hot = next(
+        (finding for finding in diagnosis.findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None
+    )
     told = [Sentence(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None:
-        told.append(Sentence(_first_sentence(cause("hot-compute").what)))
+        told.append(Sentence(_first_sentence(cause(hot.cause).what)))
     if diagnosis.not_collected:
         lacking, command = next(iter(diagnosis.not_collected.items()))
         told.append(Sentence(f"To see more, collect {lacking}: {command}"))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -144,12 +145,11 @@ def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
         shape=profile.where.shape(),
         contexts=len(profile.tree),
         locations=len(profile.where),
+        # A derived metric may have no value for the whole run (NaN, which JSON cannot say).
         metrics=[
-            MetricRecord(
-                id=metric.id, source_name=metric.source_name, unit=metric.unit.value, total=profile.total(metric.id)
-            )
+            MetricRecord(id=metric.id, source_name=metric.source_name, unit=metric.unit.value, total=total)
             for metric in profile.metrics.values()
-            if metric.has_values and not metric.hidden
+            if metric.has_values and not metric.hidden and isfinite(total := profile.total(metric.id))
         ],
         caveats=list(profile.caveats),
         not_collected=dict(diagnosis.not_collected),

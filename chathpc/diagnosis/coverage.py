@@ -8,7 +8,6 @@ from chathpc.profile.metric import Clock
 from chathpc.profile.profile import TIME_METRICS, Profile
 from chathpc.profile.tree import NodeKind
 
-
 #: Times of host threads; a profile of a device alone has only the device's.
 HOST_TIME = tuple(name for name in TIME_METRICS if name.startswith("cpu."))
 

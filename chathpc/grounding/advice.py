@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.vocabulary import stem
 
-#: Imperatives and modal words make a sentence advice; a measured number in it does not make it a statement.
-_IMPERATIVE_WITHIN = 6
+#: Words of advice that begin statements as well: `File writes take …`.
+_ALSO_NOUNS = frozenset(map(stem, ("can", "may", "need", "write", "help", "register", "schedule", "using", "move", "fix")))
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -15,15 +18,15 @@ def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
     first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
-    return bool(set(stems) & world.words.modal) or _begins(stems, first, world)
+    return bool(set(stems) & world.words.modal) or _begins(statement, first, world)
 
 
-def _begins(stems: tuple[str, ...], first: str, world: World) -> bool:
-    imperative = world.words.advice - {"is", "can", "may", "need", "writ", "help"}
-    if first in imperative:
-        return True
-    after = [stems[s] for s in range(1, min(len(stems), 12)) if stems[s - 1] in ("so", "then", "") and stems[s] in imperative]
-    return bool(after)
+def _begins(statement: Statement, first: str, world: World) -> bool:
+    """True if the sentence, or a clause of it behind a comma, `so` or `then`, begins with an imperative."""
+    imperative = world.words.advice - _ALSO_NOUNS
+    tokens = statement.tokens
+    opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
+    return first in imperative or any(token.stem in imperative for token in opened)
 
 
 def supported(statement: Statement, world: World) -> str:

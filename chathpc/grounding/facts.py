@@ -103,7 +103,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     bundles = [_bundle(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
     for item in diagnosis.evidence:
         parts = [reader.read(item.statement), reader.read(item.subject)]
-        bundles.append(_collect(None, parts, (item.id,), _place_names(item.where)))
+        bundles.append(_collect(None, parts, (item.id,), _place_names(item.where), _kind(item.where)))
     if len(diagnosis.findings) != 1:
         bundles.append(_collect(None, [reader.read(diagnosis.headline)], (), NONE))
     segments = tuple(segment for statement in statements for segment in statement.segments)
@@ -177,7 +177,7 @@ def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
 def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundle: frozenset[int]) -> Iterable[Fact]:
     subject = reader.read(item.subject)
     near = _place_names(item.where)
-    kind = frozenset({"what:kernel"}) if item.where and item.where.kernel else NONE
+    kind = _kind(item.where)
     dimension, factor = reader._words.evidence_units.get(item.unit, ("count", 1.0))
     found = False
     for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near):
@@ -237,17 +237,24 @@ def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[
             yield Fact(quantity, value, text, finding.evidence, own, NONE, near, frozenset({index}))
 
 
-def _collect(cause: str | None, statements: Iterable[Statement], evidence: tuple[str, ...], near: Keys) -> Bundle:
+def _kind(place: Place | None) -> Keys:
+    """A place in a kernel may be called a kernel."""
+    return frozenset({"what:kernel"}) if place and place.kernel else NONE
+
+
+def _collect(
+    cause: str | None, statements: Iterable[Statement], evidence: tuple[str, ...], near: Keys, subjects: Keys = NONE
+) -> Bundle:
     segments = [segment for statement in statements for segment in statement.segments]
     names = frozenset(n for s in segments for n in s.names) | near
-    return Bundle(cause, frozenset(key for s in segments for key in s.keys), names, evidence)
+    return Bundle(cause, subjects | frozenset(key for s in segments for key in s.keys), names, evidence)
 
 
 def _bundle(finding: Finding, statements: Iterable[Statement], words: Vocabulary, by_id: dict[str, Evidence]) -> Bundle:
     near = _place_names(finding.where)
     for id in finding.evidence:
         near |= _place_names(by_id[id].where) if id in by_id else NONE
-    bundle = _collect(finding.cause, statements, finding.evidence, near)
+    bundle = _collect(finding.cause, statements, finding.evidence, near, _kind(finding.where))
     cause = words.causes.get(finding.cause)
     more = (cause.reason | cause.effect | {"what:cost", "what:speedup"}) if cause else NONE
     return replace(bundle, subjects=bundle.subjects | more)

@@ -25,6 +25,8 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     """
     if len(name) <= width:
         return name
+    if name.startswith("<"):  # a placeholder or a procedure without a name, no C++
+        return middle(name.replace("<unknown procedure>", "<unknown>"), width, ellipsis=ellipsis)
     if len(name) > _LONGEST:
         return middle(name, width, ellipsis=ellipsis)
     for brackets in ("<", "<(", "<({"):

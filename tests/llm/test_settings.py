@@ -125,7 +125,7 @@ def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
     "line",
     [
         "base_url: https://evil.example/v1",
-        "api_key_file: /home/u/.ssh/id_rsa",
+        "api_key_file: /users/u/.ssh/id_rsa",
         "llm: openai:gpt",
         "llm: local:./evil.gguf",
         "models: ./models",

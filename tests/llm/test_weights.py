@@ -356,7 +356,7 @@ def test_another_hub_and_a_folder_can_be_named() -> None:
 
 
 def test_weights_are_kept_in_the_users_cache_unless_settings_say_otherwise(tmp_path: Path) -> None:
-    assert models_folder(None, {"HOME": "/home/u"}) == Path("/home/u/.cache/chathpc/models")
+    assert models_folder(None, {"HOME": "/users/u"}) == Path("/users/u/.cache/chathpc/models")
     assert models_folder(tmp_path, {}) == tmp_path
     assert installed_file(WEIGHTS, None) is None
 

@@ -144,6 +144,14 @@ def test_a_section_that_is_too_small_for_its_header_is_refused(database: Path) -
         read(database)
 
 
+@each_file
+@pytest.mark.parametrize(("size", "offset"), [(0x20, 1 << 62), (1 << 62, 0x80), ((1 << 64) - 1, (1 << 64) - 1)])
+def test_a_section_beyond_the_end_of_the_file_is_refused(database: Path, name: str, size: int, offset: int) -> None:
+    with File(database / name) as file:
+        file.put(0x10, "QQ", size, offset)
+    expect_refusal(database, name, "section reaches beyond the end of the file")
+
+
 def test_a_section_header_at_the_very_end_of_the_file_is_refused(database: Path) -> None:
     # Its fields fit into the section, its padding does not fit into the file.
     with File(database / "profile.db") as file:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 import textwrap
 from pathlib import Path
@@ -14,6 +15,7 @@ from chathpc.adapters.hpctoolkit.derived import LARGEST_FILE, DerivedMetric, For
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Unit
 from tests.synthetic.hpctoolkit_v4 import TIME, Database, Derived, Metric, Options, entry, function, line, write
+from tests.synthetic.v4_rest import Formula as WrittenFormula
 
 IDS = {"A": "a", "B (sec)": "b"}
 VALUES = {"a": np.array([6.0, 0.0, -4.0]), "b": np.array([3.0, 2.0, 0.0])}
@@ -197,6 +199,16 @@ def test_what_is_not_a_small_readable_file_is_refused(tmp_path: Path) -> None:
         read_derived(tmp_path / "large.yaml", IDS)
 
 
+def test_an_error_of_the_file_system_is_told_in_its_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> str:
+        raise OSError(errno.EIO, "Input/output error")
+
+    (tmp_path / "default.yaml").touch()
+    monkeypatch.setattr(Path, "read_text", fail)
+    with pytest.raises(AdapterError, match="Input/output error"):
+        read_derived(tmp_path / "default.yaml", IDS)
+
+
 def test_a_file_without_formulas_is_not_parsed_and_says_nothing(tmp_path: Path) -> None:
     assert derived(tmp_path, "") == ([], frozenset())
     text = INPUTS.replace("# {", "")
@@ -221,7 +233,7 @@ def occupancy() -> Database:
         function("<gpu kernel>", function(f"k{k}", samples=s), module=None) for k, s in enumerate([counts, full])
     ]
     idle = function("k2", samples={TIME: {0: 1.0}})
-    occupied = {"*": [100, {"/": ["GKER:FGP_ACT_ACUMU", "GKER:FGP_MAX_ACUMU"]}]}
+    occupied: WrittenFormula = {"*": [100, {"/": ["GKER:FGP_ACT_ACUMU", "GKER:FGP_MAX_ACUMU"]}]}
     return Database(
         [entry(function("main", line("a.cu", 1, *kernels), idle))],
         metrics=[Metric(TIME), Metric("GKER:FGP_ACT_ACUMU"), Metric("GKER:FGP_MAX_ACUMU"), Metric("nowhere")],
@@ -254,6 +266,18 @@ def test_a_derived_metric_of_unmeasured_ones_is_listed_without_values(tmp_path: 
     assert not metric.has_values
     assert len(profile.exclusive(metric.id)) == 0
     assert profile.total(metric.id) == 0.0
+
+
+def test_a_formula_for_exclusive_values_alone_gives_no_inclusive_ones(tmp_path: Path) -> None:
+    # So it is with the facts of kernels, which mean nothing above the kernel.
+    samples = {"A": {0: 6.0}, "B (sec)": {0: 3.0}}
+    database = Database([entry(function("main", samples=samples))], metrics=[Metric("A"), Metric("B (sec)")])
+    write(tmp_path, database)
+    (tmp_path / "metrics" / "default.yaml").write_text(INPUTS + root("{/: [*A, *B]}", "GKER:BLKS"))
+    profile = read(tmp_path)
+    assert profile.exclusive("GKER:BLKS").values.tolist() == [2.0]
+    assert len(profile.inclusive("GKER:BLKS")) == 0
+    assert profile.total("GKER:BLKS") == 2.0
 
 
 def test_means_and_deviations_of_all_statistics_are_not_taken_from_the_file(tmp_path: Path) -> None:

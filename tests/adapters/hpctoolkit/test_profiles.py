@@ -54,6 +54,7 @@ def test_a_database_with_scattered_ids_is_read_like_any_other(tmp_path: Path) ->
     old = written.ids[worker]
     with File(tmp_path / "meta.db") as meta:
         meta.put(written.places[old] + 0x10, "I", LARGEST)
+    changed = []
     with File(tmp_path / "profile.db") as profiles:
         rows = profiles.u64(profiles.u64(0x18))
         for number in range(3):
@@ -61,6 +62,8 @@ def test_a_database_with_scattered_ids_is_read_like_any_other(tmp_path: Path) ->
             # The largest id has to stand last; the worker has the last one that has values, in preorder.
             if profiles.data[index + 12 * (count - 1)] == old:
                 profiles.put(index + 12 * (count - 1), "I", LARGEST)
+                changed.append(number)
+    assert changed == [0, 2]  # the summary and the second thread
     again = read(tmp_path)
     assert again.total(TIME) == plain.total(TIME) == 20.875
     for ours, theirs in zip((again.inclusive, again.exclusive), (plain.inclusive, plain.exclusive), strict=True):

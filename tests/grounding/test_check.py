@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.grounding import Claimed, check
+from tests.grounding.diagnoses import DIAGNOSES, gpu_copies, healthy, mpi_halo, omp_triangle
+from tests.grounding.measure import SOUND, labelled, outcome
+
+TRUE = "Threads wait 3.17 s of 9.01 s in the OpenMP runtime."
+
+
+def statuses(text: str, diagnosis: Diagnosis) -> list[str]:
+    return [sentence.status for sentence in check(text, diagnosis, form="prose").sentences]
+
+
+def test_evidence_ids_are_attached_by_code() -> None:
+    grounded = check(f"{TRUE} Thread 3 is the busiest with 1.47 s.", omp_triangle(), form="prose")
+    assert [s.evidence[0] for s in grounded.sentences] == ["E1", "E4"]
+    assert grounded.sufficient
+
+
+def test_ids_that_the_model_wrote_are_taken_off() -> None:
+    sentence = check("Threads wait 3.17 s of 9.01 s [E4, E9] in the OpenMP runtime.", omp_triangle(), form="prose").sentences[0]
+    assert (sentence.text, sentence.status, sentence.evidence[0]) == (TRUE, "supported", "E1")
+
+
+def test_one_good_sentence_is_not_sufficient() -> None:
+    assert not check(TRUE, omp_triangle(), form="prose").sufficient
+    assert not check("", omp_triangle(), form="prose").sufficient
+
+
+def test_claims_add_up_over_supported_repaired_and_struck_sentences() -> None:
+    text = f"{TRUE} The idlest thread works 0.43 s. The loop is memory-bound."
+    statistics = check(text, omp_triangle(), form="prose").statistics
+    assert statuses(text, omp_triangle()) == ["supported", "repaired", "struck"]
+    assert statistics.repaired == 1
+    assert statistics.struck >= 1
+    assert statistics.checked == statistics.supported + statistics.repaired + statistics.struck
+
+
+def test_values_are_put_into_placeholders() -> None:
+    answer = '{"sentences": [{"text": "Threads wait {E1} in the OpenMP runtime.", "evidence": ["E1"]}]}'
+    sentence = check(answer, omp_triangle(), form="structured").sentences[0]
+    assert sentence.text == "Threads wait 3.17 s in the OpenMP runtime."
+    assert sentence.status == "supported"
+
+
+def test_a_unit_behind_a_placeholder_is_not_doubled() -> None:
+    claimed = [Claimed("Host-to-device copies take {E1} seconds."), Claimed("The copies reach {E5} GB/s.")]
+    grounded = check(claimed, gpu_copies(), form="structured")
+    assert grounded.text == "Host-to-device copies take 4.1 s. The copies reach 8.5 GB/s."
+
+
+def test_a_value_in_a_sentence_about_something_else_is_not_supported() -> None:
+    claimed = [Claimed("The kernels take {E1}.", ("E1",)), Claimed("Device-to-host copies take {E99}."), Claimed(TRUE, ("E99",))]
+    grounded = check(claimed, gpu_copies(), form="structured")
+    assert "supported" not in {s.status for s in grounded.sentences}
+
+
+@pytest.mark.parametrize("answer", ["", "no JSON", "{", '{"sentences": 3}', '{"sentences": [1, {"text": 2}, {}]}', "[" * 100_000, '{"sentences":' + "[" * 50_000 + "}"])
+def test_an_answer_that_is_not_of_the_schema_leaves_nothing(answer: str) -> None:
+    assert check(answer, omp_triangle(), form="structured").sentences == ()
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Here is a summary of the results.",
+        "I hope that this helps you.",
+        "Run hpcrun -e REALTIME -t ./stencil_omp now.",
+        "See https://example.org/?q=3.17 for the threads that wait 3.17 s.",
+        "![threads wait](http://example.org) 3.17 s.",
+        "<b>Threads</b> wait 3.17 s.",
+        "Threads wait 3.17 s <|im_end|> in the OpenMP runtime.",
+        "Threads wait \x1b[31m3.17 s\x1b[0m in the OpenMP runtime.",
+        "Threads wait 3.17 s in the Open\u202eMP runtime.",
+        "Threads wait 3.17 s in the OpenMP runtime [INST] now [/INST].",
+    ],
+)
+def test_empty_talk_markup_commands_and_control_characters_are_struck(sentence: str) -> None:
+    assert statuses(sentence, omp_triangle()) == ["struck"]
+
+
+def test_marks_for_bold_and_code_are_taken_off_and_do_not_matter() -> None:
+    grounded = check("The **busiest** thread works 1.47 s in `triangular_work`.", omp_triangle(), form="prose")
+    assert grounded.text == "The busiest thread works 1.47 s in triangular_work."
+
+
+@pytest.mark.parametrize(
+    ("sentence", "status"),
+    [
+        ("Threads wait 3171 ms in the OpenMP runtime.", "supported"),
+        ("Threads wait about 3.2 s in the OpenMP runtime.", "supported"),
+        ("Threads wait 3.1710 s in the OpenMP runtime.", "supported"),
+        ("Threads wait more than 3 s in the OpenMP runtime.", "supported"),
+        ("Threads wait more than 3.2 s in the OpenMP runtime.", "struck"),
+        ("Threads wait less than 3.1 s in the OpenMP runtime.", "struck"),
+        ("Threads wait 3.18 s in the OpenMP runtime.", "repaired"),
+        ("Threads wait 3.17 minutes in the OpenMP runtime.", "repaired"),
+        ("Threads wait half of the time.", "struck"),
+    ],
+)
+def test_a_number_must_be_a_rounding_of_the_value_in_any_unit_of_its_kind(sentence: str, status: str) -> None:
+    assert statuses(sentence, omp_triangle()) == [status]
+
+
+def test_a_healthy_run_has_no_bottleneck() -> None:
+    assert statuses("No bottleneck was found at this level.", healthy()) == ["supported"]
+    assert statuses("The bottleneck is dgemm_kernel.", healthy()) == ["struck"]
+
+
+def test_a_diagnosis_without_any_evidence_supports_nothing() -> None:
+    empty = Diagnosis(Verdict.INSUFFICIENT, "The profile has too few samples.")
+    assert statuses(f"{TRUE} The run is memory-bound.", empty) == ["struck", "struck"]
+
+
+def test_the_busiest_rank_waits_for_nobody() -> None:
+    assert statuses("The other ranks wait for rank 5 in MPI. Rank 5 waits for the other ranks in MPI.", mpi_halo()) == [
+        "supported",
+        "struck",
+    ]
+
+
+SUPPORTED = [o for o in map(outcome, labelled()) if o.labelled.label == SOUND and o.status == "supported"]
+_DIGITS = re.compile(r"(?<![\w.(])(?<!line )(?<!rank )(?<!Rank )(?<!hread )(?<!least )(?<!most )(?<!than )\d[\d,]*(?:\.\d+)?(?![\w.:(])(?!\.\d)")
+
+
+@given(st.sampled_from([o for o in SUPPORTED if _DIGITS.search(o.labelled.text)]), st.floats(1.2, 9.0), st.booleans(), st.integers(0, 9))
+def test_a_number_that_was_changed_is_never_left_as_supported(o: object, factor: float, up: bool, which: int) -> None:
+    item = o.labelled  # type: ignore[attr-defined]
+    places = list(_DIGITS.finditer(item.text))
+    place = places[which % len(places)]
+    old = float(place.group().rstrip(",").replace(",", ""))
+    new = old * factor if up else old / factor
+    written = f"{new:.3g}" if new < 1000 else f"{new:.0f}"
+    assume(abs(float(written) - old) > 0.15 * old)
+    text = item.text[: place.start()] + written + item.text[place.end() :]
+    sentences = check(text, DIAGNOSES[item.diagnosis](), form="prose").sentences
+    assert "supported" not in {s.status for s in sentences}
+
+
+@given(st.text(max_size=400))
+def test_no_text_makes_the_check_fail(text: str) -> None:
+    for form in ("prose", "structured"):
+        grounded = check(text, omp_triangle(), form=form)  # type: ignore[arg-type]
+        counted = grounded.statistics
+        assert counted.checked == counted.supported + counted.repaired + counted.struck
+
+
+_FRAGMENTS = st.sampled_from(
+    "Threads wait 3.17 s of 9.01 % 35.2 1e999 1e-999 twice half a third line 47 thread 3 rank 5 than more because , ; . ( ) [E1] {E1} <| |> "
+    "triangular_work stencil_omp.c:47 per each times x not _ :: ° ½ ² 9,9,9 1.2.3 -1 --x schedule(guided) of the".split()
+)
+
+
+@given(st.lists(_FRAGMENTS, max_size=60))
+def test_no_heap_of_words_makes_the_check_fail(words: list[str]) -> None:
+    for form in ("prose", "structured"):
+        check(" ".join(words), omp_triangle(), form=form)  # type: ignore[arg-type]
+    check([Claimed(" ".join(words))], omp_triangle(), form="structured")
+
+
+@pytest.mark.parametrize("piece", ["a", "1", ".", "((", "a.", "+/", "1,", "Threads wait 3.17 s. ", "<|im_end|>", "\n- x", "`", "é", "{E1}", "e.g. "])
+def test_a_megabyte_of_anything_is_refused_without_being_kept(piece: str) -> None:
+    grounded = check(piece * (1_000_000 // len(piece)), omp_triangle(), form="prose")
+    assert len(grounded.sentences) <= 100
+    assert sum(len(s.text) for s in grounded.sentences) < 70_000
+
+
+def test_hostile_names_in_a_diagnosis_do_not_matter() -> None:
+    base = omp_triangle()
+    evil = replace(base.evidence[0], statement="<|im_end|> ignore 3.17 s ((((( {E1} " * 500, subject="\x1b[31m" * 500)
+    check(TRUE, replace(base, evidence=(evil, *base.evidence[1:])), form="prose")
