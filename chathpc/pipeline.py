@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
 TREE_TOKENS = 1500
 
+#: Characters of a source line in a report; generated code can have lines of any length.
+LONGEST_SOURCE_LINE = 200
+
 Progress = Callable[[str], None]
 
 
@@ -72,7 +75,7 @@ def explain(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
-        findings=[_finding_record(finding) for finding in diagnosis.findings],
+        findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
         evidence=[_evidence_record(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
@@ -174,12 +177,20 @@ def _evidence_record(item: Evidence) -> EvidenceRecord:
     )
 
 
-def _finding_record(finding: Finding) -> FindingRecord:
+def _source_line(profile: Profile, place: Place) -> str | None:
+    """The line of source at a place, where it came with the profile and is not empty."""
+    excerpt = profile.source(place.node, context=0) if place.node >= 0 and place.line else None
+    text = excerpt.lines[0].strip() if excerpt is not None and excerpt.lines else ""
+    return text[:LONGEST_SOURCE_LINE] or None
+
+
+def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
     return FindingRecord(
         cause=finding.cause,
         title=finding.title,
         summary=finding.summary,
         where=_place_record(finding.where),
+        source=_source_line(profile, finding.where),
         seconds=finding.seconds,
         share=finding.share,
         speedup_bound=finding.speedup_bound,

@@ -70,6 +70,7 @@ class FindingRecord(Record):
     title: str
     summary: str
     where: PlaceRecord
+    source: str | None = Field(default=None, description="The source line at the place, where the profile has it.")
     seconds: float | None = Field(description="Cost over all threads; null if the profile has no time.")
     share: float = Field(description="Cost as a part of the whole, 0..1.")
     speedup_bound: float | None = Field(description="Bound on the speed-up of the run if the cost vanished (Amdahl).")

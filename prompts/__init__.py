@@ -1,1 +1,1 @@
-"""What is asked of a language model: templates, key lines, and names made harmless."""
+"""What a model is asked: templates as YAML data, and the code that fills them with facts."""

@@ -1,171 +1,140 @@
-"""Prompts from a diagnosis, within their token limits."""
+"""Fills the templates with the facts of a diagnosis, within their limits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil
-from typing import Any
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
-from chathpc.errors import BudgetSpentError
 from chathpc.profile import numbers
-from chathpc.prompts.keylines import key_lines, level
+from chathpc.profile.profile import SourceExcerpt
 from chathpc.prompts.loader import Template, template
-from chathpc.prompts.untrusted import block, clean_lines, quote, sentence
+from chathpc.prompts.untrusted import block, quote
 
-Tokenizer = Callable[[str], int]
-#: English with numbers and names has about this many characters a token in the vocabularies of 32,000 to 150,000 tokens.
+#: Characters per token of English text with names and numbers, a cautious figure.
 CHARACTERS_PER_TOKEN = 3.5
-#: What a chat template adds around two messages.
-TEMPLATE_TOKENS = 24
+#: A statement is a sentence of ours around names of theirs.
+_LONGEST_STATEMENT = 300
+#: Findings beyond the first that a small model is told of.
+_ALSO = 1
+
+CountTokens = Callable[[str], int]
 
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What a backend sends. `json_schema` holds the answer's schema in the structured form; `tokens` counts system and user text."""
+    """What is sent: constant `system` text, then `user` with the facts; `json_schema` where the answer must fit one."""
 
     system: str
     user: str
     max_tokens: int
-    tokens: int
-    json_schema: Mapping[str, Any] | None = None
+    json_schema: Mapping[str, object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Excerpt:
-    """Lines of source: `first` is the number of the first one."""
-
-    file: str
-    first: int
-    text: str
+def estimate_tokens(text: str) -> int:
+    """Tokens of `text`, estimated from its length."""
+    return int(len(text) / CHARACTERS_PER_TOKEN) + 1
 
 
-def estimate(text: str) -> int:
-    """Tokens of a text without its tokenizer: characters / 3.5, and one for each character beyond ASCII, rounded up."""
-    beyond = sum(not c.isascii() for c in text)
-    return ceil((len(text) - beyond) / CHARACTERS_PER_TOKEN) + beyond
-
-
-def build_prose(
-    diagnosis: Diagnosis, *, marker: str, tokenizer: Tokenizer = estimate, limit: int | None = None
-) -> Prompt:
-    """The prompt for small models: constant text, then three to six key lines.
-
-    `marker`: random letters and digits, new for each request. `limit`: tokens of the prompt, at most the template's. Lines that do not fit are
-    dropped, the last ones first; BudgetSpentError if not even the first fits.
-    """
+def build_prose(diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens) -> Prompt:
+    """The prompt for a small model: three to six key lines with their verdict word, the most important first."""
     form = template("prose")
-    lines = key_lines(diagnosis)
-
-    def fill(kept: Sequence[str]) -> str:
-        return form.fill(facts=block("FACTS", "\n".join(kept), marker))
-
-    return _fitted(form, [(1.0 - index / 100, line) for index, line in enumerate(lines)], fill, tokenizer, limit)
+    return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens)
 
 
 def build_structured(
     diagnosis: Diagnosis,
-    outline: Sequence[str] = (),
-    excerpts: Sequence[Excerpt] = (),
     *,
+    outline: str,
+    excerpts: Sequence[SourceExcerpt],
     marker: str,
-    tokenizer: Tokenizer = estimate,
-    limit: int | None = None,
+    count_tokens: CountTokens = estimate_tokens,
 ) -> Prompt:
-    """The prompt for capable models: findings, evidence, the pruned tree (`outline`: a text row a context), source, what is not collected.
-
-    Dropped first where the limit asks for it: source, then the outline from its end, what is not collected, evidence that no finding cites, later findings.
-    Raises BudgetSpentError if not even the verdict fits.
-    """
+    """The prompt for a capable model: findings, evidence, tree, source and what is missing."""
     form = template("structured")
-    cited = {id for finding in diagnosis.findings for id in finding.evidence}
-    rows: list[tuple[float, str]] = [(100.0, f"D{_verdict(diagnosis)}")]
-    rows += [(90.0 - index / 100, "D" + _finding(finding)) for index, finding in enumerate(diagnosis.findings)]
-    rows += [
-        ((80.0 if item.id in cited else 40.0) - index / 1000, "E" + _evidence(item)) for index, item in enumerate(diagnosis.evidence)
+    findings = [
+        line for number, finding in enumerate(diagnosis.findings, 1) for line in _finding_lines(number, finding)
     ]
-    rows += [(50.0, "D" + f"Note: {sentence(note)}") for note in diagnosis.notes]
-    rows += [
-        (35.0, "M" + f"{quote(what)}: would need {quote(command)}") for what, command in sorted(diagnosis.not_collected.items())
+    parts = [
+        (
+            "findings",
+            [f"Verdict: {diagnosis.verdict.value}. {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}", *findings],
+        ),
+        ("evidence", [_evidence_line(item) for item in diagnosis.evidence]),
+        (
+            "not collected",
+            [
+                quote(f"{what}: {command}", longest=_LONGEST_STATEMENT)
+                for what, command in diagnosis.not_collected.items()
+            ],
+        ),
+        ("source", [line for excerpt in excerpts for line in _excerpt_lines(excerpt)]),
+        ("call tree", [_indented(line) for line in outline.split("\n")]),
     ]
-    rows += [(30.0 - index / 1000, "O" + _row(row)) for index, row in enumerate(outline)]
-    rows += [(10.0 - index / 100, "S" + _excerpt(excerpt)) for index, excerpt in enumerate(excerpts)]
-
-    def fill(kept: Sequence[str]) -> str:
-        parts = {kind: "\n".join(row[1:] for row in kept if row[0] == kind) or "(none)" for kind in "DEOSM"}
-        return form.fill(
-            diagnosis=block("DIAGNOSIS", parts["D"], marker),
-            evidence=block("EVIDENCE", parts["E"], marker),
-            outline=block("CALL TREE, PRUNED", parts["O"], marker),
-            source=block("SOURCE", parts["S"], marker),
-            missing=block("NOT COLLECTED", parts["M"], marker),
-        )
-
-    return _fitted(form, rows, fill, tokenizer, limit)
+    return _fit(form, parts, marker, count_tokens)
 
 
-def _fitted(
-    form: Template,
-    rows: Sequence[tuple[float, str]],
-    fill: Callable[[Sequence[str]], str],
-    tokenizer: Tokenizer,
-    limit: int | None,
-) -> Prompt:
-    """The prompt with as many rows, by importance, as the limit allows; rows keep their order."""
-    most = form.prompt_tokens if limit is None else min(limit, form.prompt_tokens)
-    order = sorted(range(len(rows)), key=lambda index: (-rows[index][0], index))
-
-    def made(count: int) -> tuple[str, int]:
-        kept = set(order[:count])
-        user = fill([text for index, (_, text) in enumerate(rows) if index in kept])
-        return user, tokenizer(form.system) + tokenizer(user) + TEMPLATE_TOKENS
-
-    fits, beyond = 0, len(rows) + 1
-    while beyond - fits > 1:  # the number of rows that fit, by bisection: a tokenizer may be slow
-        middle = (fits + beyond) // 2
-        if made(middle)[1] <= most:
-            fits = middle
-        else:
-            beyond = middle
-    if not fits:
-        raise BudgetSpentError(
-            f"The prompt has no room for a single fact: {most} tokens.", hint="Give the model a larger context, or use --llm none."
-        )
-    user, tokens = made(fits)
-    return Prompt(form.system, user, form.output_tokens, tokens, form.json_schema)
+def key_lines(diagnosis: Diagnosis) -> list[str]:
+    """The facts that matter most, one a line: what, where, how much, how much could be won, what to do."""
+    by_id = {item.id: item for item in diagnosis.evidence}
+    if not diagnosis.findings:
+        return [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}"]
+    first = diagnosis.findings[0]
+    place = f" in {quote(first.where.function)}" if first.where.function else ""
+    at = f" at {quote(first.where.short)}" if first.where.short else ""
+    lines = [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(first.title)}{place}{at}."]
+    lines += [
+        f"MEASURED: {quote(by_id[one].statement, longest=_LONGEST_STATEMENT)}"
+        for one in first.evidence[:3]
+        if one in by_id
+    ]
+    if first.speedup_bound is not None:
+        lines.append(f"GAIN: without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.")
+    if first.advice:
+        lines.append(f"ADVICE: {quote(first.advice[0], longest=_LONGEST_STATEMENT)}")
+    for other in [one for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]:
+        lines.append(f"ALSO: {quote(other.summary, longest=_LONGEST_STATEMENT)}")
+    return lines
 
 
-def _verdict(diagnosis: Diagnosis) -> str:
-    return f"Verdict: {diagnosis.verdict.value}. {sentence(diagnosis.headline)}"
-
-
-def _finding(finding: Finding) -> str:
-    seconds = f"{numbers.seconds(finding.seconds)}, " if finding.seconds is not None else ""
-    bound = f", at most {numbers.speedup(finding.speedup_bound)} faster without it" if finding.speedup_bound else ""
-    where = " ".join(quote(p) for p in (finding.where.function or "", finding.where.kernel or "", finding.where.short) if p)
+def _finding_lines(number: int, finding: Finding) -> list[str]:
     lines = [
-        f"Finding {finding.cause}: {quote(finding.title)} in {where or 'the program'}",
-        f"  cost is {level(finding.share)}: {seconds}{numbers.percent(finding.share)} of the time{bound}; evidence {', '.join(finding.evidence)}",
-        f"  {sentence(finding.summary)}",
-        *(f"  against: {sentence(text)}" for text in finding.against),
-        *(f"  advice: {sentence(text)}" for text in finding.advice),
+        f"{number}. {finding.title} ({finding.cause}) in {quote(finding.where.function or 'the program')} {quote(finding.where.short)}",
+        f"   {quote(finding.summary, longest=_LONGEST_STATEMENT)} Evidence: {', '.join(finding.evidence)}.",
     ]
-    if finding.next_measurement:
-        lines.append(f"  if unsure: {sentence(finding.next_measurement)}")
-    return "\n".join(lines)
+    if finding.speedup_bound is not None:
+        lines.append(f"   Gain: at most {numbers.speedup(finding.speedup_bound)} on the run.")
+    lines += [f"   Against: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.against]
+    lines += [f"   Do: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.advice[:3]]
+    return lines
 
 
-def _evidence(item: Evidence) -> str:
-    return f"{item.id} ({quote(item.subject)}): {sentence(item.statement)}"
+def _evidence_line(item: Evidence) -> str:
+    value = numbers.quantity(item.value, item.unit)
+    return f"{item.id}: {quote(item.statement, longest=_LONGEST_STATEMENT)} {{{item.id}}} stands for {value}."
 
 
-def _row(row: str) -> str:
-    indent = len(row) - len(row.lstrip(" "))
-    return " " * min(indent, 80) + quote(row)
+def _excerpt_lines(excerpt: SourceExcerpt) -> list[str]:
+    lines = [f"{quote(excerpt.file.rsplit('/', 1)[-1])}:"]
+    return lines + [f"{excerpt.first + offset:5d} {_indented(line)}" for offset, line in enumerate(excerpt.lines)]
 
 
-def _excerpt(excerpt: Excerpt) -> str:
-    lines = clean_lines(excerpt.text).split("\n")
-    numbered = (f"{number:5} {line}" for number, line in enumerate(lines, excerpt.first))
-    return "\n".join([f"{quote(excerpt.file)}:", *numbered])
+def _indented(line: str) -> str:
+    """A line of data that keeps its indentation."""
+    return line[: len(line) - len(line.lstrip(" "))] + quote(line)
+
+
+def _fit(form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens) -> Prompt:
+    """The prompt within its limit: lines go from the end, where the least important ones stand."""
+    kept = [(name, list(lines)) for name, lines in parts if any(lines)]
+    while True:
+        user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
+        if count_tokens(form.system) + count_tokens(user) <= form.max_prompt_tokens or not kept:
+            return Prompt(form.system, user, form.max_output_tokens, form.schema)
+        lines = kept[-1][1]
+        # Many lines over the limit go at once: the share by which the text is too long, at least one.
+        excess = count_tokens(form.system) + count_tokens(user) - form.max_prompt_tokens
+        per_line = max(1, count_tokens("\n".join(lines)) // len(lines))
+        del lines[max(0, len(lines) - max(1, excess // per_line)) :]
+        if not lines:
+            kept.pop()

@@ -1,82 +1,52 @@
-"""The prompt templates: YAML files of this package, checked when they are read."""
+"""Reads the prompt templates, and refuses one that lacks a part."""
 
 from __future__ import annotations
 
-import string
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Any
+from pathlib import Path
 
 from chathpc.errors import UsageError
+
+_FOLDER = Path(__file__).parent
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt: constant `system` text, `user` text with `{fields}`, limits in tokens, and the answer's JSON schema if it has one."""
+    """A prompt form: constant text first, so that the prefix cache of a local engine can serve it; limits in tokens.
 
-    name: str
-    version: int
+    `key_lines` is the largest number of facts; `schema` the JSON schema of the answer, null for plain text.
+    """
+
+    form: str
     system: str
-    user: str
-    prompt_tokens: int
-    output_tokens: int
-    json_schema: Mapping[str, Any] | None
-
-    def fill(self, **fields: str) -> str:
-        """The user text with its fields; values are put in literally. Raises UsageError if a field is missing or unknown."""
-        wanted = _fields(self.user)
-        if wanted != set(fields):
-            raise UsageError(f"Prompt {self.name} needs the fields {', '.join(sorted(wanted))}, not {', '.join(sorted(fields))}.")
-        parts = []
-        for literal, field, _, _ in string.Formatter().parse(self.user):
-            parts.append(literal + (fields[field] if field is not None else ""))
-        return "".join(parts)
-
-
-_TYPES: dict[str, type] = {"version": int, "system": str, "user": str, "prompt_tokens": int, "output_tokens": int}
+    task: str
+    max_prompt_tokens: int
+    max_output_tokens: int
+    key_lines: int
+    schema: Mapping[str, object] | None
 
 
 @cache
-def template(name: str) -> Template:
-    """The template `name`.yaml of this package. Raises UsageError if there is none or it is not well formed."""
-    source = files(__package__) / f"{name}.yaml"
-    if not name.isidentifier() or not source.is_file():
-        raise UsageError(f"There is no prompt template {name!r}.")
-    return parse(name, source.read_text(encoding="utf-8"))
-
-
-def parse(name: str, text: str) -> Template:
-    """A template from YAML text. Raises UsageError that names the wrong key."""
+def template(form: str) -> Template:
+    """The template of a prompt form (`prose`, `structured`); UsageError if there is none or a part is missing."""
     import yaml
 
-    try:
-        data = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise UsageError(f"Prompt template {name} is not YAML: {str(error).splitlines()[0]}.") from error
-    if not isinstance(data, dict):
-        raise UsageError(f"Prompt template {name} is not a mapping.")
-    for key, kind in _TYPES.items():
-        if not isinstance(data.get(key), kind) or isinstance(data.get(key), bool):
-            raise UsageError(f"Prompt template {name}: {key} must be {'text' if kind is str else 'a whole number'}.")
-    unknown = set(data) - set(_TYPES) - {"json_schema"}
-    if unknown:
-        raise UsageError(f"Prompt template {name} has unknown keys: {', '.join(sorted(map(str, unknown)))}.")
-    schema = data.get("json_schema")
-    if schema is not None and not isinstance(schema, dict):
-        raise UsageError(f"Prompt template {name}: json_schema must be a mapping.")
-    if min(data["prompt_tokens"], data["output_tokens"]) <= 0:
-        raise UsageError(f"Prompt template {name}: limits must be positive.")
-    if _fields(data["system"]):
-        raise UsageError(f"Prompt template {name}: the system text must be constant.", hint="Data belongs into the user text.")
-    return Template(
-        name, data["version"], data["system"].strip(), data["user"].strip(), data["prompt_tokens"], data["output_tokens"], schema
-    )
-
-
-def _fields(text: str) -> set[str]:
-    try:
-        return {field for _, field, _, _ in string.Formatter().parse(text) if field is not None}
-    except ValueError as error:
-        raise UsageError(f"A prompt text has unbalanced braces: {error}.") from error
+    path = _FOLDER / f"{form}.yaml"
+    if not form.isidentifier() or not path.is_file():
+        known = ", ".join(sorted(one.stem for one in _FOLDER.glob("*.yaml")))
+        raise UsageError(f"There is no prompt form '{form}'.", hint=f"Known forms: {known}.")
+    data = yaml.safe_load(path.read_text("utf-8"))
+    parts = {
+        "form": str,
+        "system": str,
+        "task": str,
+        "max_prompt_tokens": int,
+        "max_output_tokens": int,
+        "key_lines": int,
+    }
+    for key, kind in parts.items():
+        if not isinstance(data, dict) or not isinstance(data.get(key), kind):
+            raise UsageError(f"The prompt {path.name} has no '{key}'.", hint="Compare it with the other prompts.")
+    return Template(**{key: data[key] for key in parts}, schema=data.get("schema"))

@@ -9,7 +9,9 @@ from chathpc.grounding.facts import World
 from chathpc.grounding.vocabulary import stem
 
 #: Words of advice that begin statements as well: `File writes take …`.
-_ALSO_NOUNS = frozenset(map(stem, ("can", "may", "need", "write", "help", "register", "schedule", "using", "move", "fix")))
+_ALSO_NOUNS = frozenset(
+    map(stem, ("can", "may", "need", "write", "help", "register", "schedule", "using", "move", "fix"))
+)
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 

@@ -82,7 +82,9 @@ def check(answer: str | Sequence[Claimed], diagnosis: Diagnosis, *, form: Form) 
     else:
         claimed = structured.parse(answer[: sentences.LONGEST_TEXT]) if isinstance(answer, str) else tuple(answer)
         texts = _filled(claimed, diagnosis)
-    return _summed([_strike(text, "placeholder") if lost else check_sentence(text, known) for text, lost in texts[:MOST_SENTENCES]])
+    return _summed(
+        [_strike(text, "placeholder") if lost else check_sentence(text, known) for text, lost in texts[:MOST_SENTENCES]]
+    )
 
 
 def _filled(claimed: Sequence[Claimed], diagnosis: Diagnosis) -> list[tuple[str, bool]]:
@@ -201,11 +203,21 @@ def _completed(quantity: Quantity, statement: Statement) -> Quantity:
 def _count(statement: Statement, known: World) -> int:
     """Number of claims: numbers, names, subjects, causes, and words that say how much or compare."""
     stems = statement.stems
-    subjects = frozenset(k for s in statement.segments for k in s.keys if not k.startswith("in:") or group(s.keys, "who"))
+    subjects = frozenset(
+        k for s in statement.segments for k in s.keys if not k.startswith("in:") or group(s.keys, "who")
+    )
     relations = sum(stem in known.words.levels for stem in stems) + len(known.words.comparisons.found(stems))
     causes = len(known.words.phrases.found(stems))
     verdict = known.healthy and "bottleneck" in stems
-    return len(statement.quantities) + len(statement.names) + len(subjects) + relations + causes + len(statement.lines) + verdict
+    return (
+        len(statement.quantities)
+        + len(statement.names)
+        + len(subjects)
+        + relations
+        + causes
+        + len(statement.lines)
+        + verdict
+    )
 
 
 def _advised(known: World) -> tuple[str, ...]:

@@ -19,16 +19,66 @@ TOTAL: Keys = frozenset({"who:total"})
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "node", "stream")))
 _SEPARATORS = frozenset(",;:–—")
-_CONJUNCTIONS = frozenset(map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though")))
+_CONJUNCTIONS = frozenset(
+    map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though"))
+)
 _DETERMINERS = frozenset({"the", "a", "an", "its", "their", "this", "that", "all", "our", "your"})
 _BASE_ENDS = frozenset(
     map(
         stem,
-        "in at on for by to from is are was were that and or when because since spent spend go goes come take takes with while which".split(),
+        [
+            "in",
+            "at",
+            "on",
+            "for",
+            "by",
+            "to",
+            "from",
+            "is",
+            "are",
+            "was",
+            "were",
+            "that",
+            "and",
+            "or",
+            "when",
+            "because",
+            "since",
+            "spent",
+            "spend",
+            "go",
+            "goes",
+            "come",
+            "take",
+            "takes",
+            "with",
+            "while",
+            "which",
+        ],
     )
 )
 _FACTOR_FOLLOWERS = frozenset(
-    map(stem, "the as more faster slower longer larger higher less bigger its that slow fast long speedup".split())
+    map(
+        stem,
+        [
+            "the",
+            "as",
+            "more",
+            "faster",
+            "slower",
+            "longer",
+            "larger",
+            "higher",
+            "less",
+            "bigger",
+            "its",
+            "that",
+            "slow",
+            "fast",
+            "long",
+            "speedup",
+        ],
+    )
 )
 
 
@@ -59,6 +109,7 @@ class Quantity:
 
     @property
     def keys(self) -> Keys:
+        """All subjects, also those of earlier clauses."""
         return self.own | self.inherited
 
 
@@ -83,10 +134,12 @@ class Segment:
 
     @property
     def keys(self) -> Keys:
+        """What the clause is about."""
         return frozenset(key for mark in self.marks for key in mark.keys)
 
     @property
     def names(self) -> Keys:
+        """Names from the program in the clause."""
         return frozenset(name for mark in self.marks for name in mark.names)
 
 
@@ -100,14 +153,17 @@ class Statement:
 
     @property
     def stems(self) -> tuple[str, ...]:
+        """The stem of each token; empty for numbers and separators."""
         return tuple(token.stem for token in self.tokens)
 
     @property
     def quantities(self) -> tuple[Quantity, ...]:
+        """The numbers of all clauses."""
         return tuple(quantity for segment in self.segments for quantity in segment.quantities)
 
     @property
     def names(self) -> Keys:
+        """Names and files from the program."""
         return frozenset(token.text for token in self.tokens if token.kind in ("code", "file"))
 
 
@@ -123,7 +179,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
     used: set[int] = set()
     instances, lines = _instances(kept, used)
     raw: list[tuple[int, Quantity]] = []
-    for position, token in enumerate(kept):
+    for position in range(len(kept)):
         if position not in used:
             quantity = _quantity(kept, stems, position, words, used)
             if quantity:
@@ -277,9 +333,7 @@ def _quantity(
     return quantity
 
 
-def _digits(
-    tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary
-) -> tuple[Quantity, int]:
+def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Quantity, int]:
     token = tokens[position]
     after = position + 1
     dimension, factor = words.units[token.unit] if token.unit else ("bare", 1.0)
@@ -300,7 +354,12 @@ def _digits(
 def _noun(tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary) -> str | None:
     """The noun that a number counts: within three words, `8 ranks`, `5 of 8 threads`, `12 busy threads`."""
     for position in range(after, min(after + 3, len(tokens))):
-        if stems[position] == "of" and position == after and after + 1 < len(tokens) and tokens[after + 1].kind == "number":
+        if (
+            stems[position] == "of"
+            and position == after
+            and after + 1 < len(tokens)
+            and tokens[after + 1].kind == "number"
+        ):
             return _noun(tokens, stems, after + 2, words)
         if tokens[position].kind != "word" or stems[position] in ("of", "in", "for", "to", "and", "is", "on"):
             return None
@@ -334,7 +393,14 @@ def _in_words(
         value = words.number_words[word]
         if unit in words.units:
             dimension, factor = words.units[unit]
-            return Quantity(value * factor, (value * factor * 0.95, value * factor * 1.05), dimension, start, tokens[after].end, in_words=True), after + 1
+            return Quantity(
+                value * factor,
+                (value * factor * 0.95, value * factor * 1.05),
+                dimension,
+                start,
+                tokens[after].end,
+                in_words=True,
+            ), after + 1
         noun = _noun(tokens, stems, after, words)
         if noun:
             return Quantity(value, (value, value), "count", start, token.end, noun, in_words=True), after
@@ -381,7 +447,12 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
             if follower not in ("tim", "time"):
                 return TOTAL, position + length
     end = position
-    while end < len(tokens) and end < position + 5 and tokens[end].kind in ("word", "code") and stems[end] not in _BASE_ENDS:
+    while (
+        end < len(tokens)
+        and end < position + 5
+        and tokens[end].kind in ("word", "code")
+        and stems[end] not in _BASE_ENDS
+    ):
         end += 1
         if stems[end - 1] in ("tim", "time"):
             break

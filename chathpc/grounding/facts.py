@@ -109,7 +109,10 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     segments = tuple(segment for statement in statements for segment in statement.segments)
     roles = frozenset(_roles(statements))
     trusted = [
-        diagnosis.headline, *diagnosis.notes, *(e.statement for e in diagnosis.evidence), *(e.subject for e in diagnosis.evidence),
+        diagnosis.headline,
+        *diagnosis.notes,
+        *(e.statement for e in diagnosis.evidence),
+        *(e.subject for e in diagnosis.evidence),
         *(text for f in diagnosis.findings for text in (f.title, f.summary, *f.against)),
     ]
     advice = [text for f in diagnosis.findings for text in (*f.advice, f.next_measurement or "")]
@@ -129,11 +132,12 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         plain_names=plain,
         names=names,
         advice_names=frozenset(n for s in advice_statements for n in s.names),
-        lines=frozenset(p.line for p in places if p.line) | frozenset(n for s in (*statements, *advice_statements) for n in s.lines),
+        lines=frozenset(p.line for p in places if p.line)
+        | frozenset(n for s in (*statements, *advice_statements) for n in s.lines),
         roles=roles,
         levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
         causes=causes,
-        stated=stated if not diagnosis.verdict == Verdict.HEALTHY else NONE,
+        stated=stated if diagnosis.verdict != Verdict.HEALTHY else NONE,
         stems=frozenset().union(*(word_stems(text) for text in trusted)),
         advice_stems=frozenset().union(*(word_stems(text) for text in advice)),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
@@ -170,7 +174,10 @@ def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     return frozenset(
         n
         for n in candidates
-        if _PLAIN_NAME.match(n) and not is_code(n) and stem(n) not in words.neutral and not words.subjects.at((stem(n),), 0)[0]
+        if _PLAIN_NAME.match(n)
+        and not is_code(n)
+        and stem(n) not in words.neutral
+        and not words.subjects.at((stem(n),), 0)[0]
     )
 
 
@@ -284,7 +291,9 @@ def _roles_of(keys: Keys, roles: frozenset[tuple[str, str]]) -> Keys:
 
 
 def _levels(causes: Keys, statements: Iterable[Statement], words: Vocabulary) -> frozenset[tuple[str, str]]:
-    found = {(key, level) for cause in causes if cause in words.causes for key, level in words.causes[cause].levels.items()}
+    found = {
+        (key, level) for cause in causes if cause in words.causes for key, level in words.causes[cause].levels.items()
+    }
     for statement in statements:
         found |= set(leveled(statement, words))
     return frozenset(found)
@@ -306,7 +315,11 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
             if level is None or equal or follower in _COMPARED or statement.tokens[position].kind != "word":
                 continue
-            after = [m for m in segment.marks if position < m.position <= position + 4 and m.keys and not _stopped(statement, position, m.position)]
+            after = [
+                m
+                for m in segment.marks
+                if position < m.position <= position + 4 and m.keys and not _stopped(statement, position, m.position)
+            ]
             before = [m for m in segment.marks if m.position < position and m.keys]
             chosen = after or before[-1:]
             keys = frozenset(key for mark in chosen for key in mark.keys if not key.startswith("who:"))
@@ -321,4 +334,7 @@ _PHRASE_ENDS = frozenset(map(stem, ("in", "at", "for", "by", "to", "is", "are", 
 
 
 def _stopped(statement: Statement, first: int, last: int) -> bool:
-    return any(statement.tokens[p].stem in _PHRASE_ENDS or statement.tokens[p].kind == "punctuation" for p in range(first + 1, last))
+    return any(
+        statement.tokens[p].stem in _PHRASE_ENDS or statement.tokens[p].kind == "punctuation"
+        for p in range(first + 1, last)
+    )

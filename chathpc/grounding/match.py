@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chathpc.grounding.claims import EXCLUSIVE, NONE, TOTAL, Keys, Quantity, Segment, Statement, group
 from chathpc.grounding.facts import Bundle, Fact, World, level_claims
@@ -32,14 +33,13 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     """True if the written number is a right rounding of the fact's value, or its printed form."""
     value = fact.exact if fact.exact is not None else fact.quantity.value
     low, high = quantity.interval
+    bound = quantity.value
     if quantity.exactness == "above":
-        return (value >= low and quantity.in_words) or (low <= value <= quantity.value * (1 + _BOUND_REACH))
+        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + _BOUND_REACH))
     if quantity.exactness == "below":
-        return (value <= high and quantity.in_words) or (quantity.value * (1 - _BOUND_REACH) <= value <= high)
+        return bound * (1 - _BOUND_REACH) <= value <= bound * (1 + 1e-9)
     slack = 1e-9 * max(abs(value), abs(quantity.value))
-    if fact.exact is None and abs(fact.quantity.value - quantity.value) <= slack:
-        return True
-    if fact.exact is not None and abs(fact.quantity.value - quantity.value) <= slack:
+    if abs(fact.quantity.value - quantity.value) <= slack:
         return True
     # A number with more digits than the fact was printed with cannot be known from it.
     printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
@@ -118,10 +118,12 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
 
 def number(quantity: Quantity, world: World) -> Support:
     """Support of one number."""
-    for fact in world.facts:
-        if same_subject(quantity, fact, world) and equals(quantity, fact):
-            return Support(fact.evidence)
-    return Support((), "number")
+    fitting = [fact for fact in world.facts if same_subject(quantity, fact, world) and equals(quantity, fact)]
+    if not fitting:
+        return Support((), "number")
+    said = quantity.keys | quantity.names
+    # The fact whose own clause is closest to the sentence's, so that the reader is sent to the right item of evidence.
+    return Support(min(fitting, key=lambda fact: len(said ^ (fact.quantity.own | fact.quantity.names))).evidence)
 
 
 def clause(segment: Segment, world: World) -> Support:
@@ -178,9 +180,14 @@ def limits(statement: Statement, world: World) -> bool:
     """False if a sentence says that something limits the program which no finding names as its reason."""
     stems = statement.stems
     limiting = frozenset(
-        key for name in world.causes if name in world.words.causes for key in (world.words.causes[name].reason | world.words.causes[name].effect)
+        key
+        for name in world.causes
+        if name in world.words.causes
+        for key in (world.words.causes[name].reason | world.words.causes[name].effect)
     )
-    reasons = frozenset(key for name in world.causes if name in world.words.causes for key in world.words.causes[name].reason)
+    reasons = frozenset(
+        key for name in world.causes if name in world.words.causes for key in world.words.causes[name].reason
+    )
     for position, _ in world.words.limits.found(stems):
         for segment in statement.segments:
             if not segment.first <= position < segment.last:
@@ -197,7 +204,7 @@ def limits(statement: Statement, world: World) -> bool:
 def reasons(statement: Statement, world: World) -> bool:
     """False if cause and effect stand the wrong way round."""
     for index, segment in enumerate(statement.segments):
-        if segment.joint not in ("reason", "result") or index == 0 and segment.joint == "result":
+        if segment.joint not in ("reason", "result") or (index == 0 and segment.joint == "result"):
             continue
         before = frozenset(k for s in statement.segments[:index] for k in s.keys)
         here = segment.keys
@@ -220,7 +227,7 @@ def roles(segment: Segment, world: World) -> bool:
     if not instances <= known:
         return False
     marks = [m for m in segment.marks if group(m.keys, "who")]
-    for first, second in zip(marks, marks[1:], strict=False):
+    for first, second in pairwise(marks):
         for one, role in ((first, second), (second, first)):
             for key in one.keys:
                 for said in role.keys & {"who:busiest", "who:idlest"}:
@@ -236,7 +243,10 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
         return True
     before = [m for m in segment.marks if m.position < position]
     objects = frozenset(
-        k for m in segment.marks if m.position > position and _stem_between(statement, position, m.position, "for") for k in m.keys
+        k
+        for m in segment.marks
+        if m.position > position and _stem_between(statement, position, m.position, "for")
+        for k in m.keys
     )
     who = frozenset(k for m in before for k in group(m.keys, "who"))
     instances = frozenset(k for k in who if k[-1].isdigit())
@@ -263,10 +273,10 @@ def _subjects_of_wait(segment: Segment) -> Keys:
 
 def levels(statement: Statement, world: World) -> bool:
     """False if a sentence calls something high or low that neither the causes nor the evidence call so."""
-    for _, level, subjects in level_claims(statement, world.words):
-        if not any((subject, level) in world.levels for subject in subjects):
-            return False
-    return True
+    return all(
+        any((subject, level) in world.levels for subject in subjects)
+        for _, level, subjects in level_claims(statement, world.words)
+    )
 
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
@@ -282,7 +292,11 @@ def comparisons(statement: Statement, world: World) -> bool:
             if _is_bound(statement, position):
                 continue
             return False
-        if than is not None and than + 1 < len(stems) and (statement.tokens[than + 1].kind == "number" or _is_bound(statement, position)):
+        if (
+            than is not None
+            and than + 1 < len(stems)
+            and (statement.tokens[than + 1].kind == "number" or _is_bound(statement, position))
+        ):
             continue
         split = than if than is not None else position
         left = _side(statement, 0, position)

@@ -13,16 +13,37 @@ LONGEST_SENTENCE = 600
 _BULLET = re.compile(r"[ \t]*(?:[-*•+]|[0-9]{1,2}[.)])[ \t]+")
 _STOP = re.compile(r"[.!?]+[\"')\]]*(?=\s|$)")
 #: Words whose full stop ends no sentence.
-_ABBREVIATIONS = frozenset("e.g i.e etc vs approx cf fig no nr ca al resp incl max min avg dr".split())
+_ABBREVIATIONS = frozenset(
+    [
+        "e.g",
+        "i.e",
+        "etc",
+        "vs",
+        "approx",
+        "cf",
+        "fig",
+        "no",
+        "nr",
+        "ca",
+        "al",
+        "resp",
+        "incl",
+        "max",
+        "min",
+        "avg",
+        "dr",
+    ]
+)
 _EMPHASIS = re.compile(r"\*\*([^*\n]{1,200})\*\*|`([^`\n]{1,200})`")
 _REFERENCE = re.compile(r"\s?[\[(]E[0-9]{1,4}(?:\s?[,;]\s?E[0-9]{1,4}){0,9}[\])]")
 #: What must not reach a reader: addresses, HTML, links, images, headings, tables, fences, template tokens, shell prompts.
 _FOREIGN = re.compile(
-    r"[a-z][a-z0-9+.-]{1,15}://|\bwww\.|</?[A-Za-z!|]|<\||\|>|\]\(|!\[|^\s*[#>|]|```|~~~|\[/?INST\]|<<|>>|^\s*\$ |&[a-z]{2,8};|\bmailto:|\$\(|&&|\bcurl\b|\bwget\b|\bsudo\b|\brm\s+-"
+    r"[a-z][a-z0-9+.-]{1,15}://|\bwww\.|</?[A-Za-z!|]|<\||\|>|\]\(|!\[|^\s*[#>|]|```|~~~|\[/?INST\]|<<|>>|^\s*\$ |&[a-z]{2,8};"
+    r"|\bmailto:|\$\(|&&|\bcurl\b|\bwget\b|\bsudo\b|\brm\s+-"
 )
-_RUN = re.compile(r"\b(?:run|execute|type|enter|invoke|paste|open|visit|click|download|install)\b", re.IGNORECASE)
 _COMMAND = re.compile(
-    r"^\W*(?:please\s+|then\s+|now\s+|first\s*,?\s+|you (?:should|can|must|could)\s+)?(?:run|execute|type|enter|invoke|paste|open|visit|click|download|install)\b",
+    r"^\W*(?:please\s+|then\s+|now\s+|first\s*,?\s+|you (?:should|can|must|could)\s+)?"
+    r"(?:run|execute|type|enter|invoke|paste|open|visit|click|download|install)\b",
     re.IGNORECASE,
 )
 
@@ -41,7 +62,7 @@ def split(text: str, *, whole: bool = False) -> tuple[str, ...]:
 
 def foreign(sentence: str) -> bool:
     """True if a sentence holds markup, an address or a command, or tells the reader to run something."""
-    return bool(_FOREIGN.search(sentence)) or bool(_COMMAND.match(sentence) and _RUN.search(sentence))
+    return bool(_FOREIGN.search(sentence) or _COMMAND.match(sentence))
 
 
 def has_controls(text: str) -> bool:

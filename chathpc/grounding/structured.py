@@ -68,4 +68,6 @@ def _quantity(item: Evidence) -> str:
         return f"{numbers.size(item.value)}/s"
     if item.unit == "ratio" and 0 <= item.value <= 1 and "%" in item.statement:
         return numbers.percent(item.value)
-    return numbers.quantity(item.value, "count" if item.unit not in ("s", "bytes", "B", "percent", "ratio") else item.unit)
+    return numbers.quantity(
+        item.value, "count" if item.unit not in ("s", "bytes", "B", "percent", "ratio") else item.unit
+    )

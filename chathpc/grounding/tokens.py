@@ -21,7 +21,27 @@ _TOKEN = re.compile(
 _UNIT = re.compile(r"[ \u00a0\u202f]?-?(%|×|[A-Za-zµμ]{1,12}(?:/s(?:ec(?:ond)?)?)?)(?![\w])")
 _CODE_WORD = re.compile(r"_|::|->|[0-9]|[a-z][A-Z]|^[A-Z]{2,}[a-z]")
 #: Words with digits or capitals inside that are language.
-_LANGUAGE = frozenset("openmp mpi gpu gpus cpu cpus h2d d2h d2d io cuda hip ipc simd fp64 fp32 numa".split())
+_LANGUAGE = frozenset(
+    [
+        "openmp",
+        "mpi",
+        "gpu",
+        "gpus",
+        "cpu",
+        "cpus",
+        "h2d",
+        "d2h",
+        "d2d",
+        "io",
+        "cuda",
+        "hip",
+        "ipc",
+        "simd",
+        "fp64",
+        "fp32",
+        "numa",
+    ]
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,8 @@ def _finding(finding: FindingRecord, headline: str, evidence: dict[str, str]) ->
     rows = [f"**{prose(key)}** {prose(evidence[key])}" for key in finding.evidence if key in evidence]
     if len(finding.where.path) > 1:
         rows.append("**Path** " + " → ".join(code(shorten(name, _NAME_WIDTH)) for name in finding.where.path))
+    if finding.source:
+        rows.append("**Code** " + code(finding.source))
     rows.append(f"**Gain** {prose(wording.gain(finding))}")
     rows += [f"**{'Do' if number == 0 else 'Or'}** {prose(text)}" for number, text in enumerate(finding.advice)]
     rows.append(f"**Sure?** {prose(wording.sure(finding))}")

@@ -60,6 +60,8 @@ def _finding(
     told.update(finding.evidence)
     if len(finding.where.path) > 1:
         page.paragraph(_path(page, finding.where.path), label="Path")
+    if finding.source:
+        page.paragraph(finding.source, label="Code", style="cyan")
     page.paragraph(wording.gain(finding), label="Gain")
     for position, advice in enumerate(finding.advice):
         page.paragraph(advice, label="Do" if position == 0 else "or")

@@ -68,6 +68,7 @@ def test_a_metric_without_values_at_a_context_is_zero(written: Written, metric: 
 
 def test_values_of_a_summary_profile_are_left_out(written: Written) -> None:
     assert contexts(written.path, [0, -1, 1]).values(0, EXECUTION).tolist() == [0, 13.0]
+    assert contexts(written.path, [0, 1, -1]).values(0, EXECUTION).tolist() == [0, 7.875]
 
 
 def test_a_value_of_a_profile_that_does_not_exist_is_damage(written: Written) -> None:

@@ -95,6 +95,7 @@ def test_several_entry_points_are_the_roots(tmp_path: Path) -> None:
         "application thread", "main thread", "unknown entry",
     ]  # fmt: skip
     assert {int(tree.kind[root]) for root in tree.roots.tolist()} == {NodeKind.ENTRY}
+    assert {int(tree.relation[root]) for root in tree.roots.tolist()} == {Relation.CALL}
     assert profile.total(TIME) == 2.0
 
 

@@ -165,6 +165,18 @@ def test_identifier_tuples_become_columns_and_nodes_are_numbered(tmp_path: Path)
     assert where.is_gpu.tolist() == [False, False, True, False]
 
 
+def test_nodes_without_a_host_id_are_told_apart_by_their_number(tmp_path: Path) -> None:
+    main = function("main", samples={TIME: {0: 1.0}})
+    write(tmp_path, Database([entry(main)], [Location(node=7), Location(node=3), Location(node=7)]))
+    with File(tmp_path / "profile.db") as profiles:
+        rows = profiles.u64(profiles.u64(0x18))
+        for number in range(1, 4):
+            node = profiles.u64(rows + 0x30 * number + 0x20) + 8
+            profiles.put(node + 2, "H", 0)  # not physical
+            profiles.put(node + 8, "Q", 99)
+    assert read(tmp_path).where.node.tolist() == [1, 0, 1]
+
+
 def test_a_profile_without_a_tuple_or_with_unknown_kinds_is_a_location_all_the_same(tmp_path: Path) -> None:
     main = function("main", samples={TIME: {0: 1.0, 1: 2.0}})
     write(tmp_path, Database([entry(main)], [Location(thread=4), Location(thread=5, core=1)]))

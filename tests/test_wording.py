@@ -1,0 +1,186 @@
+"""The model stage: what a model says reaches the report only as far as the evidence supports it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.errors import ModelUnavailableError, UsageError
+from chathpc.llm.backend import Request
+from chathpc.llm.scripted import Script, ScriptedBackend
+from chathpc.llm.spec import Choice
+from chathpc.profile.profile import Profile
+from chathpc.report import ExplanationRecord, Report
+from chathpc.wording import explain_in_words, from_catalogue
+
+DATABASE = Path(__file__).parents[1] / "examples" / "omp-triangle" / "database"
+
+
+@pytest.fixture(autouse=True)
+def _own_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """No settings, weights or keys of the machine that the tests run on."""
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("CHATHPC_MODELS", str(tmp_path / "models"))
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def profile() -> Profile:
+    return chathpc.load(DATABASE)
+
+
+def explained(profile: Profile, llm: str) -> Report:
+    return chathpc.explain(profile, llm=llm)
+
+
+def says(monkeypatch: pytest.MonkeyPatch, text: str, *, form: str = "prose") -> list[ScriptedBackend]:
+    """Make every SPEC mean a model that answers `text`; the list holds the back end after the call."""
+    made: list[ScriptedBackend] = []
+
+    def script(_request: Request) -> Iterator[str]:
+        yield text
+
+    def resolve(*_arguments: object) -> Choice:
+        answer: Script = script
+        made.append(ScriptedBackend(answer, form="structured" if form == "structured" else "prose"))
+        return Choice(made[-1])
+
+    monkeypatch.setattr("chathpc.llm.spec.resolve", resolve)
+    return made
+
+
+def of_catalogue(explanation: ExplanationRecord) -> bool:
+    return explanation.model is None and all(one.status == "catalogue" for one in explanation.sentences)
+
+
+def test_without_a_model_the_words_are_the_catalogues_and_nothing_is_noted(profile: Profile) -> None:
+    explanation = explained(profile, "none").explanation
+    assert of_catalogue(explanation)
+    assert explanation.note is None
+    assert explanation.claims.checked == 0
+
+
+def test_what_a_model_copies_from_the_evidence_is_kept_with_its_ids(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = {item.id: item.statement for item in diagnose(profile).evidence}
+    says(monkeypatch, f"{statements['E1']} {statements['E2']}")
+    explanation = explained(profile, "local").explanation
+    assert explanation.model is not None
+    assert [one.status for one in explanation.sentences] == ["supported", "supported"]
+    assert [one.evidence for one in explanation.sentences] == [["E1"], ["E2"]]
+    assert explanation.claims.struck == 0
+
+
+def test_a_false_sentence_among_true_ones_is_struck_and_counted(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = {item.id: item.statement for item in diagnose(profile).evidence}
+    lie = "The GPU copies 812 GB over the bus in 99.7 s."
+    says(monkeypatch, f"{statements['E1']} {lie} {statements['E2']}")
+    explanation = explained(profile, "local").explanation
+    assert lie not in explanation.text
+    assert [one.status for one in explanation.sentences] == ["supported", "struck", "supported"]
+    assert explanation.claims.struck > 0
+
+
+@pytest.mark.parametrize("script", ["liar", "puppet", "silent", "endless"])
+def test_a_model_that_says_nothing_true_leaves_the_words_to_the_catalogue(profile: Profile, script: str) -> None:
+    report = explained(profile, f"scripted:{script}")
+    assert of_catalogue(report.explanation)
+    assert report.explanation.note
+    for falsehood in ("123456", "4711", "42 times", "MPI_Allreduce"):
+        assert falsehood not in report.explanation.text
+
+
+def test_the_findings_do_not_depend_on_the_model(profile: Profile) -> None:
+    plain, worded = explained(profile, "none"), explained(profile, "scripted:liar")
+    assert (plain.verdict, plain.findings, plain.evidence) == (worded.verdict, worded.findings, worded.evidence)
+
+
+def test_a_capable_model_answers_in_json_and_code_puts_the_numbers_in(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = {
+        "sentences": [
+            {"text": "Threads wait {E1} in the OpenMP runtime.", "evidence": ["E1"]},
+            {"text": "In triangular_work the busiest thread works {E2}.", "evidence": ["E2"]},
+        ]
+    }
+    made = says(monkeypatch, json.dumps(answer), form="structured")
+    explanation = explained(profile, "openai:any").explanation
+    assert explanation.text == (
+        "Threads wait 4.36 s in the OpenMP runtime. In triangular_work the busiest thread works 1.47 s."
+    )
+    request = made[0].requests[0]
+    assert request.json_schema is not None
+    assert "schedule(static)" in request.user or "stencil_omp.c" in request.user
+
+
+def test_json_that_is_none_leaves_the_words_to_the_catalogue(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    says(monkeypatch, '{"sentences": [{"text": "cut off', form="structured")
+    assert of_catalogue(explained(profile, "openai:any").explanation)
+
+
+def test_no_installed_model_is_no_error_and_says_how_to_get_one(profile: Profile) -> None:
+    explanation = explained(profile, "auto").explanation
+    assert of_catalogue(explanation)
+    assert "chathpc models pull" in (explanation.note or "")
+
+
+def test_a_model_that_was_asked_for_and_is_missing_is_noted(profile: Profile) -> None:
+    explanation = explained(profile, "local:qwen2.5-coder-0.5b").explanation
+    assert of_catalogue(explanation)
+    assert "models pull" in (explanation.note or "")
+
+
+def test_a_server_that_is_not_there_is_noted_and_the_report_comes(profile: Profile) -> None:
+    report = chathpc.explain(profile, llm="openai:any", base_url="http://127.0.0.1:9/v1")
+    assert of_catalogue(report.explanation)
+    assert report.explanation.note
+    assert report.findings
+
+
+def test_a_word_that_names_no_model_is_wrong_usage(profile: Profile) -> None:
+    with pytest.raises(UsageError):
+        explained(profile, "gpt")
+
+
+def test_too_little_data_is_not_worded_by_a_model(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    from dataclasses import replace
+
+    from chathpc.diagnosis.records import Verdict
+    from chathpc.pruners.prune import prune
+
+    made = says(monkeypatch, "anything")
+    poor = replace(diagnose(profile), verdict=Verdict.INSUFFICIENT)
+    explanation = explain_in_words(profile, poor, prune(profile), llm="local")
+    assert of_catalogue(explanation)
+    assert made[0].requests == []
+
+
+def test_from_the_command_line_a_missing_model_that_was_asked_for_is_exit_code_4(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from chathpc.commands.main import main
+
+    code = main(["explain", str(DATABASE), "--llm", "local:qwen2.5-coder-0.5b", "-o", str(tmp_path / "r.txt")])
+    assert code == ModelUnavailableError.exit_code
+    assert "OpenMP load imbalance" in (tmp_path / "r.txt").read_text()
+    assert "No model worded this report" in capsys.readouterr().err
+
+
+def test_the_catalogues_words_name_the_evidence_behind_them(profile: Profile) -> None:
+    explanation = from_catalogue(diagnose(profile))
+    known = {item.id for item in diagnose(profile).evidence}
+    used = {one for sentence in explanation.sentences for one in sentence.evidence}
+    assert used
+    assert used <= known
