@@ -71,7 +71,8 @@ def invariant_call(
     change.
 
     None if the source is not there, the call is not found in the line, or an argument may change. Functions that are not
-    known to be `pure` (the program's own) count only if all arguments are numbers: what a pointer points to may change.
+    known to be `pure` (the program's own) count only if all arguments are numbers, for what a pointer points to may
+    change, and if the result is used: a call whose result nobody wants is made for its effects.
     """
     tree = facts.profile.tree
     file, line = tree.file_name(line_node), int(tree.line[line_node])
@@ -92,7 +93,11 @@ def invariant_call(
     first, texts = read
     changing = assigned(texts, fortran=fortran)
     call = invariant_argument(_code(texts[line - first], fortran), callees, changing, fortran=fortran)
-    if call is None or (not pure and not _NUMBERS.fullmatch(call.split("(", 1)[1].rstrip(")"))):
+    if call is None:
+        return None
+    if not pure and not (
+        _uses_result(texts[line - first], call) and _NUMBERS.fullmatch(call.split("(", 1)[1].rstrip(")"))
+    ):
         return None
     place = facts.place(line_node, line_node=line_node)
     return fact(
@@ -187,6 +192,15 @@ def invariant_argument(text: str, callees: list[str], changing: set[str], *, for
             if not names & changing and not varies and "++" not in arguments and "--" not in arguments:
                 return f"{callee}({arguments.strip()})"
     return None
+
+
+def _uses_result(text: str, call: str) -> bool:
+    """True if `call` stands in an expression of the line: behind an operator, an assignment, a bracket or `return`."""
+    before = text[: max(text.find(call.split("(", 1)[0]), 0)].rstrip()
+    before = re.sub(
+        r"(?:\w+\s*::\s*)+$", "", before
+    ).rstrip()  # a namespace; a call through an object depends on the object
+    return bool(re.search(r"(?:[-+*/%=<>&|,(\[]|\breturn)$", before)) and not before.endswith(("for (", ") ("))
 
 
 def _arguments(text: str, begin: int) -> str | None:

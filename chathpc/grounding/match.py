@@ -11,6 +11,8 @@ from chathpc.grounding.facts import Bundle, Fact, World, level_claims
 
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
 _BOUND_REACH = 0.1
+#: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
+_COARSEST = 0.1
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
 _AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
@@ -41,6 +43,8 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     slack = 1e-9 * max(abs(value), abs(quantity.value))
     if abs(fact.quantity.value - quantity.value) <= slack:
         return True
+    if quantity.exactness == "exact" and not quantity.in_words and abs(value - quantity.value) > _COARSEST * abs(value):
+        return False
     # A number with more digits than the fact was printed with cannot be known from it.
     printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
     half = (high - low) / 2
@@ -123,7 +127,7 @@ def number(quantity: Quantity, world: World) -> Support:
         return Support((), "number")
     said = quantity.keys | quantity.names
     # The fact whose own clause is closest to the sentence's, so that the reader is sent to the right item of evidence.
-    return Support(min(fitting, key=lambda fact: len(said ^ (fact.quantity.own | fact.quantity.names))).evidence)
+    return Support(min(fitting, key=lambda fact: len(said ^ (fact.quantity.keys | fact.quantity.names))).evidence)
 
 
 def clause(segment: Segment, world: World) -> Support:

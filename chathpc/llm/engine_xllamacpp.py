@@ -11,6 +11,7 @@ import secrets
 import socket
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from time import monotonic
@@ -26,6 +27,9 @@ from chathpc.profile.text import clean
 
 #: sockaddr_un holds 108 bytes, the last one a zero (unix(7)).
 _LONGEST_SOCKET_PATH = 107
+
+#: Seconds that a server gets to read its first token; the weights may come from a slow disk.
+_START_TIMEOUT = 60.0
 
 #: The server reads an answer to a schema as it is written, and fails over what no reader expects, such as broken UTF-8. What
 #: was said until then is an answer too: the caller judges it.
@@ -57,6 +61,7 @@ class XllamacppEngine:
                 f"{options.path}: llama.cpp cannot load this model.",
                 hint="The file may be damaged, or newer than the engine, or the memory too small.",
             ) from error
+        self._wait_for_loop()
         self._model = self._ask_model()
 
     def _parameters(self, options: EngineOptions) -> xllamacpp.CommonParams:
@@ -154,6 +159,13 @@ class XllamacppEngine:
                 yield chunk
         finally:
             connection.close()
+
+    def _wait_for_loop(self) -> None:
+        """Have one token read: a server that is ended before its loop runs waits for itself for ever."""
+        body: dict[str, object] = {"prompt": "a", "n_predict": 0}
+        with suppress(OSError, HTTPException):
+            for _ in self._post("/completion", body, monotonic() + _START_TIMEOUT):
+                pass
 
     def _ask_model(self) -> dict[str, object]:
         connection = self._connect(10.0)

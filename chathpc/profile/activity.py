@@ -74,6 +74,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
         r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
     ),
+    # Text that is put together or taken apart in memory is no input or output, though stdio does it.
+    (Activity.COMPUTE, r"v?a?sn?printf(_chk|_internal)?$|(isoc\d+_)?v?sscanf$"),
     (
         Activity.IO,
         r"(hpcrun_|libc_|new_|GI_|IO_new_|IO_)*(p?(read|write)(v|64|v64)?|f(read|write|puts|gets|putc|getc|printf|scanf|flush|sync|datasync|open|close|open64|seek|tell)(_unlocked)?"

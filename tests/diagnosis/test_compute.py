@@ -278,3 +278,14 @@ def test_a_recursion_of_a_library_is_not_the_programs() -> None:
         node = libc("walk", node)
     assert "deep-recursion" not in causes(build(main(line("app.c:3", node))))
     assert causes(build(entry("<thread root>", node))) == []
+
+
+@pytest.mark.parametrize(
+    "statement", ["coefficient(1.5, 2.5);", "field.coefficient(1.5, 2.5);", "x = p->coefficient(1.5, 2.5);"]
+)
+def test_a_call_for_its_effects_or_through_an_object_is_not_invariant(statement: str) -> None:
+    text = HOIST.replace("v[j] *= grid::coefficient(ARGUMENTS);", statement)
+    callee = function("grid::coefficient(double, double)", line("app.c:30", time=6.0), at="app.c:29")
+    rows = function("rows", loop("app.c:3", line("app.c:4", callee, time=4.0)), at="app.c:1")
+    profile = build(main(rows), read_source=source({"app.c": text}))
+    assert "loop-invariant-work" not in causes(profile)

@@ -39,7 +39,7 @@ def piece(text: str | None = None, finish: str | None = None) -> bytes:
 
 USAGE = event({"choices": [], "usage": {"prompt_tokens": 11, "completion_tokens": 2}})
 DONE = event(b"[DONE]")
-HELLO = [piece("Hel"), piece("lo."), piece(finish="stop"), USAGE, DONE]
+WELCOME = [piece("Good"), piece(" day."), piece(finish="stop"), USAGE, DONE]
 
 
 def send(handler: BaseHTTPRequestHandler, status: int, data: bytes, kind: str, **headers: str) -> None:

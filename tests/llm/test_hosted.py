@@ -44,15 +44,15 @@ def posts(server: FaultServer) -> list[dict[str, object]]:
 
 def test_an_answer_is_streamed_with_its_counts() -> None:
     pieces: list[str] = []
-    with fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
         answer = backend(server).complete(ASK, on_token=pieces.append)
-    assert pieces == ["Hel", "lo."]
-    assert (answer.text, answer.model, answer.finish_reason) == ("Hello.", "served", "stop")
+    assert pieces == ["Good", " day."]
+    assert (answer.text, answer.model, answer.finish_reason) == ("Good day.", "served", "stop")
     assert (answer.prompt_tokens, answer.completion_tokens) == (11, 2)
 
 
 def test_a_request_says_what_servers_understand_and_holds_no_template_tokens() -> None:
-    with fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
         ask(server)
     (body,) = posts(server)
     assert body == {
@@ -91,12 +91,16 @@ def test_reasoning_is_not_text_but_counts_against_the_limit() -> None:
 
 # What a server refuses, and what is asked instead.
 def test_a_schema_is_asked_for_in_three_ways_and_the_one_that_works_is_kept() -> None:
-    refused, broken, fine = fs.fail(400, "response_format?"), fs.fail(500, "text or json_object"), fs.stream(*fs.HELLO)
+    refused, broken, fine = (
+        fs.fail(400, "response_format?"),
+        fs.fail(500, "text or json_object"),
+        fs.stream(*fs.WELCOME),
+    )
     request = Request("s", "u", 20, json_schema=SCHEMA)
     with fault_server(refused, broken, fine) as server:
         model = backend(server)
-        assert model.complete(request).text == "Hello."
-        assert model.complete(request).text == "Hello."
+        assert model.complete(request).text == "Good day."
+        assert model.complete(request).text == "Good day."
     formats = [body.get("response_format") for body in posts(server)]
     json_schema = {"type": "json_schema", "json_schema": {"name": "answer", "schema": SCHEMA, "strict": True}}
     assert formats == [json_schema, {"type": "json_object", "schema": SCHEMA}, None, None]
@@ -104,7 +108,7 @@ def test_a_schema_is_asked_for_in_three_ways_and_the_one_that_works_is_kept() ->
 
 @pytest.mark.parametrize("name", ["stream_options", "temperature", "seed"])
 def test_a_parameter_that_a_server_refuses_by_name_is_left_out(name: str) -> None:
-    with fault_server(fs.fail(400, f"Unsupported parameter: '{name}'"), fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.fail(400, f"Unsupported parameter: '{name}'"), fs.stream(*fs.WELCOME)) as server:
         model = backend(server)
         model.complete(ASK)
         model.complete(ASK)
@@ -114,7 +118,7 @@ def test_a_parameter_that_a_server_refuses_by_name_is_left_out(name: str) -> Non
 
 
 def test_a_server_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
-    with fault_server(fs.fail(400, "unsupported", param="max_tokens"), fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.fail(400, "unsupported", param="max_tokens"), fs.stream(*fs.WELCOME)) as server:
         ask(server)
     assert posts(server)[1]["max_completion_tokens"] == 20
     assert "max_tokens" not in posts(server)[1]
@@ -123,13 +127,13 @@ def test_a_server_that_wants_the_newer_name_of_the_limit_gets_it() -> None:
 # Retries.
 @pytest.mark.parametrize("status", [429, 500, 502, 503, 504, 408, 529])
 def test_a_passing_failure_is_tried_again(status: int, pauses: list[float]) -> None:
-    with fault_server(fs.fail(status), fs.stream(*fs.HELLO)) as server:
-        assert ask(server).text == "Hello."
+    with fault_server(fs.fail(status), fs.stream(*fs.WELCOME)) as server:
+        assert ask(server).text == "Good day."
     assert pauses == [retry.STATUS[status].pause]
 
 
 def test_a_server_is_given_the_time_that_it_asks_for(pauses: list[float]) -> None:
-    with fault_server(fs.fail(429, retry_after="7"), fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.fail(429, retry_after="7"), fs.stream(*fs.WELCOME)) as server:
         ask(server)
     assert pauses == [7.0]
 
@@ -158,8 +162,8 @@ def test_a_spent_quota_is_not_tried_again(pauses: list[float]) -> None:
 
 
 def test_an_answer_that_breaks_off_is_asked_for_once_more(pauses: list[float]) -> None:
-    with fault_server(fs.stream(fs.piece("Hel")), fs.stream(*fs.HELLO)) as server:
-        assert ask(server).text == "Hello."
+    with fault_server(fs.stream(fs.piece("Good")), fs.stream(*fs.WELCOME)) as server:
+        assert ask(server).text == "Good day."
     assert len(pauses) == 1
 
 
@@ -172,7 +176,7 @@ def test_a_server_with_nothing_to_stream_is_asked_for_the_reason(pauses: list[fl
 
 def test_an_answer_that_a_reader_has_seen_is_not_begun_again(pauses: list[float]) -> None:
     with (
-        fault_server(fs.stream(fs.piece("Hel")), fs.stream(*fs.HELLO)) as server,
+        fault_server(fs.stream(fs.piece("Good")), fs.stream(*fs.WELCOME)) as server,
         pytest.raises(ModelUnavailableError, match="broke off"),
     ):
         backend(server).complete(ASK, on_token=lambda _: None)
@@ -213,14 +217,14 @@ def test_a_failure_is_told_in_words(
 
 
 def test_a_redirection_is_not_followed_with_the_profile_in_hand() -> None:
-    with fault_server(fs.stream(*fs.HELLO)) as thief:
+    with fault_server(fs.stream(*fs.WELCOME)) as thief:
         with fault_server(fs.redirect(thief.url + "/chat/completions")) as server, pytest.raises(ModelUnavailableError):
             ask(server)
         assert thief.seen == []
 
 
 def test_a_server_that_is_not_there_is_named(pauses: list[float]) -> None:
-    with fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
         pass
     with pytest.raises(ModelUnavailableError, match=r"127\.0\.0\.1 cannot be reached.*\(3 tries\)"):
         ask(server)
@@ -287,7 +291,7 @@ MODELS = fs.whole({"data": [{"id": name} for name in ["small", "large", *(f"m{n}
 
 def test_a_model_that_the_server_does_not_list_is_refused_with_what_it_has() -> None:
     with (
-        fault_server(fs.stream(*fs.HELLO), models=MODELS) as server,
+        fault_server(fs.stream(*fs.WELCOME), models=MODELS) as server,
         pytest.raises(ModelUnavailableError, match="has no model 'asked'") as caught,
     ):
         ask(server)
@@ -307,12 +311,12 @@ def test_a_model_that_the_server_does_not_list_is_refused_with_what_it_has() -> 
     ],
 )
 def test_a_list_that_has_the_model_or_tells_nothing_is_no_obstacle(models: fs.Behaviour) -> None:
-    with fault_server(fs.stream(*fs.HELLO), models=models) as server:
-        assert ask(server).text == "Hello."
+    with fault_server(fs.stream(*fs.WELCOME), models=models) as server:
+        assert ask(server).text == "Good day."
 
 
 def test_a_refused_key_is_told_before_the_profile_is_sent() -> None:
-    with fault_server(fs.stream(*fs.HELLO), models=fs.fail(401, "bad")) as server:
+    with fault_server(fs.stream(*fs.WELCOME), models=fs.fail(401, "bad")) as server:
         with pytest.raises(ModelUnavailableError, match="status 401") as caught:
             backend(server, Key("k")).complete(ASK)
         assert posts(server) == []
@@ -320,15 +324,15 @@ def test_a_refused_key_is_told_before_the_profile_is_sent() -> None:
 
 
 def test_a_proxy_is_not_used_for_this_machine(monkeypatch: pytest.MonkeyPatch) -> None:
-    with fault_server(fs.fail(502)) as proxy, fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.fail(502)) as proxy, fault_server(fs.stream(*fs.WELCOME)) as server:
         for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
             monkeypatch.setenv(name, proxy.url.removesuffix("/v1"))
-        assert ask(server).text == "Hello."
+        assert ask(server).text == "Good day."
         assert proxy.seen == []
 
 
 def test_no_thread_stays_behind_an_answer() -> None:
-    with fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
         ask(server)
     waited = monotonic()
     while any(thread.name == "chathpc-llm" for thread in threading.enumerate()):

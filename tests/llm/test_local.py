@@ -17,7 +17,7 @@ import pytest
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.backend import Request
-from chathpc.llm.engine import ContextOverflowError, EngineOptions, Generation
+from chathpc.llm.engine import ContextOverflowError, EngineOptions, Generation, load
 from chathpc.llm.local import LocalBackend
 from tests.llm.tiny_gguf import CONTEXT
 
@@ -136,6 +136,12 @@ def test_nothing_is_printed(backend: LocalBackend, capfd: pytest.CaptureFixture[
     backend.close()
     gc.collect()
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_model_that_is_closed_at_once_does_not_hang(tiny_model: Path, engine: str) -> None:
+    options = EngineOptions(tiny_model, 512, 1)
+    for _ in range(50):  # the server of xllamacpp hung in one of some hundred cases
+        load(engine, options).close()
 
 
 def test_a_closed_model_is_loaded_again(backend: LocalBackend) -> None:
@@ -262,11 +268,11 @@ class _Engine:
 def test_a_context_is_never_larger_than_the_model_was_trained_for(tiny_model: Path) -> None:
     loaded: list[int] = []
 
-    def load(_name: str, options: EngineOptions) -> _Engine:
+    def fake(_name: str, options: EngineOptions) -> _Engine:
         loaded.append(options.context)
         return _Engine(options, needed=1000)
 
-    backend = LocalBackend(tiny_model, engine="xllamacpp", context=512, threads=1, load=load)
+    backend = LocalBackend(tiny_model, engine="xllamacpp", context=512, threads=1, load=fake)
     assert backend.complete(Request("s", "x" * 5000, max_tokens=10)).text == "fine"
     assert loaded == [2048, 1024]  # 5001 bytes / 2.5 + 10, in steps of 1024; then what the model takes
 
@@ -275,9 +281,9 @@ def test_free_cores_are_counted_when_none_are_given(tiny_model: Path, monkeypatc
     monkeypatch.setattr("chathpc.llm.engine.free_cores", lambda: 7)
     seen: list[EngineOptions] = []
 
-    def load(_name: str, options: EngineOptions) -> _Engine:
+    def fake(_name: str, options: EngineOptions) -> _Engine:
         seen.append(options)
         return _Engine(options, needed=1)
 
-    LocalBackend(tiny_model, engine="xllamacpp", load=load).complete(ASK)
+    LocalBackend(tiny_model, engine="xllamacpp", load=fake).complete(ASK)
     assert seen[0].threads == 7

@@ -93,10 +93,10 @@ def test_the_key_of_the_environment_goes_encrypted_or_to_the_url_beside_it(
 
 
 def test_a_server_on_this_machine_needs_no_key() -> None:
-    with fault_server(fs.stream(*fs.HELLO)) as server:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
         choice = resolve("openai:m", settings.load_settings({"base_url": server.url}, site=Path("/nonexistent")))
         assert choice.backend is not None
-        assert choice.backend.complete(Request("s", "u", 20)).text == "Hello."
+        assert choice.backend.complete(Request("s", "u", 20)).text == "Good day."
         assert server.seen[-1].headers["authorization"] == "Bearer none"
 
 

@@ -219,6 +219,7 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
                 found,
             ),
             signs=2,
+            against=(f"{callee} may do more than compute its result; then the call must stay.",),
         )
         return
 
