@@ -200,7 +200,7 @@ def _uses_result(text: str, call: str) -> bool:
     before = re.sub(
         r"(?:\w+\s*::\s*)+$", "", before
     ).rstrip()  # a namespace; a call through an object depends on the object
-    return bool(re.search(r"(?:[-+*/%=<>&|,(\[]|\breturn)$", before)) and not before.endswith(("for (", ") ("))
+    return bool(re.search(r"(?:[-+*/%=<>&|,(\[]|\breturn)$", before)) and not before.endswith(("->", "for (", ") ("))
 
 
 def _arguments(text: str, begin: int) -> str | None:
