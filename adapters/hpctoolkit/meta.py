@@ -77,13 +77,35 @@ class Meta:
     copied: frozenset[str]
 
 
+#: Printable ASCII and the NUL that ends a string.
+_PLAIN = bytes(range(0x20, 0x7F)) + b"\0"
+
+
+def _plain_strings(section: bytes, at: int) -> dict[int, str]:
+    """All strings of a section by their offset in the file, if every one of them is printable ASCII; else nothing.
+
+    Decoding thousands of names at once takes a fraction of the time that one by one takes.
+    """
+    # A section of little else than NULs would become far more objects than it has bytes.
+    if section.count(0) > 1000 + len(section) // 10:
+        return {}
+    if section.translate(None, _PLAIN) or not section.endswith(b"\0"):
+        return {}
+    strings = {}
+    for text in section.decode("ascii").split("\0")[:-1]:
+        strings[at] = text
+        at += len(text) + 1
+    strings.pop(0, None)
+    return strings
+
+
 class _Reader:
     def __init__(self, file: DatabaseFile) -> None:
         self.file = file
         self.budget = TEXT_FACTOR * len(file.data) + (1 << 16)
-        self.seen: dict[int, str] = {}
         self.strings_at, size = file.sections[STRINGS]
         self.strings = bytes(file.data[self.strings_at : self.strings_at + size])
+        self.seen = _plain_strings(self.strings, self.strings_at)
 
     def string(self, offset: int) -> str:
         """The text at `offset`, decoded once; nearly all texts are in one section, which is searched as a whole."""

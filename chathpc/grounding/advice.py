@@ -28,7 +28,7 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
-    return first in imperative or any(token.stem in imperative for token in opened)
+    return first in imperative | world.openers or any(token.stem in imperative for token in opened)
 
 
 def supported(statement: Statement, world: World) -> str:

@@ -14,7 +14,7 @@ from typing import Literal
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.grounding import advice, match, repair, sentences, structured
 from chathpc.grounding.claims import Quantity, Statement, group, read
-from chathpc.grounding.facts import Fact, World, world
+from chathpc.grounding.facts import Fact, World, normalised, world
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import vocabulary
@@ -111,6 +111,9 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     count = _count(statement, known)
     if not count:
         return _strike(sentence, "no claim")
+    verbatim = known.verbatim.get(normalised(sentence))
+    if verbatim is not None:
+        return Sentence(sentence, verbatim, "supported", "", count)
     problem = _unsupported_words(statement, known)
     if problem:
         return _strike(sentence, problem, count)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.grounding.claims import NONE, TOTAL, Keys, Quantity, Segment, Statement, group, read
+from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
@@ -61,6 +62,8 @@ class World:
     advice_stems: frozenset[str]
     advice_numbers: frozenset[float]
     healthy: bool
+    openers: frozenset[str]  #: stems of the words that begin the findings' advice: imperatives
+    verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
 
     def with_roles(self, keys: Keys) -> Keys:
         """`keys` and, for a thread or rank whose role is known, the role, and the other way round."""
@@ -142,7 +145,26 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         advice_stems=frozenset().union(*(word_stems(text) for text in advice)),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
+        openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
+        verbatim=_verbatim(diagnosis),
     )
+
+
+def normalised(sentence: str) -> str:
+    """A sentence for comparison word by word: case, spaces and the full stop do not count."""
+    return " ".join(sentence.casefold().split()).rstrip(".")
+
+
+def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
+    """What the diagnosis says itself, and its advice, sentence by sentence. Commands (`next_measurement`) are left out."""
+    texts = [
+        (diagnosis.headline, diagnosis.findings[0].evidence[:1] if diagnosis.findings else ()),
+        *((n, ()) for n in diagnosis.notes),
+    ]
+    for finding in diagnosis.findings:
+        texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
+    texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
+    return {normalised(sentence): ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
 
 
 class _Reader:

@@ -107,7 +107,9 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     if quantity.is_base:
         return True
     who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
-    if who and not world.with_roles(who) & said and not group(shared, "what"):
+    # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
+    implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
+    if who and not world.with_roles(who) & said and not implied:
         return False
     own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
     if fact.quantity.names and not who and not own and not fact.quantity.names & names:

@@ -18,7 +18,7 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 #: A unit directly behind a number or after one space.
-_UNIT = re.compile(r"[ \u00a0\u202f]?-?(%|×|[A-Za-zµμ]{1,12}(?:/s(?:ec(?:ond)?)?)?)(?![\w])")
+_UNIT = re.compile(r"[ \u00a0\u202f]?-?(%|×|[A-Za-zµμ]{1,12}(?:/(?:second|sec|s))?)(?![\w])")
 _CODE_WORD = re.compile(r"_|::|->|[0-9]|[a-z][A-Z]|^[A-Z]{2,}[a-z]")
 #: Words with digits or capitals inside that are language.
 _LANGUAGE = frozenset(

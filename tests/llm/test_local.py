@@ -140,7 +140,7 @@ def test_nothing_is_printed(backend: LocalBackend, capfd: pytest.CaptureFixture[
 
 def test_a_model_that_is_closed_at_once_does_not_hang(tiny_model: Path, engine: str) -> None:
     options = EngineOptions(tiny_model, 512, 1)
-    for _ in range(50):  # the server of xllamacpp hung in one of some hundred cases
+    for _ in range(50):  # seldom enough: the server of xllamacpp hung once in some 1000 cases
         load(engine, options).close()
 
 
