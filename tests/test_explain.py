@@ -29,7 +29,7 @@ KEYS = {
     "versions": None,
     "profile": {"format", "paths", "title", "shape", "contexts", "locations", "metrics", "caveats", "not_collected"},
     "findings": {
-        "cause", "title", "summary", "where", "seconds", "share", "speedup_bound", "confidence", "confidence_reason",
+        "cause", "title", "summary", "where", "source", "seconds", "share", "speedup_bound", "confidence", "confidence_reason",
         "evidence", "against", "advice", "next_measurement",
     },
     "evidence": {"id", "statement", "metric", "value", "unit", "where", "source"},
