@@ -10,7 +10,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import Profile
@@ -106,6 +106,21 @@ def _kernel_place(profile: Profile, kernel: Kernel, weight: FloatArray | None = 
     return Place(function=kernel.name, file=file, line=line or None, kernel=kernel.name, path=path, node=line_node)
 
 
+def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
+    """How long a kernel runs, as a part of the `device` time."""
+    return fact(
+        facts,
+        f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(kernel.seconds / device)} "
+        "of the device's busy time.",
+        kernel.seconds,
+        unit="s",
+        metric="gpu.kernel.time",
+        subject=kernel.name,
+        how="time of its launches",
+        where=place,
+    )
+
+
 def stalls(facts: Facts) -> Iterable[Draft]:
     """Why the warps of the hot kernels do not issue, from PC samples."""
     profile = facts.profile
@@ -143,18 +158,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                 )
             ]
             if device:
-                evidence.append(
-                    fact(
-                        facts,
-                        f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(kernel.seconds / device)} of the device's busy time.",
-                        kernel.seconds,
-                        unit="s",
-                        metric="gpu.kernel.time",
-                        subject=kernel.name,
-                        how="time of its launches",
-                        where=place,
-                    )
-                )
+                evidence.append(_runs(facts, kernel, device, place))
             if place.line:
                 tree = profile.tree
                 same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
@@ -365,16 +369,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
                 how="active / maximum warps over its launches",
                 where=place,
             ),
-            fact(
-                facts,
-                f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(part)} of the device's busy time.",
-                kernel.seconds,
-                unit="s",
-                metric="gpu.kernel.time",
-                subject=kernel.name,
-                how="time of its launches",
-                where=place,
-            ),
+            _runs(facts, kernel, device, place),
             *(
                 fact(
                     facts,

@@ -17,7 +17,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
-from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
@@ -177,6 +177,16 @@ def _oversubscribed(facts: Facts, threads: int) -> str | None:
     return None
 
 
+def _waited(facts: Facts, waited: float) -> Evidence:
+    return fact(
+        facts,
+        f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
+        waited,
+        subject="OpenMP waiting",
+        how="sum over waiting and runtime frames of all threads",
+    )
+
+
 def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray, scale: float) -> Iterable[Draft]:
     entry = cause("omp-load-imbalance")
     region = int(np.argmax(imbalance))
@@ -191,13 +201,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
     mean = float(work.mean())
     where_name = place.function or function
     evidence = (
-        fact(
-            facts,
-            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
-            waited,
-            subject="OpenMP waiting",
-            how="sum over waiting and runtime frames of all threads",
-        ),
+        _waited(facts, waited),
         fact(
             facts,
             f"In {where_name} the busiest thread works {time_text(facts, busiest)}, the idlest {time_text(facts, idlest)}, "
@@ -251,13 +255,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     serial = float(threads.serial.sum())
     others = int(np.bincount(threads.process).max()) - 1
     evidence = (
-        fact(
-            facts,
-            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
-            waited,
-            subject="OpenMP waiting",
-            how="sum over waiting and runtime frames of all threads",
-        ),
+        _waited(facts, waited),
         fact(
             facts,
             f"Serial code outside parallel regions takes {time_text(facts, serial)}, and the other threads wait meanwhile.",
@@ -306,13 +304,7 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
     least = min(float(threads.wait[threads.process == p].min()) for p in np.unique(threads.process))
     regions = len(threads.regions)
     evidence = [
-        fact(
-            facts,
-            f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
-            waited,
-            subject="OpenMP waiting",
-            how="sum over waiting and runtime frames of all threads",
-        ),
+        _waited(facts, waited),
         fact(
             facts,
             f"Even the thread that waits least waits {time_text(facts, least)}, so it is not one thread that holds the others up.",
