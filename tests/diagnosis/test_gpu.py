@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from chathpc.diagnosis.rules.gpu import kernels
+from chathpc.diagnosis.device import kernels
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import causes, diagnosed, finding, function, main, statements
 from tests.profile.build import Node, build, call, entry, gpu_op, kernel, line

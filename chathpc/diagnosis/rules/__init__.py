@@ -26,6 +26,6 @@ def host_rules() -> tuple[Rule, ...]:
 
 def device_rules() -> tuple[Rule, ...]:
     """Rules over GPU operations and kernels; they need no host time."""
-    from chathpc.diagnosis.rules import gpu
+    from chathpc.diagnosis.rules import gpu_kernel, gpu_system
 
-    return gpu.RULES
+    return (*gpu_system.RULES, *gpu_kernel.RULES)

@@ -1,0 +1,90 @@
+"""What the rules about GPUs look at: kernels with all their launches, and the device's time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.records import Place
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import FloatArray, IntArray, NodeKind
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kernel:
+    """One kernel, all its launches together."""
+
+    name: str
+    nodes: IntArray  #: all nodes of the tree that belong to it
+    top: int  #: the node that stands for it: where its time is
+    seconds: float
+    launches: float
+
+
+def has(profile: Profile, metric: str) -> bool:
+    """True if the metric was measured and has a value."""
+    return metric in profile.metrics and profile.metrics[metric].has_values
+
+
+def dense(profile: Profile, metric: str) -> FloatArray:
+    """Exclusive values of all nodes; zeros for a metric that was not measured."""
+    return profile.exclusive(metric).dense(len(profile.tree)) if has(profile, metric) else np.zeros(len(profile.tree))
+
+
+def kernels(profile: Profile) -> list[Kernel]:
+    """The kernels with time or samples, the longest first; launches of binaries without symbols go by their launch
+    site.
+    """
+    tree = profile.tree
+    # Without structure most samples hang below an <unknown function> beside the kernel: they belong to the launch.
+    unnamed = np.array([name == "<unknown function>" for name in tree.names] + [True])[tree.name]
+    is_kernel = (tree.kind == NodeKind.GPU_KERNEL) & ~unnamed
+    launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
+    is_launch = np.isin(tree.name, launch_names) & (tree.kind == NodeKind.GPU_OP)
+    owner = tree.nearest(is_kernel | is_launch)
+    time, count = dense(profile, "gpu.kernel.time"), dense(profile, "gpu.kernel.count")
+    samples = dense(profile, samples_metric(profile) or "")
+    relevant = np.flatnonzero((owner >= 0) & ((time > 0) | (count > 0) | (samples > 0)))
+    groups: dict[str, list[int]] = {}
+    for node in np.unique(owner[relevant]).tolist():
+        name = tree.function_name(node)
+        if is_launch[node]:
+            caller = int(tree.parent[node])
+            name = f"kernel launched from {tree.function_name(caller)}" if caller >= 0 else name
+        groups.setdefault(name, []).append(node)
+    found = []
+    for name, tops in groups.items():
+        nodes = np.flatnonzero(np.isin(owner, tops)).astype(np.int32)
+        top = max(tops, key=lambda node: (time[node], count[node]))
+        found.append(Kernel(name, nodes, top, float(time[nodes].sum()), float(count[nodes].sum())))
+    return sorted(found, key=lambda kernel: -kernel.seconds)
+
+
+def samples_metric(profile: Profile) -> str | None:
+    """The metric that counts all warp samples: instructions (NVIDIA, Intel) or wavefront cycles (AMD)."""
+    for name in ("gpu.cycles", "gpu.instructions"):
+        if has(profile, name) and has(profile, "gpu.stall.any"):
+            return name
+    return None
+
+
+def device_time(profile: Profile) -> float:
+    """Seconds in which the device worked on anything; 0 where it was not measured."""
+    return profile.total("gpu.time") if has(profile, "gpu.time") else 0.0
+
+
+def kernel_place(profile: Profile, kernel: Kernel, weight: FloatArray | None = None) -> Place:
+    """The kernel, at the line with most of `weight` where lines are known."""
+    tree = profile.tree
+    node = kernel.top
+    line_node = node
+    if weight is not None and weight[kernel.nodes].any():
+        line_node = int(kernel.nodes[int(np.argmax(weight[kernel.nodes]))])
+    file, line = tree.file_name(line_node), int(tree.line[line_node])
+    if file is None or file.startswith(("[", "<")):
+        file, line = None, 0
+    path = tuple(
+        tree.label(step) for step in tree.path(node) if tree.kind[step] not in (NodeKind.LINE, NodeKind.INSTRUCTION)
+    )
+    return Place(function=kernel.name, file=file, line=line or None, kernel=kernel.name, path=path, node=line_node)

@@ -1,0 +1,221 @@
+"""GPU kernels: why the warps of the hot ones stall, and how many of them fit."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.device import Kernel, dense, device_time, has, kernel_place, kernels, samples_metric
+from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.profile.profile import Profile
+
+#: Kernels below this part of the device's time are not looked at.
+_HOT_KERNEL = 0.1
+
+#: cause → stall metrics that count for it, and what the warps wait for in words.
+_STALLS = {
+    "gpu-memory-latency": (
+        ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.constant"),
+        "memory",
+    ),
+    "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
+    "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
+}
+
+
+def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
+    """How long a kernel runs, as a part of the `device` time."""
+    return fact(
+        facts,
+        f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(kernel.seconds / device)} "
+        "of the device's busy time.",
+        kernel.seconds,
+        unit="s",
+        metric="gpu.kernel.time",
+        subject=kernel.name,
+        how="time of its launches",
+        where=place,
+    )
+
+
+def stalls(facts: Facts) -> Iterable[Draft]:
+    """Why the warps of the hot kernels do not issue, from PC samples."""
+    profile = facts.profile
+    base = samples_metric(profile)
+    if base is None:
+        return
+    total_samples = dense(profile, base)
+    device = device_time(profile)
+    everything = float(total_samples.sum())
+    period = _period(profile)
+    for kernel in kernels(profile)[:8]:
+        samples = float(total_samples[kernel.nodes].sum())
+        part = kernel.seconds / device if device else samples / everything if everything else 0.0
+        if part < _HOT_KERNEL or samples == 0:
+            continue
+        for identifier, (metrics, words) in _STALLS.items():
+            entry = cause(identifier)
+            weight = sum((dense(profile, name) for name in metrics), np.zeros(len(profile.tree)))
+            stalled = float(weight[kernel.nodes].sum())
+            share = stalled / samples
+            if share < entry.threshold("min_stall_share"):
+                continue
+            place = kernel_place(profile, kernel, weight)
+            cost = kernel.seconds * share
+            evidence = [
+                fact(
+                    facts,
+                    f"{numbers.percent(share)} of the warp samples of {kernel.name} wait for {words}.",
+                    share,
+                    unit="ratio",
+                    metric=metrics[0],
+                    subject=kernel.name,
+                    how=f"{' + '.join(metrics)} / {base} over the kernel",
+                    where=place,
+                )
+            ]
+            if device:
+                evidence.append(_runs(facts, kernel, device, place))
+            if place.line:
+                tree = profile.tree
+                same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
+                at_line = float(weight[kernel.nodes][same].sum())
+                evidence.append(
+                    fact(
+                        facts,
+                        f"{place.short} has {numbers.percent(at_line / stalled)} of these stalls.",
+                        at_line / stalled,
+                        unit="ratio",
+                        metric=metrics[0],
+                        subject=place.short,
+                        how="stalls by source line",
+                        where=place,
+                    )
+                )
+            yield Draft(
+                cause=identifier,
+                where=place,
+                summary=f"Warps of {kernel.name} wait for {words} in {numbers.percent(share)} of their samples.",
+                cost=cost,
+                share=share * part,
+                threshold=entry.threshold("min_stall_share") * part,
+                evidence=tuple(evidence),
+                signs=2 if place.line else 1,
+                samples=samples / period,
+            )
+
+
+def _period(profile: Profile) -> float:
+    """Cycles between PC samples; 4096 where it was not recorded (HPCToolkit's default)."""
+    if "gpu.samples.period" in profile.metrics and profile.metrics["gpu.samples.period"].has_values:
+        column = profile.exclusive("gpu.samples.period")
+        if len(column):
+            return max(float(column.values.min()), 1.0)
+    return 4096.0
+
+
+def occupancy(facts: Facts) -> Iterable[Draft]:
+    """Hot kernels of which few warps fit on, or are given to, a multiprocessor."""
+    entry = cause("gpu-low-occupancy")
+    profile = facts.profile
+    device = device_time(profile)
+    if not device or "gpu.kernel.occupancy" not in profile.metrics:
+        return
+    column = profile.exclusive("gpu.kernel.occupancy")
+    for kernel in kernels(profile)[:8]:
+        part = kernel.seconds / device
+        value = column.at(kernel.top)
+        if value is None or part < entry.threshold("min_kernel_share") or value >= entry.threshold("max_occupancy"):
+            continue
+        place = kernel_place(profile, kernel)
+        details = [
+            (metric, words, found)
+            for metric, words in (
+                ("gpu.kernel.threads-per-block", "threads per block"),
+                ("gpu.kernel.blocks", "blocks per launch"),
+                ("gpu.kernel.registers", "registers per thread"),
+            )
+            if metric in profile.metrics and (found := profile.exclusive(metric).at(kernel.top)) is not None
+        ]
+        evidence = [
+            fact(
+                facts,
+                f"The theoretical occupancy of {kernel.name} is {numbers.number(value)} %.",
+                value,
+                unit="percent",
+                metric="gpu.kernel.occupancy",
+                subject=kernel.name,
+                how="active / maximum warps over its launches",
+                where=place,
+            ),
+            _runs(facts, kernel, device, place),
+            *(
+                fact(
+                    facts,
+                    f"It has {numbers.count(round(number))} {words}.",
+                    number,
+                    unit="count",
+                    metric=metric,
+                    subject=kernel.name,
+                    how="mean over its launches",
+                    where=place,
+                )
+                for metric, words, number in details
+            ),
+        ]
+        yield Draft(
+            cause=entry.id,
+            where=place,
+            summary=f"Only {numbers.number(value)} % of the warps that a multiprocessor could hold run {kernel.name}.",
+            cost=kernel.seconds,
+            share=part,
+            threshold=entry.threshold("min_kernel_share"),
+            evidence=tuple(evidence),
+            signs=2 if details else 1,
+            samples=0,
+        )
+
+
+def kernel_bound(facts: Facts) -> Iterable[Draft]:
+    """Kernels fill the device's time, and the profile has no counters that say why they take so long."""
+    entry = cause("gpu-kernel-bound")
+    profile = facts.profile
+    device = device_time(profile)
+    if not device or not has(profile, "gpu.kernel.time") or samples_metric(profile) is not None:
+        return
+    share = profile.total("gpu.kernel.time") / device
+    found = kernels(profile)
+    if share < entry.threshold("min_share") or not found:
+        return
+    hottest = found[0]
+    place = kernel_place(profile, hottest)
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"Kernels have {numbers.percent(share)} of the device's busy time, {hottest.name} {numbers.percent(hottest.seconds / device)}; "
+        "only kernel counters can say why.",
+        cost=profile.total("gpu.kernel.time"),
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"{hottest.name} runs {numbers.seconds(hottest.seconds)} of {numbers.seconds(device)} of the device's busy time.",
+                hottest.seconds,
+                unit="s",
+                metric="gpu.kernel.time",
+                subject=hottest.name,
+                how="time of its launches",
+                where=place,
+            ),
+        ),
+        samples=0,
+    )
+
+
+RULES = (stalls, occupancy, kernel_bound)

@@ -1,0 +1,157 @@
+"""GPU as a whole: copies between host and device, and launches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.device import dense, device_time, has, kernels
+from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Place
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.tree import NodeKind
+
+
+def copies(facts: Facts) -> Iterable[Draft]:
+    """Copies between host and device that take much of the device's busy time."""
+    profile = facts.profile
+    device = device_time(profile)
+    if not device or not has(profile, "gpu.copy.time"):
+        return
+    tree = profile.tree
+    time = dense(profile, "gpu.copy.time")
+    for identifier, placeholder, volume_metric, words in (
+        ("gpu-h2d-copy-bound", ("<gpu copyin>", "<omp tgt copyin>"), "gpu.copy.h2d.bytes", "host to device"),
+        ("gpu-d2h-copy-bound", ("<gpu copyout>", "<omp tgt copyout>"), "gpu.copy.d2h.bytes", "device to host"),
+    ):
+        entry = cause(identifier)
+        names = [index for index, name in enumerate(tree.names) if name in placeholder]
+        at = np.isin(tree.name, names) & (tree.kind == NodeKind.GPU_OP)
+        weight = np.where(at, time, 0.0)
+        seconds = float(weight.sum())
+        share = seconds / device
+        if share < entry.threshold("min_share"):
+            continue
+        node = int(np.argmax(weight))
+        place = _launch_site(facts, node)
+        kernel_seconds = profile.total("gpu.kernel.time") if has(profile, "gpu.kernel.time") else 0.0
+        evidence = [
+            fact(
+                facts,
+                f"Copies {words} take {numbers.seconds(seconds)} of {numbers.seconds(device)} of the device's busy time ({numbers.percent(share)}), "
+                f"kernels {numbers.seconds(kernel_seconds)}.",
+                seconds,
+                unit="s",
+                metric="gpu.copy.time",
+                subject=f"copies {words}",
+                how=f"time of {placeholder[0]} operations",
+                where=place,
+            )
+        ]
+        if has(profile, volume_metric):
+            volume = profile.total(volume_metric)
+            evidence.append(
+                fact(
+                    facts,
+                    f"They move {numbers.size(volume)}, {numbers.size(volume / seconds)} a second.",
+                    volume / seconds,
+                    unit="bytes/s",
+                    metric=volume_metric,
+                    subject=f"rate of copies {words}",
+                    how="bytes / time of the copies",
+                )
+            )
+        yield Draft(
+            cause=identifier,
+            where=place,
+            summary=f"Copies {words} keep the device busy for {numbers.percent(share)} of its time.",
+            cost=seconds,
+            share=share,
+            threshold=entry.threshold("min_share"),
+            evidence=tuple(evidence),
+            signs=2 if len(evidence) > 1 else 1,
+            samples=0,
+        )
+
+
+def _launch_site(facts: Facts, node: int) -> Place:
+    """The place in the host program that issued a GPU operation."""
+    tree = facts.profile.tree
+    node = int(tree.parent[node]) if node >= 0 else node
+    while node >= 0:
+        owner = int(tree.function[node])
+        file = tree.file_name(node)
+        if file is not None and not file.startswith(("[", "<")) and facts.activities.call[owner] < 0:
+            return facts.place(owner, line_node=node)
+        node = int(tree.parent[node])
+    return Place()
+
+
+def launches(facts: Facts) -> Iterable[Draft]:
+    """Kernels so short that launching them takes longer than running them."""
+    entry = cause("gpu-launch-bound")
+    profile = facts.profile
+    if not (has(profile, "gpu.kernel.time") and has(profile, "gpu.kernel.count")):
+        return
+    count, seconds = profile.total("gpu.kernel.count"), profile.total("gpu.kernel.time")
+    limit = entry.threshold("max_kernel_seconds")
+    if count < entry.threshold("min_launches") or seconds / count >= limit:
+        return
+    found = kernels(profile)
+    if not found:
+        return
+    most_launched = max(found, key=lambda kernel: kernel.launches)
+    place = _launch_site(facts, most_launched.top)
+    mean = seconds / count
+    evidence = [
+        fact(
+            facts,
+            f"{numbers.count(count)} kernel launches run {numbers.seconds(mean)} on average.",
+            mean,
+            unit="s",
+            metric="gpu.kernel.time",
+            subject="kernels",
+            how="kernel time / launches",
+        ),
+        fact(
+            facts,
+            f"{most_launched.name} is launched {numbers.count(most_launched.launches)} times.",
+            most_launched.launches,
+            unit="count",
+            metric="gpu.kernel.count",
+            subject=most_launched.name,
+            how="launch count",
+            where=place,
+        ),
+    ]
+    signs = 1
+    if profile.time is not None and facts.total and facts.spent(Activity.GPU_LAUNCH):
+        launching = facts.spent(Activity.GPU_LAUNCH)
+        evidence.append(
+            fact(
+                facts,
+                f"The host spends {of_total(facts, launching)} in launch functions.",
+                launching,
+                subject="launch functions",
+                how="host time in kernel launch calls",
+            )
+        )
+        signs = 2
+    yield Draft(
+        cause=entry.id,
+        where=Place(place.function, place.file, place.line, most_launched.name, place.path, place.node),
+        summary=f"The kernels are too short to fill the device: {numbers.seconds(mean)} each, {numbers.count(count)} launches.",
+        cost=count * (limit - mean),
+        share=1 - mean / limit,
+        threshold=0.0,
+        evidence=tuple(evidence),
+        signs=signs,
+        samples=0,
+    )
+
+
+RULES = (copies, launches)
