@@ -117,3 +117,9 @@ def test_no_file_names_a_path_of_somebodys_machine() -> None:
 )
 def test_a_machine_path_is_told_from_other_paths(line: str, is_one: bool) -> None:
     assert bool(MACHINE_PATH.search(line)) is is_one
+
+
+def test_the_sample_in_the_readme_is_what_the_example_prints() -> None:
+    sample = (ROOT / "README.md").read_text("utf-8").split("```text\n")[1].split("```")[0]
+    report = (ROOT / "examples" / "omp-triangle" / "report.txt").read_text("utf-8")
+    assert report.startswith(sample)
