@@ -186,14 +186,14 @@ def _preorder(word: Int64Array, parent: Int64Array, entries: int) -> Records:
     """From breadth-first order (parents first, siblings side by side) to preorder."""
     n = len(word)
     size, position = _sizes_and_positions(parent)
-    new_parent = np.where(parent >= 0, position[parent], -1)
-    columns = np.empty((3, n), dtype=np.int64)
-    columns[0, position] = word
-    columns[1, position] = new_parent
-    columns[2, position] = position + size
+    in_order = np.empty(n, dtype=np.int64)
+    in_order[position] = word
+    above, end = np.empty((2, n), dtype=np.int32)
+    above[position] = np.where(parent >= 0, position[parent], -1)
+    end[position] = position + size
     entry = np.full(n, -1, dtype=np.int32)
     entry[position[:entries]] = np.arange(entries)
-    return Records(columns[0], columns[1].astype(np.int32), columns[2].astype(np.int32), entry)
+    return Records(in_order, above, end, entry)
 
 
 def _sizes_and_positions(parent: Int64Array) -> tuple[Int64Array, Int64Array]:

@@ -95,7 +95,7 @@ def read(path: Path) -> Profile:
         caveats.append(
             "No metric has any value: the program ran too briefly to be sampled, or the events did not work."
         )
-    if not np.isin(tree.kind, (NodeKind.LINE, NodeKind.LOOP)).any():
+    if not tree.has(NodeKind.LINE, NodeKind.LOOP):
         caveats.append(
             "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
         )

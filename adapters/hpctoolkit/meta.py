@@ -253,18 +253,25 @@ class _Tables:
 
     def function_names(self, names: dict[str, int]) -> NDArray[np.int32]:
         """Id of each function's name, entering new names into `names`; equal names share an id."""
-        module = self.module_rows(self.functions["pModule"])
-        result = np.empty(len(self.functions), dtype=np.int32)
-        rows = zip(self.functions["pName"].tolist(), module.tolist(), self.functions["offset"].tolist(), strict=True)
-        for number, (pointer, in_module, offset) in enumerate(rows):
-            if pointer:
-                name = self.reader.string(pointer)
-            elif in_module >= 0:
-                name = f"{self.module_names[in_module]}+{offset:#x}"
-            else:
-                name = "<unknown function>"
-            result[number] = names.setdefault(name, len(names))
-        return result
+        decoded = self.reader.seen
+        texts = [decoded.get(pointer) for pointer in self.functions["pName"].tolist()]
+        missing = [row for row, text in enumerate(texts) if text is None]
+        if missing:
+            module = self.module_rows(self.functions["pModule"])
+            for row in missing:
+                texts[row] = self._function_name(row, int(module[row]))
+        for text in dict.fromkeys(texts):
+            names.setdefault(text or "", len(names))
+        return np.fromiter((names[text or ""] for text in texts), dtype=np.int32, count=len(texts))
+
+    def _function_name(self, row: int, module: int) -> str:
+        """Name of a function that is not among the plain strings: odd text, or none at all."""
+        pointer = int(self.functions["pName"][row])
+        if pointer:
+            return self.reader.string(pointer)
+        if module >= 0:
+            return f"{self.module_names[module]}+{int(self.functions['offset'][row]):#x}"
+        return "<unknown function>"
 
 
 #: Kind of a node by lexical type; types that are newer than this reader count as regions.

@@ -276,20 +276,21 @@ def _columns_by_metric(
     """The values with `wanted` ids as one column per id, without those of contexts that are not in the tree."""
     nodes = block.at_nodes(nodes_of)
     metric = np.ascontiguousarray(block.metric)
-    present = np.bincount(metric, minlength=len(wanted)) if len(metric) else np.zeros(len(wanted), dtype=np.int64)
-    identifiers = np.flatnonzero(wanted & (present > 0)).tolist()
-    if len(identifiers) > FEW_METRICS:
-        order = np.argsort(metric, kind="stable")  # 16-bit keys: a radix sort
-        ends = np.cumsum(present)
-        chosen_of = {one: order[ends[one] - present[one] : ends[one]] for one in identifiers}
+    known = nodes >= 0
+    few = np.flatnonzero(wanted).tolist()
+    if len(few) <= FEW_METRICS:
+        chosen_of = {one: np.flatnonzero((metric == one) & known) for one in few}
     else:
-        chosen_of = {one: np.flatnonzero(metric == one) for one in identifiers}
+        order = np.flatnonzero(known & wanted[metric])
+        order = order[np.argsort(metric[order], kind="stable")]  # 16-bit keys: a radix sort
+        counts = np.bincount(metric[order], minlength=1)
+        ends = np.cumsum(counts)
+        chosen_of = {one: order[ends[one] - counts[one] : ends[one]] for one in np.flatnonzero(counts).tolist()}
     columns = {}
     for identifier, chosen in chosen_of.items():
+        if not len(chosen):
+            continue
         at = nodes[chosen]
-        if bool((at < 0).any()):
-            known = at >= 0
-            chosen, at = chosen[known], at[known]
         values = block.value[chosen]
         block.check(values)
         if len(at) > tree_size // 16:  # many: place them by node instead of sorting

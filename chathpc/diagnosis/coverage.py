@@ -33,7 +33,7 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
         missing["reasons for GPU stalls"] = (
             f"hpcrun -e gpu=nvidia,pc -t {program}   (gpu=amd,pc and gpu=level0,inst elsewhere)"
         )
-    if not profile.tree_has(NodeKind.LINE, NodeKind.LOOP):
+    if not profile.tree.has(NodeKind.LINE, NodeKind.LOOP):
         missing["source lines, loops and inlined functions"] = (
             "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
         )

@@ -13,7 +13,7 @@ import numpy as np
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit
-from chathpc.profile.tree import CallTree, FloatArray, NodeKind
+from chathpc.profile.tree import CallTree, FloatArray
 from chathpc.profile.values import Values
 
 if TYPE_CHECKING:
@@ -211,10 +211,6 @@ class Profile:
         """Total of `metric` in seconds, or None if it is no time."""
         found = self.metrics.get(metric)
         return self.total(metric) if found is not None and found.unit == Unit.SECONDS else None
-
-    def tree_has(self, *kinds: NodeKind) -> bool:
-        """True if the tree has a node of one of the kinds."""
-        return bool(np.isin(self.tree.kind, kinds).any())
 
     def location_totals(self, metric: str) -> FloatArray:
         """Total of each location, NaN where it has no value."""

@@ -98,6 +98,10 @@ class CallTree:
         ended = np.cumsum(np.bincount(self.end, minlength=n + 1))[:n]
         return (np.arange(n) - ended).astype(np.int32)
 
+    def has(self, *kinds: NodeKind) -> bool:
+        """True if there is a node of one of the kinds."""
+        return any(bool((self.kind == kind).any()) for kind in kinds)
+
     @cached_property
     def roots(self) -> IntArray:
         """Indices of the roots (entry points), ascending."""
