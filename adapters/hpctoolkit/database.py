@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -41,8 +42,12 @@ def read(path: Path) -> Profile:
     for name in ("meta.db", "profile.db"):
         if not (path / name).exists():
             raise _incomplete(path, name)
-    meta = read_meta(DatabaseFile(path / "meta.db"))
+    meta_file = DatabaseFile(path / "meta.db")
     profiles = ProfileDatabase(DatabaseFile(path / "profile.db"))
+    with ThreadPoolExecutor(max_workers=1) as ahead:
+        reading = ahead.submit(profiles.summary_block)
+        meta = read_meta(meta_file)
+    summary = reading.result()
     for opened in (meta.file, profiles.file):
         _note_newer(opened, caveats)
     tree = meta.tree
@@ -61,8 +66,6 @@ def read(path: Path) -> Profile:
     ids = {metric.source_name: metric.id for metric in metrics}
     derived = _derived(path, ids, caveats)
     hidden = derived[1]
-    summary = profiles.summary
-    from_summary = summary is not None and int(profiles.rows[summary]["nValues"]) > 0
     values = DatabaseValues(
         tree=tree,
         propagation=meta.propagation,
@@ -73,10 +76,10 @@ def read(path: Path) -> Profile:
             metric.id: scopes_of(raw, metric.scale, counted=metric.aggregation != Aggregation.MAX)
             for metric, raw in zip(metrics, meta.metrics, strict=True)
         },
-        from_summary=from_summary,
+        from_summary=summary is not None,
         derived={_derived_metric(one).id: one for one in derived[0]},
     )
-    values.load()
+    values.load(summary)
     table: dict[str, Metric] = {}
     for metric in metrics:
         table[metric.id] = replace(

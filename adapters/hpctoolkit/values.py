@@ -81,9 +81,9 @@ class DatabaseValues:
 
     # -- sums over all locations ---------------------------------------------------------------------------
 
-    def load(self) -> None:
-        """Read the sums of all metrics."""
-        raw = self._summary_columns() if self.from_summary else self._summed_columns()
+    def load(self, summary: Block | None) -> None:
+        """Take the sums of all metrics from the summary, or add them up where there is none."""
+        raw = self._summed_columns() if summary is None else self._columns_of(summary)
         for name, scopes in self.metrics.items():
             inclusive_id = scopes.inclusive_stat if self.from_summary else scopes.inclusive_prop
             function_id = scopes.function_stat if self.from_summary else scopes.function_prop
@@ -127,8 +127,7 @@ class DatabaseValues:
             wanted[[identifier for identifier in ids if identifier is not None]] = True
         return wanted
 
-    def _summary_columns(self) -> dict[int, Column]:
-        block = self.profiles.block(self.profiles.summary or 0)
+    def _columns_of(self, block: Block) -> dict[int, Column]:
         return _columns_by_metric(block, self.nodes_of, self._wanted(), len(self.tree))
 
     def _summed_columns(self) -> dict[int, Column]:

@@ -175,7 +175,7 @@ def test_old_reports_stay_if_there_are_no_new_ones(database: Path) -> None:
 
 
 def test_the_end_of_the_job_is_respected(database: Path) -> None:
-    done = post("hang", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 31)})
+    done = post("hang", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 35)})
     assert done.returncode == 0
     assert "the time limit" in done.stderr
     done = post("fine", str(database), env={"SLURM_JOB_END_TIME": str(int(time.time()) + 20)})
