@@ -13,7 +13,7 @@ from chathpc.adapters.hpctoolkit.binary import DatabaseFile
 from chathpc.adapters.hpctoolkit.cct import ContextDatabase
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
 from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
-from chathpc.adapters.hpctoolkit.profiles import ContextNodes, ProfileDatabase
+from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
 from chathpc.adapters.hpctoolkit.sources import source_reader
 from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline
 from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
@@ -42,12 +42,10 @@ def read(path: Path) -> Profile:
     for name in ("meta.db", "profile.db"):
         if not (path / name).exists():
             raise _incomplete(path, name)
-    meta_file = DatabaseFile(path / "meta.db")
-    profiles = ProfileDatabase(DatabaseFile(path / "profile.db"))
-    with ThreadPoolExecutor(max_workers=1) as ahead:
-        reading = ahead.submit(profiles.summary_block)
-        meta = read_meta(meta_file)
-    summary = reading.result()
+    with ThreadPoolExecutor(max_workers=1) as beside:
+        reading = beside.submit(_profiles, path / "profile.db")
+        meta = read_meta(DatabaseFile(path / "meta.db"))  # first to complain: it knows pre-release layouts by name
+    profiles, summary = reading.result()
     for opened in (meta.file, profiles.file):
         _note_newer(opened, caveats)
     tree = meta.tree
@@ -118,6 +116,11 @@ def read(path: Path) -> Profile:
         read_source=source_reader(path),
         read_timeline=partial(_timeline, path, nodes_of, profiles) if (path / "trace.db").exists() else no_timeline,
     )
+
+
+def _profiles(file: Path) -> tuple[ProfileDatabase, Block | None]:
+    profiles = ProfileDatabase(DatabaseFile(file))
+    return profiles, profiles.summary_block()
 
 
 def _incomplete(path: Path, missing: str) -> AdapterError:
