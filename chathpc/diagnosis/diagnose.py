@@ -15,6 +15,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import device_rules, host_rules
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
@@ -179,6 +180,10 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     return tuple(notes)
 
 
+#: Below this share waiting that a CPU clock saw says nothing about the waiting that it did not see.
+_HARDLY = 0.01
+
+
 def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
     """The verdict in one sentence."""
     if verdict == Verdict.INSUFFICIENT:
@@ -206,7 +211,11 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
     )
     if hot is None:
         return "No bottleneck of a kind that this profile can show."
-    return (
+    computes = (
         f"No bottleneck of a kind that this profile can show: the program computes, mostly in {hot.where.function} "
-        f"({numbers.percent(hot.share)}), and {numbers.percent(waiting)} of the time is waiting or input and output."
+        f"({numbers.percent(hot.share)})"
     )
+    time = facts.profile.time
+    if time is not None and time.clock == Clock.CPU and waiting < _HARDLY:
+        return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."
+    return f"{computes}, and {numbers.percent(waiting)} of the time is waiting or input and output."
