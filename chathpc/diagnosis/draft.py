@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import erf, sqrt
 
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
 
@@ -122,4 +122,16 @@ def fact(
         subject=subject,
         metric=name,
         where=where,
+    )
+
+
+def calling_function(facts: Facts, hot: HotPlace, *, how: str) -> Evidence:
+    """The item of evidence that says how much of a cost in library functions the function at the place calls for."""
+    return fact(
+        facts,
+        f"{hot.place.function} calls for {time_text(facts, hot.weight)} of it.",
+        hot.weight,
+        subject=str(hot.place.function),
+        how=how,
+        where=hot.place,
     )

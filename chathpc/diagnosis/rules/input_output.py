@@ -8,7 +8,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -43,14 +43,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
             subject="file operations",
             how="time in input and output functions of the C library and below",
         ),
-        fact(
-            facts,
-            f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
-            hot.weight,
-            subject=str(place.function),
-            how="the same by calling function",
-            where=place,
-        ),
+        calling_function(facts, hot, how="the same by calling function"),
     ]
     against = []
     wait_seen = facts.profile.sees_waiting

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -57,14 +57,7 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
         threshold=entry.threshold("min_share"),
         evidence=(
             fact(facts, f"{what} takes {of_total(facts, cost)}.", cost, subject=what.lower(), how=how),
-            fact(
-                facts,
-                f"{place.function} calls for {time_text(facts, part)} of it.",
-                part,
-                subject=str(place.function),
-                how=f"{how} by calling function",
-                where=place,
-            ),
+            calling_function(facts, hot, how=f"{how} by calling function"),
         ),
         signs=2 if in_loop else 1,
         against=() if in_loop else ("It was not seen inside a loop: it may happen once.",),

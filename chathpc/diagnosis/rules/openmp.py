@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
@@ -358,14 +358,7 @@ def critical(facts: Facts) -> Iterable[Draft]:
             subject="critical sections",
             how="time in lock functions of the OpenMP runtime",
         ),
-        fact(
-            facts,
-            f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
-            hot.weight,
-            subject=str(place.function),
-            how="time in lock functions by calling function",
-            where=place,
-        ),
+        calling_function(facts, hot, how="time in lock functions by calling function"),
     ]
     if hot.line >= 0:
         evidence.append(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -40,14 +40,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
                 subject="lock functions",
                 how="time in mutex and spin lock functions",
             ),
-            fact(
-                facts,
-                f"{place.function} calls for {time_text(facts, hot.weight)} of it.",
-                hot.weight,
-                subject=str(place.function),
-                how="time in lock functions by calling function",
-                where=place,
-            ),
+            calling_function(facts, hot, how="time in lock functions by calling function"),
         ),
         signs=2 if waiting > 1 else 1,
         against=() if waiting > 1 else ("Only one thread was seen in lock functions.",),
