@@ -4,65 +4,71 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
-from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
 
-from chathpc.errors import AdapterError, UsageError
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.registry import built_in, every_adapter, third_party
+from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
-
-
-@dataclass(frozen=True, slots=True)
-class Adapter:
-    """A format that chathpc reads: a module with `recognises(path) -> bool` and `read(path) -> Profile`."""
-
-    name: str
-    reads: str
-    module: str
-
-    def recognises(self, path: Path) -> bool:
-        """True if the content at `path` claims to be of this format; may be damaged all the same."""
-        function: Callable[[Path], bool] = import_module(self.module).recognises
-        return function(path)
-
-    def read(self, path: Path) -> Profile:
-        """Read `path`; AdapterError if it is damaged."""
-        function: Callable[[Path], Profile] = import_module(self.module).read
-        return function(path)
-
-
-#: In the order in which they are asked.
-ADAPTERS = (
-    Adapter(
-        "hpctoolkit", "HPCToolkit database folders, format 4 (meta.db, profile.db, …)", "chathpc.adapters.hpctoolkit"
-    ),
-    Adapter("hpctoolkit-v3", "older HPCToolkit database folders (experiment.xml)", "chathpc.adapters.hpctoolkit_v3"),
-)
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
     """Read the profile at `path`, whatever known format it is in.
 
     `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an
-    unknown
-    `format` and for several paths, which chathpc cannot join yet.
+    unknown `format` and for several paths, which chathpc cannot join yet.
     """
     if more:
         raise UsageError("Several profiles cannot be joined yet.", hint="Give one path.")
     place = Path(path)
     _look(place)
     if format is not None:
-        chosen = next((adapter for adapter in ADAPTERS if adapter.name == format), None)
-        if chosen is None:
-            known = ", ".join(adapter.name for adapter in ADAPTERS)
-            raise UsageError(f"There is no format '{format}'.", hint=f"Known formats: {known}.")
-        return chosen.read(place)
-    for adapter in ADAPTERS:
-        if adapter.recognises(place):
-            return adapter.read(place)
-    raise AdapterError(f"not a profile that chathpc knows{_contents(place)}", path=place, hint=_hint(place))
+        return _read(named(format), place)
+    adapter = detect(Glance(place))
+    if adapter is None:
+        raise AdapterError(f"not a profile that chathpc knows{_contents(place)}", path=place, hint=_hint(place))
+    return _read(adapter, place)
+
+
+def named(format: str) -> Adapter:
+    """The adapter of that name; UsageError if there is none."""
+    for adapter in every_adapter():
+        if adapter.name == format:
+            return adapter
+    known = ", ".join(adapter.name for adapter in every_adapter())
+    raise UsageError(f"There is no format '{clean(format)}'.", hint=f"Known formats: {known}.")
+
+
+def detect(glance: Glance) -> Adapter | None:
+    """The first adapter that recognises the content; None if none does."""
+    for adapter in built_in().adapters:
+        if adapter.recognises(glance):
+            return adapter
+    for adapter in third_party().adapters:
+        try:
+            if adapter.recognises(glance):
+                return adapter
+        except Exception:  # noqa: BLE001, S112  another package's mistake must not stop the search
+            continue
+    return None
+
+
+def _read(adapter: Adapter, path: Path) -> Profile:
+    """Read `path`; what another package's adapter raises is an AdapterError that names it."""
+    if adapter in built_in().adapters:
+        return adapter.read(path)
+    try:
+        return adapter.read(path)
+    except ChathpcError:
+        raise
+    except Exception as error:
+        raise AdapterError(
+            f"the adapter '{adapter.name}' failed: {clean(f'{type(error).__name__}: {error}')[:300]}",
+            path=path,
+            hint="Report it to those who wrote the adapter, or set CHATHPC_PLUGINS= to do without it.",
+        ) from error
 
 
 def _look(path: Path) -> None:
@@ -73,9 +79,13 @@ def _look(path: Path) -> None:
             if not os.access(path, os.R_OK | os.X_OK):
                 raise AdapterError("the folder cannot be read", path=path, hint="Check its permissions.")
             if not any(path.iterdir()):
-                raise AdapterError("the folder is empty", path=path, hint="Give the folder that hpcprof wrote.")
+                raise AdapterError(
+                    "the folder is empty", path=path, hint="Give the file or folder that a profiler wrote."
+                )
         elif not stat.S_ISREG(mode):
-            raise AdapterError("neither a file nor a folder", path=path, hint="Give the folder that hpcprof wrote.")
+            raise AdapterError(
+                "neither a file nor a folder", path=path, hint="Give the file or folder that a profiler wrote."
+            )
     except FileNotFoundError:
         raise AdapterError("no such file or folder", path=path, hint="Check the path.") from None
     except ValueError:
@@ -96,14 +106,14 @@ def _contents(path: Path) -> str:
 
 
 def _hint(path: Path) -> str:
-    known = "; ".join(adapter.reads for adapter in ADAPTERS)
+    known = "What chathpc reads is told by: chathpc adapters list"
     if path.is_file():
-        if any(adapter.recognises(path.parent) for adapter in ADAPTERS):
+        if detect(Glance(path.parent)) is not None:
             return f"It is one file of a database: give the folder {path.parent}."
-        return f"chathpc knows: {known}."
+        return known
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."
     for entry in sorted(path.iterdir()):
-        if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and any(a.recognises(entry) for a in ADAPTERS):
+        if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and detect(Glance(entry)) is not None:
             return f"There is a database in it: give {entry}."
-    return f"chathpc knows: {known}."
+    return known

@@ -25,11 +25,6 @@ from chathpc.profile.timeline import Timeline
 from chathpc.profile.tree import NodeKind
 
 
-def recognises(path: Path) -> bool:
-    """True for a folder that holds, or should hold, a v4 database: one of its files is there."""
-    return path.is_dir() and any((path / name).exists() for name in ("meta.db", "profile.db"))
-
-
 def read(path: Path) -> Profile:
     """Read the database in folder `path`.
 

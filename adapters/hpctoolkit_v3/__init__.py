@@ -2,6 +2,35 @@
 
 from __future__ import annotations
 
-from chathpc.adapters.hpctoolkit_v3.database import read, recognises
+from pathlib import Path
+from typing import TYPE_CHECKING
 
-__all__ = ["read", "recognises"]
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import HEAD, Glance
+
+if TYPE_CHECKING:
+    from chathpc.profile.profile import Profile
+
+
+def recognises(glance: Glance) -> bool:
+    """True for a folder with an experiment.xml of HPCToolkit (and no meta.db), or for that file itself."""
+    document = glance.inside("experiment.xml") if glance.is_folder else glance
+    if Glance(document.path.parent / "meta.db").is_file:
+        return False
+    return b"<HPCToolkitExperiment" in document.head[:HEAD]
+
+
+def read(path: Path) -> Profile:
+    """Read the database in folder `path`, or whose experiment.xml `path` is; see `database.read`."""
+    from chathpc.adapters.hpctoolkit_v3.database import read as read_database
+
+    return read_database(path)
+
+
+ADAPTER = Adapter(
+    name="hpctoolkit-v3",
+    reads="older HPCToolkit database folders (experiment.xml)",
+    recognises=recognises,
+    read=read,
+    order=1,
+)

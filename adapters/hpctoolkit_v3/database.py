@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.adapters.hpctoolkit.sources import source_reader
-from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, NEWER, ROOT, Experiment, open_regular, read_experiment
+from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, NEWER, Experiment, open_regular, read_experiment
 from chathpc.adapters.hpctoolkit_v3.metrics import MetricTable, metric_table
 from chathpc.adapters.hpctoolkit_v3.summary import own_columns
 from chathpc.adapters.hpctoolkit_v3.threads import MetricFiles, ThreadFile, find_files, locations_of
@@ -26,18 +26,6 @@ FILE_NAME = "experiment.xml"
 _HEAD = 1 << 16
 #: How profile.db of the layout between experiment.xml and meta.db begins.
 _HYBRID = b"HPCPROF-profdb__"
-
-
-def recognises(path: Path) -> bool:
-    """True for a folder with an experiment.xml of HPCToolkit (and no meta.db), or for that file itself."""
-    try:
-        document = path / FILE_NAME if path.is_dir() else path
-        if (path / "meta.db").is_file() or not document.is_file():
-            return False
-        with open_regular(document) as file:
-            return b"<" + ROOT.encode() in file.read(_HEAD)
-    except (AdapterError, OSError):
-        return False
 
 
 def read(path: Path) -> Profile:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from importlib import import_module
 
 import click
 
@@ -25,9 +24,12 @@ def list_adapters(form: str | None, output: str | None) -> None:
 
     For example: chathpc adapters list
     """
-    from chathpc.adapters.load import ADAPTERS
+    from chathpc.adapters.registry import built_in, third_party
 
-    rows = [(adapter.name, adapter.reads, needs(adapter.module)) for adapter in ADAPTERS]
+    installed = [*built_in().adapters, *third_party().adapters]
+    rows = [(adapter.name, adapter.reads, adapter.needs()) for adapter in installed]
+    broken = [*built_in().broken, *third_party().broken]
+    rows += [(one.name, f"an adapter of {one.package or 'another package'}", one.reason) for one in broken]
     if chosen_format(form, output) == "json":
         content = [
             {"format": name, "reads": reads, "available": not missing, "needs": missing or None}
@@ -42,12 +44,3 @@ def list_adapters(form: str | None, output: str | None) -> None:
         page.paragraph(f"{name}: {f'unavailable, needs {missing}' if missing else 'available'}", indent=0, style="bold")
         page.paragraph(reads)
     answer(page.text(), output)
-
-
-def needs(module: str) -> str:
-    """The package that an adapter's module lacks, or nothing."""
-    try:
-        import_module(module)
-    except ImportError as error:
-        return error.name or str(error)
-    return ""

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     import networkx
     import pandas as pd
 
+    from chathpc.profile.remark import Device, Remark
     from chathpc.profile.timeline import Timeline
 
 #: Ids under which the time of CPU threads may be found, the one to explain first.
-TIME_METRICS = ("cpu.time.wall", "cpu.time", "cpu.cycles", "gpu.time")
+TIME_METRICS = ("cpu.time.wall", "cpu.time", "cpu.cycles", "gpu.time", "host.time")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,9 @@ class Profile:
 
     `run` holds facts about the run (title, command, …); `hardware` facts about the machine, as text.
     `sample_count` is the number of time samples where the tool tells it. `caveats` are sentences; `not_collected` maps
-    what is missing to the command that would collect it.
+    what is missing to the command that would collect it. `timed` is True where times were measured from beginning to end
+    (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
+    empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found.
     """
 
     format: str
@@ -80,6 +83,10 @@ class Profile:
     run: Mapping[str, str] = field(default_factory=dict)
     hardware: Mapping[str, str] = field(default_factory=dict)
     sample_count: float | None = None
+    timed: bool = False
+    insufficient: str = ""
+    devices: Mapping[int, Device] = field(default_factory=dict)
+    remarks: tuple[Remark, ...] = ()
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.hpctoolkit_v3 import read, recognises
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Clock
@@ -547,16 +548,16 @@ def test_a_damaged_trace_is_refused_when_it_is_read(tmp_path: Path, content: byt
 
 def test_a_folder_or_its_document_is_recognised_and_nothing_else(tmp_path: Path) -> None:
     database(tmp_path)
-    assert recognises(tmp_path)
-    assert recognises(tmp_path / "experiment.xml")
+    assert recognises(Glance(tmp_path))
+    assert recognises(Glance(tmp_path / "experiment.xml"))
     other = tmp_path / "other"
     other.mkdir()
-    assert not recognises(other)
+    assert not recognises(Glance(other))
     (other / "experiment.xml").write_text("<experiment/>")
-    assert not recognises(other)
-    assert not recognises(tmp_path / "absent")
+    assert not recognises(Glance(other))
+    assert not recognises(Glance(tmp_path / "absent"))
     (tmp_path / "meta.db").write_bytes(b"HPCTOOLKITmeta")
-    assert not recognises(tmp_path), "that is a database of format 4"
+    assert not recognises(Glance(tmp_path)), "that is a database of format 4"
 
 
 def test_the_document_alone_is_enough(tmp_path: Path) -> None:
@@ -595,7 +596,7 @@ def test_the_layout_before_release_2022_10_is_refused_by_name(tmp_path: Path) ->
     assert "'4.0'" in error.message
     assert "2022.10" in error.hint
     (tmp_path / "profile.db").write_bytes(b"HPCPROF-profdb__\x01\0" + bytes(100))
-    assert recognises(tmp_path)
+    assert recognises(Glance(tmp_path))
     error = refused(tmp_path)
     assert "HPCPROF-profdb__" in error.message
     assert error.path == tmp_path / "profile.db"
@@ -703,7 +704,7 @@ def test_elements_nested_without_end_are_refused(tmp_path: Path, element: str) -
 
 def test_a_pipe_in_place_of_a_file_does_not_block(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "experiment.xml")
-    assert not recognises(tmp_path)
+    assert not recognises(Glance(tmp_path))
     assert "not a regular file" in refused(tmp_path).message
     (tmp_path / "experiment.xml").unlink()
     database(tmp_path)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.load import ADAPTERS, load
 from chathpc.errors import AdapterError, UsageError
 from tests.synthetic import programs
@@ -157,9 +158,9 @@ def test_an_adapter_recognises_only_what_is_its_own(adapter: chathpc.adapters.lo
     old = database.parent / "old"
     old.mkdir()
     (old / "experiment.xml").write_text(XML)
-    assert [adapter.recognises(database), adapter.recognises(old)] == [
+    assert [adapter.recognises(Glance(database)), adapter.recognises(Glance(old))] == [
         adapter.name == "hpctoolkit",
         adapter.name == "hpctoolkit-v3",
     ]
     for nothing in (database.parent, database / "trace.db", database / "nowhere"):
-        assert not adapter.recognises(nothing)
+        assert not adapter.recognises(Glance(nothing))

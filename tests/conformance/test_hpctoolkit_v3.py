@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.hpctoolkit_v3 import read, recognises
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -138,14 +139,14 @@ def test_a_database_without_a_sample_is_read_with_a_caveat(folder: Path) -> None
 
 
 def test_a_database_without_a_metric_is_refused() -> None:
-    assert recognises(XML / "bug-nometric")
+    assert recognises(Glance(XML / "bug-nometric"))
     with pytest.raises(AdapterError, match="no metric and no trace"):
         read(XML / "bug-nometric")
 
 
 def test_the_hybrid_of_2021_is_refused_by_name() -> None:
     folder = DATA / "pipit-v3hybrid" / "ping-pong-hpctoolkit"
-    assert recognises(folder)
+    assert recognises(Glance(folder))
     with pytest.raises(AdapterError, match="HPCPROF-profdb__") as caught:
         read(folder)
     assert "2022.10" in caught.value.hint

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.hpctoolkit import read, recognises
 from chathpc.adapters.hpctoolkit.values import DatabaseValues
 from chathpc.errors import AdapterError
@@ -491,7 +492,7 @@ def test_bytes_leaked_are_bytes_allocated_less_bytes_freed() -> None:
 
 @pytest.mark.parametrize("path", PRERELEASE, ids=name_of)
 def test_a_database_of_a_pre_release_layout_is_refused_by_name(path: Path) -> None:
-    assert recognises(path)
+    assert recognises(Glance(path))
     assert truth_of(path)["refuse"]
     with pytest.raises(AdapterError, match="pre-release layout") as caught:
         read(path)

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from tests.adapters.hpctoolkit.contained import Outcome, Server
+from tests.adapters.contained import Outcome, Server
 from tests.synthetic import programs
 from tests.synthetic.hpctoolkit_v4 import Database, Options, without_structure, write, write_large
 from tests.synthetic.v4_meta import Shape

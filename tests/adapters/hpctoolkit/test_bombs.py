@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import chathpc
+from tests.adapters.contained import Server
 from tests.adapters.hpctoolkit import bombs
 from tests.adapters.hpctoolkit.bombs import BOMBS, Bomb
-from tests.adapters.hpctoolkit.contained import Server
 from tests.synthetic.hpctoolkit_v4 import TIME
 
 

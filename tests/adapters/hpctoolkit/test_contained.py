@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.adapters.hpctoolkit.contained import Outcome, Server
+from tests.adapters.contained import Outcome, Server
 
 
 def run(stub: str, path: Path, **limits: float) -> Outcome:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.adapters.glance import Glance
 from chathpc.adapters.hpctoolkit import read, recognises
 from chathpc.errors import AdapterError
 from tests.adapters.hpctoolkit.bombs import File
@@ -15,11 +16,11 @@ from tests.synthetic.hpctoolkit_v4 import TIME, Database, Derived, Metric, Optio
 
 def test_a_database_is_recognised_by_either_of_its_main_files(tmp_path: Path) -> None:
     write(tmp_path / "db", programs.small())
-    assert recognises(tmp_path / "db")
-    assert not recognises(tmp_path / "db" / "meta.db")
-    assert not recognises(tmp_path)
+    assert recognises(Glance(tmp_path / "db"))
+    assert not recognises(Glance(tmp_path / "db" / "meta.db"))
+    assert not recognises(Glance(tmp_path))
     (tmp_path / "db" / "meta.db").unlink()
-    assert recognises(tmp_path / "db")
+    assert recognises(Glance(tmp_path / "db"))
 
 
 @pytest.mark.parametrize("name", ["meta.db", "profile.db"])

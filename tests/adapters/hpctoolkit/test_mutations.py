@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.adapters.contained import Outcome, Server
 from tests.adapters.hpctoolkit import mutations
-from tests.adapters.hpctoolkit.contained import Outcome, Server
 from tests.adapters.hpctoolkit.mutations import Case
 
 CASES = 400

@@ -67,8 +67,8 @@ class Outcome:
 class Server:
     """A process that forks one child a case; `reader` is `module:function`, called with the path of the input."""
 
-    def __init__(self, reader: str = "tests.adapters.hpctoolkit.everything:read_everything") -> None:
-        command = [sys.executable, "-m", "tests.adapters.hpctoolkit.contained", "--reader", reader]
+    def __init__(self, reader: str = "tests.adapters.everything:read_everything") -> None:
+        command = [sys.executable, "-m", "tests.adapters.contained", "--reader", reader]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment

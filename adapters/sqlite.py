@@ -1,0 +1,129 @@
+"""SQLite databases opened so that a hostile one can do nothing: read-only, no trusted schema, limits on size and time."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+from chathpc.adapters.glance import SQLITE
+from chathpc.errors import AdapterError
+from chathpc.profile.text import clean
+
+#: Bytes of the longest text or blob that is read.
+LONGEST_VALUE = 64 << 20
+#: Columns of a table, terms of an expression, attached databases: far above what profilers write.
+LIMITS = {
+    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
+    sqlite3.SQLITE_LIMIT_COLUMN: 500,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
+    sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
+    sqlite3.SQLITE_LIMIT_ATTACHED: 0,
+    sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH: 1,
+}
+#: Seconds of processor time that one database may take, and what each byte of it adds (a slow machine reads 20 MB/s).
+SECONDS, SECONDS_PER_BYTE = 20.0, 1 / 20e6
+#: Instructions of SQLite's machine between two looks at the clock.
+INSTRUCTIONS = 100_000
+
+EXPORT_AGAIN = "Export it again."
+
+
+class Database:
+    """An open database; every method raises AdapterError for damage. Use `open_database`."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection) -> None:
+        self.path = path
+        self.connection = connection
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self.tables = frozenset(self._names("table"))
+        self.views = frozenset(self._names("view"))
+
+    def _names(self, kind: str) -> list[str]:
+        rows = self.rows("SELECT name FROM sqlite_master WHERE type = ? AND name NOT LIKE 'sqlite_%'", (kind,))
+        return [str(name) for (name,) in rows]
+
+    def has(self, table: str, *columns: str) -> bool:
+        """True if there is a table of that name with all of the columns."""
+        return table in self.tables and set(columns) <= set(self.columns(table))
+
+    def columns(self, table: str) -> tuple[str, ...]:
+        """Names of the columns of a table or view; empty if there is none of that name."""
+        if table not in self.tables and table not in self.views:
+            return ()
+        if table not in self._columns:
+            rows = self.rows(f"PRAGMA table_info({quoted(table)})")
+            self._columns[table] = tuple(str(row[1]) for row in rows)
+        return self._columns[table]
+
+    def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
+        """All rows of a query, for what is known to be small."""
+        return list(self.each(statement, parameters))
+
+    def each(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
+        """The rows of a query one by one."""
+        try:
+            yield from self.connection.execute(statement, tuple(parameters))
+        except sqlite3.OperationalError as error:
+            words = "takes too long to read" if "interrupted" in str(error) else f"is damaged: {clean(str(error))}"
+            raise AdapterError(f"the database {words}", path=self.path, hint=EXPORT_AGAIN) from None
+        except (sqlite3.DatabaseError, OverflowError, UnicodeDecodeError) as error:
+            raise AdapterError(
+                f"the database is damaged: {clean(str(error))}", path=self.path, hint=EXPORT_AGAIN
+            ) from None
+        except MemoryError:
+            raise AdapterError(
+                "the database needs more memory than there is", path=self.path, hint=EXPORT_AGAIN
+            ) from None
+
+
+def quoted(name: str) -> str:
+    """`name` as an identifier of SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+@contextmanager
+def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Database]:
+    """Open the database at `path` for reading only; AdapterError if it is none or damaged.
+
+    `seconds` bounds the processor time of all queries together; without it the bound grows with the file.
+    """
+    try:
+        with path.open("rb") as file:
+            if file.read(len(SQLITE)) != SQLITE:
+                raise AdapterError("not an SQLite database", path=path, hint=EXPORT_AGAIN)
+        size = path.stat().st_size
+        connection = sqlite3.connect(
+            f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True, isolation_level=None,
+            check_same_thread=False,
+        )  # fmt: skip
+    except OSError as error:
+        raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check its permissions.") from None
+    except sqlite3.Error as error:
+        raise AdapterError(f"cannot be opened: {clean(str(error))}", path=path, hint=EXPORT_AGAIN) from None
+    allowed = SECONDS + size * SECONDS_PER_BYTE if seconds is None else seconds
+    deadline = time.process_time() + allowed
+    try:
+        for limit, value in LIMITS.items():
+            connection.setlimit(limit, value)
+        connection.set_progress_handler(lambda: int(time.process_time() > deadline), INSTRUCTIONS)
+        connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
+        try:
+            connection.execute("PRAGMA trusted_schema = OFF")
+            connection.execute("PRAGMA query_only = ON")
+            connection.execute("PRAGMA cell_size_check = ON")
+            connection.execute("PRAGMA mmap_size = 0")
+        except sqlite3.DatabaseError as error:
+            raise AdapterError(f"the database is damaged: {clean(str(error))}", path=path, hint=EXPORT_AGAIN) from None
+        yield Database(path, connection)
+    finally:
+        connection.close()
+
+
+def table_names(path: Path) -> frozenset[str]:
+    """Names of the tables and views of a database; AdapterError if it is damaged."""
+    with open_database(path, seconds=1.0) as database:
+        return database.tables | database.views

@@ -1,0 +1,108 @@
+"""The vocabulary of what counters say of a GPU kernel: id → unit and meaning. Readers fill it, rules read it.
+
+All are facts of one kernel node (`Aggregation.DERIVED`): several launches of one kernel and launch configuration are
+averaged with their time as weight. "of peak" is percent of what the unit can sustain. A fact that was not collected has no
+value.
+"""
+
+from __future__ import annotations
+
+from chathpc.profile.metric import Aggregation, Metric, Unit
+
+_PERCENT = {
+    "gpu.kernel.sm-throughput": "throughput of the multiprocessors, of peak",
+    "gpu.kernel.memory-throughput": "throughput of the memory system's busiest part, of peak",
+    "gpu.kernel.dram-throughput": "throughput of device memory, of peak",
+    "gpu.kernel.l2-throughput": "throughput of the L2 cache, of peak",
+    "gpu.kernel.l1-throughput": "throughput of the L1 cache, of peak while active",
+    "gpu.kernel.l1-data-pipe": "busy part of the L1 cache's data pipe",
+    "gpu.kernel.l1-hit-rate": "hit rate of the L1 cache",
+    "gpu.kernel.l2-hit-rate": "hit rate of the L2 cache",
+    "gpu.kernel.occupancy": "theoretical occupancy: warps that fit, of the warps that a multiprocessor can hold",
+    "gpu.kernel.achieved-occupancy": "achieved occupancy: active warps, of the warps that a multiprocessor can hold",
+    "gpu.kernel.issue-active": "cycles in which a scheduler issued an instruction",
+    "gpu.kernel.pipe.fma": "busy part of the FMA pipe",
+    "gpu.kernel.pipe.alu": "busy part of the ALU pipe",
+    "gpu.kernel.pipe.fp64": "busy part of the FP64 pipe",
+    "gpu.kernel.pipe.fp16": "busy part of the FP16 pipe",
+    "gpu.kernel.pipe.xu": "busy part of the pipe for transcendental functions",
+    "gpu.kernel.pipe.lsu": "busy part of the load and store pipe",
+    "gpu.kernel.pipe.tensor": "busy part of the tensor pipe",
+    "gpu.kernel.branch-uniformity": "branches in which all threads of a warp go the same way",
+}  # fmt: skip
+_COUNT = {
+    "gpu.kernel.blocks": "blocks per launch (grid size)",
+    "gpu.kernel.threads-per-block": "threads per block",
+    "gpu.kernel.registers": "registers per thread",
+    "gpu.kernel.waves": "full waves of blocks over all multiprocessors",
+    "gpu.kernel.multiprocessors": "multiprocessors of the device that ran it",
+    "gpu.kernel.limit.registers": "blocks on a multiprocessor that registers allow",
+    "gpu.kernel.limit.shared-memory": "blocks on a multiprocessor that shared memory allows",
+    "gpu.kernel.limit.warps": "blocks on a multiprocessor that its warps allow",
+    "gpu.kernel.limit.blocks": "blocks that a multiprocessor can hold at most",
+    "gpu.kernel.limit.barriers": "blocks on a multiprocessor that barriers allow",
+    "gpu.kernel.eligible-warps": "warps of a scheduler that could issue, mean per active cycle",
+    "gpu.kernel.threads-per-instruction": "threads of a warp that execute an instruction, mean (of 32)",
+    "gpu.kernel.sectors-per-request.global-load": "32-byte sectors of a global load of a warp (4: coalesced 4-byte words)",
+    "gpu.kernel.sectors-per-request.global-store": "32-byte sectors of a global store of a warp (4: coalesced 4-byte words)",
+    "gpu.kernel.excessive-sectors": "L2 sectors of global accesses beyond what coalesced ones would need, as a part (0..1)",
+    "gpu.kernel.bank-conflicts": "additional wavefronts of shared memory accesses through bank conflicts",
+    "gpu.kernel.shared-wavefronts": "wavefronts of shared memory accesses",
+    "gpu.kernel.local-loads": "loads from local memory (spilled registers and local arrays), instructions",
+    "gpu.kernel.local-stores": "stores to local memory (spilled registers and local arrays), instructions",
+    "gpu.kernel.instructions": "instructions executed by warps",
+    "gpu.kernel.flops.fp32": "single precision operations per second (an FMA counts as 2)",
+    "gpu.kernel.flops.fp64": "double precision operations per second (an FMA counts as 2)",
+    "gpu.kernel.flops.fp16": "half precision operations per second (an FMA counts as 2)",
+    "gpu.kernel.peak-flops.fp32": "peak of single precision operations per second at the kernel's clock",
+    "gpu.kernel.peak-flops.fp64": "peak of double precision operations per second at the kernel's clock",
+    "gpu.kernel.arithmetic-intensity": "operations per byte of device memory traffic, in the precision with most operations",
+    "gpu.kernel.latency-per-issue": "cycles between two instructions of a warp",
+}  # fmt: skip
+_BYTES = {
+    "gpu.kernel.shared-memory-per-block": "shared memory per block",
+    "gpu.kernel.dram-rate": "bytes per second from and to device memory",
+    "gpu.kernel.peak-dram-rate": "peak of bytes per second from and to device memory",
+}
+
+#: Why a warp does not issue, by reason: cycles between two instructions of a warp that it waits for it
+#: (`gpu.kernel.stall.<reason>`); their sum with `selected` is `gpu.kernel.latency-per-issue`.
+STALLS = {
+    "long-scoreboard": "data from global, local, texture or surface memory",
+    "short-scoreboard": "data from shared memory or a special function",
+    "lg-throttle": "the queue of global and local memory instructions",
+    "tex-throttle": "the queue of the texture unit",
+    "mio-throttle": "the queue of shared memory and special functions",
+    "math-pipe-throttle": "a busy arithmetic pipe",
+    "barrier": "other warps at a barrier",
+    "membar": "a memory fence",
+    "wait": "a fixed latency of an earlier instruction",
+    "no-instruction": "the next instruction to be fetched",
+    "not-selected": "the scheduler, which chose another warp",
+    "branch-resolving": "the target of a branch",
+    "imc-miss": "constants or immediates in the cache",
+    "dispatch-stall": "the dispatcher",
+    "drain": "stores to end at the exit",
+    "sleep": "a sleep of the program's own",
+    "misc": "other reasons",
+    "gmma": "matrix instructions of a warp group",
+    "selected": "nothing: it issues",
+}  # fmt: skip
+
+
+def counter(identifier: str, source_name: str) -> Metric:
+    """The metric of one id of this vocabulary; KeyError for any other."""
+    if identifier.startswith("gpu.kernel.stall."):
+        reason = identifier.removeprefix("gpu.kernel.stall.")
+        unit, words = Unit.CYCLES, f"cycles per issue that a warp waits for {STALLS[reason]}"
+    elif identifier in _PERCENT:
+        unit, words = Unit.PERCENT, _PERCENT[identifier]
+    elif identifier in _BYTES:
+        unit, words = Unit.BYTES, _BYTES[identifier]
+    else:
+        unit, words = Unit.COUNT, _COUNT[identifier]
+    return Metric(identifier, unit, words, source_name, aggregation=Aggregation.DERIVED)
+
+
+#: All ids of the vocabulary.
+COUNTERS = (*_PERCENT, *_COUNT, *_BYTES, *(f"gpu.kernel.stall.{reason}" for reason in STALLS))

@@ -1,0 +1,132 @@
+"""Values by node and location as they come from a trace: triples, added up when they are put in."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Column, Metric
+from chathpc.profile.tree import CallTree, FloatArray, IntArray
+
+
+class SparseValues:
+    """Exclusive values as (node, location, value), one triple for each pair that was measured; memory grows with these.
+
+    Satisfies the `Values` protocol. A summed metric's inclusive values are sums over subtrees, those of a maximum are
+    maxima; a derived metric's values stand at their own nodes only.
+    """
+
+    def __init__(self, tree: CallTree, locations: int = 1) -> None:
+        self.tree = tree
+        self.locations = locations
+        self._triples: dict[str, tuple[NDArray[np.int64], IntArray, FloatArray]] = {}
+        self._rule: dict[str, Aggregation] = {}
+        self._totals: dict[str, float] = {}
+        self._inclusive: dict[str, Column] = {}
+
+    def put(
+        self,
+        metric: Metric,
+        nodes: IntArray,
+        values: FloatArray,
+        locations: IntArray | None = None,
+        *,
+        total: float = float("nan"),
+    ) -> None:
+        """Set the values of `metric` (in its unit): what is given for one node and location is combined by its rule.
+
+        `total` is a derived metric's value for the whole run.
+        """
+        if len(nodes) and (int(nodes.min()) < 0 or int(nodes.max()) >= len(self.tree)):
+            raise ValueError("a value belongs to no node")
+        where = np.zeros(len(nodes), dtype=np.int64) if locations is None else locations.astype(np.int64)
+        if len(where) and (int(where.min()) < 0 or int(where.max()) >= self.locations):
+            raise ValueError("a value belongs to no location")
+        key, inverse = np.unique(where * len(self.tree) + nodes, return_inverse=True)
+        combined = _combine(metric.aggregation, inverse, values, len(key))
+        self._triples[metric.id] = (
+            key % max(len(self.tree), 1),
+            (key // max(len(self.tree), 1)).astype(np.int32),
+            combined,
+        )
+        self._rule[metric.id] = metric.aggregation
+        self._totals[metric.id] = total
+        self._inclusive.pop(metric.id, None)
+
+    def exclusive(self, metric: str) -> Column:
+        """What each node itself has, over all locations."""
+        if metric not in self._triples:
+            return EMPTY_COLUMN
+        nodes, _, values = self._triples[metric]
+        if self.locations == 1:
+            return Column(nodes.astype(np.int32), values)
+        distinct, inverse = np.unique(nodes, return_inverse=True)
+        return Column(distinct.astype(np.int32), _combine(self._rule[metric], inverse, values, len(distinct)))
+
+    def inclusive(self, metric: str) -> Column:
+        """What each node and all below it have, over all locations."""
+        if metric not in self._inclusive:
+            self._inclusive[metric] = self._rolled_up(metric, self.exclusive(metric))
+        return self._inclusive[metric]
+
+    def _rolled_up(self, metric: str, own: Column) -> Column:
+        rule = self._rule.get(metric, Aggregation.SUM)
+        if rule == Aggregation.DERIVED or not len(own):
+            return own
+        n = len(self.tree)
+        measured = np.flatnonzero(self.tree.inclusive(own.mask(n).astype(np.float64)) > 0).astype(np.int32)
+        if rule == Aggregation.SUM:
+            return Column(measured, self.tree.inclusive(own.dense(n))[measured])
+        # Maxima rise level by level, the deepest first.
+        largest = own.dense(n, missing=-np.inf)
+        depth = self.tree.depth
+        for level in range(int(depth.max(initial=0)), 0, -1):
+            nodes = np.flatnonzero(depth == level)
+            np.maximum.at(largest, self.tree.parent[nodes], largest[nodes])
+        return Column(measured, largest[measured])
+
+    def per_location(self, metric: str, nodes: IntArray, *, inclusive: bool = True) -> FloatArray:
+        """Array (locations × len(nodes)) of the values at chosen nodes; 0 where a location has none."""
+        result = np.zeros((self.locations, len(nodes)))
+        if metric not in self._triples:
+            return result
+        at, where, values = self._triples[metric]
+        for location in np.unique(where).tolist():
+            mine = where == location
+            dense = np.bincount(at[mine], weights=values[mine], minlength=len(self.tree)).astype(np.float64)
+            result[location] = (self.tree.inclusive(dense) if inclusive else dense)[nodes]
+        return result
+
+    def grouped(self, metric: str, group: IntArray, groups: int) -> FloatArray:
+        """Array (locations × groups): exclusive values added up by `group` (one number per node, −1 for none)."""
+        if metric not in self._triples or not groups:
+            return np.zeros((self.locations, groups))
+        at, where, values = self._triples[metric]
+        member = group[at] >= 0
+        key = where[member].astype(np.int64) * groups + group[at[member]]
+        sums = np.bincount(key, weights=values[member], minlength=self.locations * groups)
+        return sums.astype(np.float64).reshape(self.locations, groups)
+
+    def location_totals(self, metric: str) -> FloatArray:
+        """Total of each location; NaN where a location has no value of this metric."""
+        totals = np.full(self.locations, np.nan)
+        if metric in self._triples:
+            _, where, values = self._triples[metric]
+            measured = np.unique(where)
+            totals[measured] = np.bincount(where, weights=values, minlength=self.locations)[measured]
+        return totals
+
+    def derived_total(self, metric: str) -> float:
+        """A derived metric of the whole run; NaN where it was not given."""
+        return self._totals.get(metric, float("nan"))
+
+
+def _combine(rule: Aggregation, group: NDArray[np.intp], values: FloatArray, groups: int) -> FloatArray:
+    if rule == Aggregation.SUM:
+        return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
+    if rule == Aggregation.MAX:
+        largest = np.full(groups, -np.inf)
+        np.maximum.at(largest, group, values)
+        return largest
+    count = np.bincount(group, minlength=groups)
+    return np.bincount(group, weights=values, minlength=groups) / np.maximum(count, 1)
