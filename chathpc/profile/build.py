@@ -10,35 +10,62 @@ from chathpc.profile.metric import Metric
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, IntArray, NodeKind, Relation
 
+#: A step over a level takes about as long as a step over so many nodes.
+_LEVEL = 40
+
 
 def preorder(parent: IntArray) -> IntArray:
     """The order in which nodes stand in preorder: entry k is the old index of the node at new position k.
 
-    `parent[i] < i`, −1 for roots; siblings keep their order. One vectorised step for each level of the tree.
+    `parent[i] < i`, −1 for roots; siblings keep their order. One vectorised step for each level of a wide tree, one
+    plain step for each node of a deep one.
     """
     n = len(parent)
     depth = depths(parent)
+    size = _sizes(parent, depth)
+    position = np.empty(n, dtype=np.int64)
+    if (int(depth.max(initial=0)) + 1) * _LEVEL > n:
+        free, slots, sizes = [0] * (n + 1), [0] * n, size.tolist()
+        for node, above in enumerate(parent.tolist()):
+            slots[node] = slot = free[above]  # the free slot of the roots is the last one
+            free[above] += sizes[node]
+            free[node] = slot + 1
+        position[:] = slots
+    else:
+        by_depth = np.argsort(depth, kind="stable").astype(np.int64)
+        edges = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
+        for level in range(len(edges) - 1):
+            nodes = by_depth[edges[level] : edges[level + 1]]
+            above_all = parent[nodes].astype(np.int64)
+            grouped = np.argsort(above_all, kind="stable")
+            nodes, above_all = nodes[grouped], above_all[grouped]
+            before = np.cumsum(size[nodes]) - size[nodes]
+            first = np.ones(len(nodes), dtype=bool)
+            first[1:] = above_all[1:] != above_all[:-1]
+            base = before[np.maximum.accumulate(np.where(first, np.arange(len(nodes)), 0))]
+            start = np.zeros(len(nodes), dtype=np.int64) if level == 0 else position[above_all] + 1
+            position[nodes] = start + before - base
+    order = np.empty(n, dtype=np.int32)
+    order[position] = np.arange(n, dtype=np.int32)
+    return order
+
+
+def _sizes(parent: IntArray, depth: IntArray) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Number of nodes in the subtree of each node, itself included; parents stand before their children."""
+    n = len(parent)
+    if (int(depth.max(initial=0)) + 1) * _LEVEL > n:
+        sizes, above = [1] * n, parent.tolist()
+        for node in range(n - 1, -1, -1):
+            if above[node] >= 0:
+                sizes[above[node]] += sizes[node]
+        return np.array(sizes, dtype=np.int64)
     size = np.ones(n, dtype=np.int64)
     by_depth = np.argsort(depth, kind="stable").astype(np.int64)
     edges = np.searchsorted(depth[by_depth], np.arange(int(depth.max(initial=-1)) + 2))
     for level in range(len(edges) - 2, 0, -1):
         nodes = by_depth[edges[level] : edges[level + 1]]
         np.add.at(size, parent[nodes], size[nodes])
-    position = np.empty(n, dtype=np.int64)
-    for level in range(len(edges) - 1):
-        nodes = by_depth[edges[level] : edges[level + 1]]
-        above = parent[nodes].astype(np.int64)
-        grouped = np.argsort(above, kind="stable")
-        nodes, above = nodes[grouped], above[grouped]
-        before = np.cumsum(size[nodes]) - size[nodes]
-        first = np.ones(len(nodes), dtype=bool)
-        first[1:] = above[1:] != above[:-1]
-        base = before[np.maximum.accumulate(np.where(first, np.arange(len(nodes)), 0))]
-        start = np.zeros(len(nodes), dtype=np.int64) if level == 0 else position[above] + 1
-        position[nodes] = start + before - base
-    order = np.empty(n, dtype=np.int32)
-    order[position] = np.arange(n, dtype=np.int32)
-    return order
+    return size
 
 
 def depths(parent: IntArray) -> IntArray:
@@ -59,16 +86,7 @@ def depths(parent: IntArray) -> IntArray:
 
 def ends(parent: IntArray) -> IntArray:
     """Ends of the subtrees of nodes that stand in preorder."""
-    n = len(parent)
-    depth = depths(parent)
-    end = np.full(n, n, dtype=np.int64)
-    # The subtree of i ends at the next node that is not deeper. Level by level: the next node of depth ≤ d.
-    for level in range(int(depth.max(initial=-1)) + 1):
-        stops = np.flatnonzero(depth <= level)
-        nodes = np.flatnonzero(depth == level)
-        after = np.searchsorted(stops, nodes, side="right")
-        end[nodes] = np.append(stops, n)[after]
-    return end.astype(np.int32)
+    return (np.arange(len(parent)) + _sizes(parent, depths(parent))).astype(np.int32)
 
 
 class TreeBuilder:
