@@ -29,8 +29,13 @@ class Broken:
 class Installed:
     """The adapters of one or several packages, in the order in which they are asked, and what could not be loaded."""
 
-    adapters: tuple[Adapter, ...]
+    by_package: tuple[tuple[str, Adapter], ...]
     broken: tuple[Broken, ...] = ()
+
+    @property
+    def adapters(self) -> tuple[Adapter, ...]:
+        """The adapters without the names of their packages."""
+        return tuple(adapter for _, adapter in self.by_package)
 
 
 @lru_cache(maxsize=1)
@@ -64,19 +69,19 @@ def every_adapter() -> Iterator[Adapter]:
 
 
 def _load(points: Iterator[EntryPoint]) -> Installed:
-    adapters: list[Adapter] = []
+    found: list[tuple[str, Adapter]] = []
     broken: list[Broken] = []
     for point in points:
         try:
-            found = point.load()
+            loaded = point.load()
         except Exception as error:  # noqa: BLE001  whatever another package raises must not stop ours
             broken.append(Broken(point.name, _package(point), clean(f"{type(error).__name__}: {error}")[:300]))
             continue
-        if isinstance(found, Adapter):
-            adapters.append(found)
+        if isinstance(loaded, Adapter):
+            found.append((_package(point), loaded))
         else:
             broken.append(Broken(point.name, _package(point), f"{point.value} is no chathpc Adapter"))
-    return Installed(tuple(sorted(adapters, key=lambda adapter: (adapter.order, adapter.name))), tuple(broken))
+    return Installed(tuple(sorted(found, key=lambda pair: (pair[1].order, pair[1].name))), tuple(broken))
 
 
 def _package(point: EntryPoint) -> str:

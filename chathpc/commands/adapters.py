@@ -26,21 +26,31 @@ def list_adapters(form: str | None, output: str | None) -> None:
     """
     from chathpc.adapters.registry import built_in, third_party
 
-    installed = [*built_in().adapters, *third_party().adapters]
-    rows = [(adapter.name, adapter.reads, adapter.needs()) for adapter in installed]
+    found = [(adapter, "") for adapter in built_in().adapters]
+    found += [(adapter, package) for package, adapter in third_party().by_package]
+    rows = [(one.name, one.reads, one.needs(), package) for one, package in found]
     broken = [*built_in().broken, *third_party().broken]
-    rows += [(one.name, f"an adapter of {one.package or 'another package'}", one.reason) for one in broken]
+    rows += [(one.name, "", f"does not load: {one.reason}", one.package) for one in broken]
     if chosen_format(form, output) == "json":
         content = [
-            {"format": name, "reads": reads, "available": not missing, "needs": missing or None}
-            for name, reads, missing in rows
+            {
+                "format": name,
+                "reads": reads,
+                "available": not needs,
+                "needs": needs or None,
+                "package": package or "chathpc",
+            }
+            for name, reads, needs, package in rows
         ]
         answer(json.dumps(content, indent=2) + "\n", output)
         return
     from chathpc.reports.page import Page
 
     page = Page(style_for(output))
-    for name, reads, missing in rows:
-        page.paragraph(f"{name}: {f'unavailable, needs {missing}' if missing else 'available'}", indent=0, style="bold")
-        page.paragraph(reads)
+    for name, reads, needs, package in rows:
+        page.paragraph(f"{name}{f' ({package})' if package else ''}", indent=0, style="bold")
+        if reads:
+            page.paragraph(reads)
+        if needs:
+            page.paragraph(f"Here: {needs}")
     answer(page.text(), output)

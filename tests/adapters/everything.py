@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,6 +33,10 @@ def read_everything(path: Path) -> Profile:
 
 def touch_everything(profile: Profile) -> None:
     """Ask for every table, column, location, lane and source; ValueError for what does not hold together."""
+    import chathpc
+    from chathpc.profile.intervals import length
+    from chathpc.profile.timeline import DEVICE_LANES
+
     profile.tree.check()
     nodes = np.unique(np.linspace(0, max(len(profile.tree) - 1, 0), NODES).astype(np.int32))[: len(profile.tree)]
     for node in nodes.tolist():
@@ -67,10 +73,23 @@ def touch_everything(profile: Profile) -> None:
                 raise ValueError("a lane of the timeline names a node that is not in the tree")
             if not 0 <= lane.location < len(profile.where):
                 raise ValueError("a lane of the timeline names a location that does not exist")
+        for spans in timeline.intervals:
+            if len(spans) and (int(spans.node.max()) >= len(profile.tree) or int((spans.end < spans.start).sum())):
+                raise ValueError("an interval of the timeline ends before it begins, or names no node")
+            if spans.location >= len(profile.where):
+                raise ValueError("an interval of the timeline names a location that does not exist")
+        for device in timeline.devices:
+            idle = length(timeline.idle(device))
+            if idle + length(timeline.busy(*DEVICE_LANES, device=device)) != timeline.end - timeline.begin:
+                raise ValueError("busy and idle time of a device are not the whole recording")
+    chathpc.explain(profile)
 
 
 def warm_up() -> None:
     """Import what reading imports, so that it is not counted as a case's time and memory."""
+    for package in ("caliperreader", "darshan", "hatchet", "otf2", "pandas", "pycubexr", "sqlite3", "subprocess"):
+        if importlib.util.find_spec(package) is not None:
+            importlib.import_module(package)
     from tests.synthetic import programs
     from tests.synthetic.hpctoolkit_v4 import write
 

@@ -172,20 +172,30 @@ def test_metrics_says_what_the_data_cannot_tell(run: Run, calls: Calls, monkeypa
     assert content["not_collected"] == {"cache misses": "hpcrun -e cache-misses"}
 
 
-def test_adapters_list_names_every_format(run: Run) -> None:
-    from chathpc.adapters.load import ADAPTERS
+def test_adapters_list_names_every_format_and_what_it_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.adapters import registry
+    from chathpc.adapters.adapter import Adapter
 
-    names = [adapter.name for adapter in ADAPTERS]
-    assert [entry["format"] for entry in json.loads(run("adapters", "list", "--format", "json").out)] == names
-    assert all(name in run("adapters", "list").out for name in names)
-
-
-def test_an_adapter_that_lacks_a_package_says_which(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chathpc.adapters import load
-
-    broken = load.Adapter("broken", "what cannot be read here", "no_such_package.inside")
-    monkeypatch.setattr(load, "ADAPTERS", (broken,))
-    assert "broken: unavailable, needs no_such_package" in run("adapters", "list").out
+    ours = registry.built_in()
+    listed = json.loads(run("adapters", "list", "--format", "json").out)
+    assert [entry["format"] for entry in listed] == [adapter.name for adapter in ours.adapters]
+    assert {entry["package"] for entry in listed} == {"chathpc"}
+    lacking = Adapter("far", "far files", lambda glance: False, lambda path: 1 / 0, needs=lambda: "install 'far'")  # type: ignore[arg-type,return-value]
+    theirs = registry.Installed((("far-tools", lacking),), (registry.Broken("odd", "odd-tools", "no such module"),))
+    monkeypatch.setattr(registry, "third_party", lambda: theirs)
+    text = run("adapters", "list").out
+    assert all(f"{adapter.name}\n" in text for adapter in ours.adapters)
+    assert "far (far-tools)\n   far files\n   Here: install 'far'\n" in text
+    assert "odd (odd-tools)\n   Here: does not load: no such module\n" in text
+    far, odd = json.loads(run("adapters", "list", "--format", "json").out)[-2:]
+    assert far == {
+        "format": "far",
+        "reads": "far files",
+        "available": False,
+        "needs": "install 'far'",
+        "package": "far-tools",
+    }
+    assert odd["available"] is False
 
 
 def test_doctor_names_versions_and_remedies_and_never_fails(

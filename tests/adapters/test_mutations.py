@@ -1,0 +1,51 @@
+"""Damaged input of every format is read or refused, with words, in bounded time and memory."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.adapters import mutations
+from tests.adapters.contained import Server
+
+CASES = 150
+
+
+@pytest.mark.parametrize("format", mutations.formats())
+def test_damaged_input_is_read_or_refused(format: str, tmp_path: Path) -> None:
+    bases = mutations.write_bases(format, tmp_path / "bases")
+    results = list(mutations.run(range(CASES), bases, tmp_path))
+    assert len(results) == CASES
+    assert not [case for case, outcome in results if mutations.failed(case, outcome)], mutations.table(results)
+    kinds = {outcome.kind for _, outcome in results}
+    assert "profile" in kinds, mutations.table(results)
+    assert kinds & {"refused", "late"}, mutations.table(results)
+
+
+@pytest.mark.parametrize("format", mutations.formats())
+def test_undamaged_input_is_read(format: str, tmp_path: Path) -> None:
+    bases = mutations.write_bases(format, tmp_path / "bases")
+    assert bases
+    with Server(mutations.READER) as server:
+        for base in bases:
+            outcome = server.run(base)
+            assert outcome.kind == "profile", f"{base.name}: {outcome}"
+
+
+def test_a_case_is_the_same_every_time(tmp_path: Path) -> None:
+    (tmp_path / "base").mkdir()
+    (tmp_path / "base" / "a.json").write_text('{"a": [1, 2, {"b": "c"}], "d": 5}')
+    (tmp_path / "base" / "b.txt").write_text("one 1\ntwo 2\nthree 3\n")
+    (tmp_path / "base" / "c.bin").write_bytes(bytes(range(256)) * 4)
+    changed = 0
+    for number in range(60):
+        first, one = mutations.make(number, [tmp_path / "base"], tmp_path / f"x{number}")
+        again, two = mutations.make(number, [tmp_path / "base"], tmp_path / f"y{number}")
+        assert first == again
+        contents = [
+            {p.name: p.read_bytes() for p in mutations.files_of(path)} for path in (one, two, tmp_path / "base")
+        ]
+        assert contents[0] == contents[1]
+        changed += contents[0] != contents[2]
+    assert changed > 45
