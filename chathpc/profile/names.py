@@ -36,7 +36,7 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     name = _SUFFIX.sub("", name)
     if len(name) <= width:
         return name
-    scopes = _scopes(name)
+    scopes = scopes_of(name)
     scopes[0] = _without_return_type(scopes[0])
     while len(scopes) > 1:
         short = "::".join(scopes)
@@ -120,7 +120,7 @@ def _plain_at(name: str, position: int) -> str:
     return ""
 
 
-def _scopes(name: str) -> list[str]:
+def scopes_of(name: str) -> list[str]:
     """`name` split at `::` outside of brackets."""
     parts = [""]
     depth = 0
