@@ -97,8 +97,8 @@ class TreeBuilder:
     """
 
     def __init__(self) -> None:
-        self._index: dict[tuple[int, int, int, int, int, int, int], int] = {}
-        self._rows: list[tuple[int, int, int, int, int, int, int]] = []
+        self._index: dict[tuple[int, int, int, int, int, int, int, int], int] = {}
+        self._rows: list[tuple[int, int, int, int, int, int, int, int]] = []
         self._relation: list[int] = []
         self._tables: tuple[dict[str, int], dict[str, int], dict[str, int]] = ({}, {}, {})
         self._values: dict[str, tuple[list[int], list[int], list[float]]] = {}
@@ -117,8 +117,12 @@ class TreeBuilder:
         module: str | None = None,
         relation: Relation | None = None,
         offset: int = 0,
+        apart: int = 0,
     ) -> int:
-        """Number of the child of `parent` (−1: a root) with these properties; it is made if there is none."""
+        """Number of the child of `parent` (−1: a root) with these properties; it is made if there is none.
+
+        Children that are equal but for `apart` are nodes of their own: one kernel in two launch configurations.
+        """
         names, files, modules = self._tables
         key = (
             parent,
@@ -128,6 +132,7 @@ class TreeBuilder:
             max(line, 0),
             -1 if not module else modules.setdefault(module, len(modules)),
             offset,
+            apart,
         )
         found = self._index.get(key)
         if found is None:
@@ -155,7 +160,7 @@ class TreeBuilder:
 
     def finish(self, metrics: Iterable[Metric], locations: int = 1) -> tuple[CallTree, SparseValues, IntArray]:
         """The tree, its values, and for each number that `node` gave the node's index in the tree."""
-        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 7)
+        rows = np.array(self._rows, dtype=np.int64).reshape(-1, 8)
         names, files, modules = self._tables
         tree, place = tree_of_columns(
             rows[:, 0].astype(np.int32), kind=rows[:, 1].astype(np.uint8),
