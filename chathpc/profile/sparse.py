@@ -43,11 +43,11 @@ class SparseValues:
         if len(where) and (int(where.min()) < 0 or int(where.max()) >= self.locations):
             raise ValueError("a value belongs to no location")
         key, inverse = np.unique(where * len(self.tree) + nodes, return_inverse=True)
-        combined = _combine(metric.aggregation, inverse, values, len(key))
+        amounts = combined(metric.aggregation, inverse, values, len(key))
         self._triples[metric.id] = (
             key % max(len(self.tree), 1),
             (key // max(len(self.tree), 1)).astype(np.int32),
-            combined,
+            amounts,
         )
         self._rule[metric.id] = metric.aggregation
         self._totals[metric.id] = total
@@ -61,29 +61,14 @@ class SparseValues:
         if self.locations == 1:
             return Column(nodes.astype(np.int32), values)
         distinct, inverse = np.unique(nodes, return_inverse=True)
-        return Column(distinct.astype(np.int32), _combine(self._rule[metric], inverse, values, len(distinct)))
+        return Column(distinct.astype(np.int32), combined(self._rule[metric], inverse, values, len(distinct)))
 
     def inclusive(self, metric: str) -> Column:
         """What each node and all below it have, over all locations."""
         if metric not in self._inclusive:
-            self._inclusive[metric] = self._rolled_up(metric, self.exclusive(metric))
+            rule = self._rule.get(metric, Aggregation.SUM)
+            self._inclusive[metric] = rolled_up(self.tree, self.exclusive(metric), rule)
         return self._inclusive[metric]
-
-    def _rolled_up(self, metric: str, own: Column) -> Column:
-        rule = self._rule.get(metric, Aggregation.SUM)
-        if rule == Aggregation.DERIVED or not len(own):
-            return own
-        n = len(self.tree)
-        measured = np.flatnonzero(self.tree.inclusive(own.mask(n).astype(np.float64)) > 0).astype(np.int32)
-        if rule == Aggregation.SUM:
-            return Column(measured, self.tree.inclusive(own.dense(n))[measured])
-        # Maxima rise level by level, the deepest first.
-        largest = own.dense(n, missing=-np.inf)
-        depth = self.tree.depth
-        for level in range(int(depth.max(initial=0)), 0, -1):
-            nodes = np.flatnonzero(depth == level)
-            np.maximum.at(largest, self.tree.parent[nodes], largest[nodes])
-        return Column(measured, largest[measured])
 
     def per_location(self, metric: str, nodes: IntArray, *, inclusive: bool = True) -> FloatArray:
         """Array (locations × len(nodes)) of the values at chosen nodes; 0 where a location has none."""
@@ -121,7 +106,8 @@ class SparseValues:
         return self._totals.get(metric, float("nan"))
 
 
-def _combine(rule: Aggregation, group: NDArray[np.intp], values: FloatArray, groups: int) -> FloatArray:
+def combined(rule: Aggregation, group: NDArray[np.intp], values: FloatArray, groups: int) -> FloatArray:
+    """`values` by `group`: sums, maxima, or means for derived metrics."""
     if rule == Aggregation.SUM:
         return np.bincount(group, weights=values, minlength=groups).astype(np.float64)
     if rule == Aggregation.MAX:
@@ -130,3 +116,21 @@ def _combine(rule: Aggregation, group: NDArray[np.intp], values: FloatArray, gro
         return largest
     count = np.bincount(group, minlength=groups)
     return np.bincount(group, weights=values, minlength=groups) / np.maximum(count, 1)
+
+
+def rolled_up(tree: CallTree, own: Column, rule: Aggregation) -> Column:
+    """Inclusive values of `own`, by the metric's rule; a derived metric's values stand at their own nodes only."""
+    if rule == Aggregation.DERIVED or not len(own):
+        return own
+    n = len(tree)
+    measured = np.flatnonzero(tree.inclusive(own.mask(n).astype(np.float64)) > 0).astype(np.int32)
+    if rule == Aggregation.SUM:
+        return Column(measured, tree.inclusive(own.dense(n))[measured])
+    # Maxima rise from the last node to the first: a child stands behind its parent. One pass, however deep the tree.
+    largest = own.dense(n, missing=-np.inf).tolist()
+    parents = tree.parent.tolist()
+    for node in range(n - 1, 0, -1):
+        above = parents[node]
+        if above >= 0 and largest[node] > largest[above]:
+            largest[above] = largest[node]
+    return Column(measured, np.array(largest)[measured])
