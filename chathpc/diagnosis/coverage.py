@@ -10,18 +10,23 @@ from chathpc.profile.tree import NodeKind
 
 #: Times of host threads; a profile of a device alone has only the device's.
 HOST_TIME = tuple(name for name in TIME_METRICS if name.startswith("cpu."))
+#: What stands for the time where none was recorded.
+NO_TIME = ("cpu.samples", "cpu.instructions")
 
 
 def not_collected(profile: Profile) -> Mapping[str, str]:
-    """What is missing → the command that would collect it; only what bears on this kind of profile."""
+    """What is missing → the command that would collect it; only what bears on this kind of profile.
+
+    Where the adapter says how its own tool collects it, that is kept.
+    """
     metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
-    missing: dict[str, str] = dict(profile.not_collected)
+    missing: dict[str, str] = {}
     has_gpu = any(name.startswith("gpu.") for name in metrics)
     program = (
         f"./{profile.title}" if profile.title and "/" not in profile.title and " " not in profile.title else "./app"
     )
     host = profile.time is not None and profile.time.id in HOST_TIME
-    if profile.time is None or not host:
+    if profile.time is None or not host or profile.time.id in NO_TIME:
         missing["host time"] = f"hpcrun -e REALTIME -t {program}"
     elif profile.time.clock == Clock.CPU:
         missing["waiting (blocked and sleeping threads)"] = f"hpcrun -e REALTIME -t {program}"
@@ -37,4 +42,5 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
         missing["source lines, loops and inlined functions"] = (
             "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
         )
-    return missing
+    own = dict(profile.not_collected)
+    return own | {what: command for what, command in missing.items() if what not in own}

@@ -36,7 +36,9 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     findings, evidence = _number(facts, ranked[:MOST_FINDINGS])
     notes = _notes(facts)
     has_device = any(name.startswith("gpu.") and metric.has_values for name, metric in profile.metrics.items())
-    if not enough_host and not has_device:
+    if profile.insufficient:
+        verdict, findings, evidence = Verdict.INSUFFICIENT, (), ()
+    elif not enough_host and not has_device:
         verdict = Verdict.INSUFFICIENT
     elif any(_weight(draft) >= common()["verdict_weight"].value for draft in ranked):
         verdict = Verdict.BOTTLENECK
@@ -187,12 +189,13 @@ _HARDLY = 0.01
 def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
     """The verdict in one sentence."""
     if verdict == Verdict.INSUFFICIENT:
+        if facts.profile.insufficient:
+            return facts.profile.insufficient
         if facts.profile.time is None or not facts.total:
             return "The profile has no time of the program, so nothing can be said about what costs time."
-        return (
-            f"About {numbers.count(round(facts.samples))} samples are too few for any percentage: run longer, or sample more often "
-            f"(hpcrun -e REALTIME@1000)."
-        )
+        how = " (hpcrun -e REALTIME@1000)" if facts.profile.format.startswith("HPCToolkit") else ""
+        counted = numbers.count(round(facts.samples))
+        return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
     if verdict == Verdict.BOTTLENECK:
         return findings[0].summary
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)

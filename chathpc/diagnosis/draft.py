@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, sqrt
+from math import erf, isfinite, sqrt
 
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
@@ -56,6 +56,8 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     approximation of the binomial); the belief by the number of signs; and 0.8 for each thing that speaks against it.
     """
     samples = facts.samples if draft.samples is None else draft.samples
+    if not isfinite(samples):
+        samples = 0.0
     share = min(max(draft.share, 0.0), 1.0)
     error = sqrt(share * (1 - share) / samples) if samples else 0.0
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
@@ -86,11 +88,11 @@ def of_total(facts: Facts, value: float) -> str:
 _NEARLY_ALL = 0.95
 
 
-def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "the time") -> str:
+def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "") -> str:
     """Part of the total that a place has of a cost, and that of all places where the others have a part worth naming:
     `77.8 % of the time`, `44.7 % of the time (77.8 % with other places)`.
     """
-    share = f"{numbers.percent(here / facts.total)} of {of}"
+    share = f"{numbers.percent(here / facts.total)} of {of or facts.whole}"
     if here >= _NEARLY_ALL * everywhere:
         return share
     return f"{share} ({numbers.percent(everywhere / facts.total)} with other places)"
@@ -112,7 +114,8 @@ def fact(
     """
     name = metric or facts.metric
     source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
-    tool = facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format
+    tool = facts.profile.metrics[name].tool if name in facts.profile.metrics else ""
+    tool = tool or (facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format)
     return Evidence(
         id="",
         statement=statement,

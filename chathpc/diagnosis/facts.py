@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from math import sqrt
+from math import inf, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -91,7 +91,8 @@ class Facts:
 
     @cached_property
     def samples(self) -> float:
-        """Number of samples behind `total`: from the trace and from the values of nodes that may have had one sample.
+        """Number of samples behind `total`: from the trace and from the values of nodes that may have had one sample;
+        infinite where times were measured from beginning to end, so that shares have no sampling error.
 
         Such a value (the tenth from below of a hundred, as the very smallest can be an artefact of starting a counter) may
         stand for several samples, so the number is rather too small. Where few nodes have a value even the smallest is hardly
@@ -101,6 +102,8 @@ class Facts:
         measured = self.time[self.time > 0]
         if not len(measured):
             return 0.0
+        if self.profile.timed:
+            return inf
         period = float(np.quantile(measured, 0.1, method="lower"))
         if len(measured) < FEW_VALUES and self.in_seconds:
             period = min(period, DEFAULT_PERIOD)
@@ -118,6 +121,11 @@ class Facts:
     def in_seconds(self) -> bool:
         """True if the time metric is a time, not a count of cycles."""
         return self.profile.metrics[self.metric].unit == Unit.SECONDS
+
+    @property
+    def whole(self) -> str:
+        """What shares are parts of: the time, or the samples or instructions that stand for it."""
+        return {"cpu.samples": "the samples", "cpu.instructions": "the instructions"}.get(self.metric, "the time")
 
     def seconds(self, value: float) -> float | None:
         """`value` of the time metric if that is in seconds."""

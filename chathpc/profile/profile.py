@@ -21,11 +21,14 @@ if TYPE_CHECKING:
     import networkx
     import pandas as pd
 
-    from chathpc.profile.remark import Device, Remark
+    from chathpc.profile.remark import Device, Disagreement, Remark
     from chathpc.profile.timeline import Timeline
 
-#: Ids under which the time of CPU threads may be found, the one to explain first.
-TIME_METRICS = ("cpu.time.wall", "cpu.time", "cpu.cycles", "gpu.time", "host.time")
+#: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
+#: samples stand for it, and then numbers of instructions.
+TIME_METRICS = (
+    "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "cpu.instructions",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +71,8 @@ class Profile:
     `sample_count` is the number of time samples where the tool tells it. `caveats` are sentences; `not_collected` maps
     what is missing to the command that would collect it. `timed` is True where times were measured from beginning to end
     (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
-    empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found.
+    empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
+    `disagreements` what joined views of several tools measured differently.
     """
 
     format: str
@@ -87,6 +91,7 @@ class Profile:
     insufficient: str = ""
     devices: Mapping[int, Device] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
+    disagreements: tuple[Disagreement, ...] = ()
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 
@@ -106,8 +111,8 @@ class Profile:
 
     @cached_property
     def time(self) -> Metric | None:
-        """The metric that stands for the time of the host: wall clock before CPU clock before cycles; None without
-        any.
+        """The metric that stands for the time of the host: wall clock before CPU clock before cycles, samples and
+        instructions; None without any.
         """
         for name in TIME_METRICS:
             metric = self.metrics.get(name)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Diagnosis, Place
+from chathpc.diagnosis.records import Diagnosis, Place, Verdict
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import (
@@ -280,3 +280,34 @@ def test_a_place_is_short_for_a_reader() -> None:
     assert Place(file="/src/heat.c", line=12).short == "heat.c:12"
     assert Place(file="heat.c").short == "heat.c"
     assert Place().short == ""
+
+
+def test_an_adapters_own_command_is_kept() -> None:
+    waiting = "waiting (blocked and sleeping threads)"
+    profile = build(main(line("app.c:2", time=1.0)), not_collected={waiting: "perf trace -s ./heat"})
+    assert diagnosed(profile).not_collected[waiting] == "perf trace -s ./heat"
+
+
+def test_without_time_the_samples_or_instructions_stand_for_it() -> None:
+    for metric, words in (("cpu.samples", "the samples"), ("cpu.instructions", "the instructions")):
+        profile = build(main(line("app.c:2", values={metric: 4000.0}), function("other", values={metric: 1000.0})))
+        diagnosis = diagnosed(replace(profile, sample_count=5000.0))
+        assert diagnosis.findings[0].summary == f"main has 80.0 % of {words}, most of it at app.c:2."
+        assert diagnosis.findings[0].seconds is None
+        assert "host time" in diagnosis.not_collected
+
+
+def test_times_that_were_measured_have_no_sampling_error() -> None:
+    profile = replace(build(main(line("app.c:2", time=1e-3), function("other", time=1e-3))), timed=True)
+    diagnosis = diagnosed(profile)
+    assert diagnosis.verdict == Verdict.HEALTHY
+    assert diagnosis.findings[0].confidence_reason == "2 independent signs, times measured, not sampled"
+    assert Facts(profile).error(0.5) == 0
+
+
+def test_what_the_adapter_calls_insufficient_gets_no_finding() -> None:
+    profile = replace(build(main(line("app.c:2", time=1.0))), insufficient="Every value is missing.")
+    diagnosis = diagnosed(profile)
+    assert diagnosis.verdict == Verdict.INSUFFICIENT
+    assert diagnosis.headline == "Every value is missing."
+    assert diagnosis.findings == () and diagnosis.evidence == ()

@@ -64,7 +64,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
             evidence.append(
                 fact(
                     facts,
-                    f"Its hottest line is {place.short}{loop_words}: {time_text(facts, at_line)}, {numbers.percent(at_line / facts.total)} of the time.",
+                    f"Its hottest line is {place.short}{loop_words}: {time_text(facts, at_line)}, {numbers.percent(at_line / facts.total)} of {facts.whole}.",
                     at_line,
                     subject=place.short,
                     how="time by source line, library calls counted for the calling line",
@@ -74,7 +74,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         yield Draft(
             cause=entry.id,
             where=place,
-            summary=f"{readable} has {numbers.percent(share)} of the time"
+            summary=f"{readable} has {numbers.percent(share)} of {facts.whole}"
             + (f", most of it at {place.short}." if hot.line >= 0 and at_line > 0.5 * cost else "."),
             cost=cost,
             share=share,
@@ -317,7 +317,7 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{place.function} calls itself {level} levels deep and holds {numbers.percent(share)} of the time.",
+        summary=f"{place.function} calls itself {level} levels deep and holds {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
