@@ -310,4 +310,5 @@ def test_what_the_adapter_calls_insufficient_gets_no_finding() -> None:
     diagnosis = diagnosed(profile)
     assert diagnosis.verdict == Verdict.INSUFFICIENT
     assert diagnosis.headline == "Every value is missing."
-    assert diagnosis.findings == () and diagnosis.evidence == ()
+    assert diagnosis.findings == ()
+    assert diagnosis.evidence == ()
