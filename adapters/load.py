@@ -15,13 +15,17 @@ from chathpc.profile.text import clean
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
-    """Read the profile at `path`, whatever known format it is in.
+    """Read the profile at `path`, whatever known format it is in; several paths are views of one run and are joined.
 
     `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an
-    unknown `format` and for several paths, which chathpc cannot join yet.
+    unknown `format` and for a path that is given twice.
     """
     if more:
-        raise UsageError("Several profiles cannot be joined yet.", hint="Give one path.")
+        from chathpc.profile.merge import merge
+
+        places = [Path(one) for one in (path, *more)]
+        _refuse_repeated(places)
+        return merge([load(place, format=format) for place in places])
     place = Path(path)
     _look(place)
     if format is not None:
@@ -30,6 +34,15 @@ def load(path: str | Path, *more: str | Path, format: str | None = None) -> Prof
     if adapter is None:
         raise AdapterError(f"not a profile that chathpc knows{_contents(place)}", path=place, hint=_hint(place))
     return _read(adapter, place)
+
+
+def _refuse_repeated(places: list[Path]) -> None:
+    seen: set[str] = set()
+    for place in places:
+        real = os.path.realpath(place)
+        if real in seen:
+            raise UsageError(f"{clean(str(place))} is given twice.", hint="Give each profile once.")
+        seen.add(real)
 
 
 def named(format: str) -> Adapter:

@@ -45,7 +45,8 @@ class Metric:
 
     `scale` turns the source's unit into `unit`: value in `unit` = value in the source × `scale`.
     `has_values` is False for a metric that the tool was told to collect and that has no value anywhere: nothing of the
-    kind happened, or the event did not work; a profile cannot tell which.
+    kind happened, or the event did not work; a profile cannot tell which. `tool` names what measured it where a profile
+    joins views of several tools.
     """
 
     id: str
@@ -58,6 +59,7 @@ class Metric:
     clock: Clock | None = None
     hidden: bool = False
     has_values: bool = True
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

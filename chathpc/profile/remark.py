@@ -24,6 +24,18 @@ class Remark:
 
 
 @dataclass(frozen=True, slots=True)
+class Disagreement:
+    """What two tools measured differently: `values` by tool, in `unit`; `subject` is the kernel or function at `node`."""
+
+    subject: str
+    quantity: str
+    metric: str
+    unit: str
+    values: tuple[tuple[str, float], tuple[str, float]]
+    node: int = -1
+
+
+@dataclass(frozen=True, slots=True)
 class Device:
     """A GPU as the tool describes it; None where it does not say.
 

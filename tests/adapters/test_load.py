@@ -52,9 +52,17 @@ def test_an_unknown_format_is_told_with_the_known_ones(database: Path) -> None:
     assert caught.value.hint == f"Known formats: {', '.join(adapter.name for adapter in built_in().adapters)}."
 
 
-def test_several_paths_cannot_be_joined(database: Path) -> None:
-    with pytest.raises(UsageError, match="cannot be joined"):
-        load(database, database)
+def test_several_paths_are_joined(database: Path, tmp_path: Path) -> None:
+    other = write(tmp_path / "other", programs.small()).path
+    joined = load(database, other)
+    assert joined.total(TIME) == 2 * 20.875
+    assert len(joined.sources) == 2
+
+
+def test_a_path_that_is_given_twice_is_refused(database: Path, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(database)
+    with pytest.raises(UsageError, match="given twice"):
+        load(database, tmp_path / "link")
 
 
 def test_a_path_that_does_not_exist(tmp_path: Path) -> None:

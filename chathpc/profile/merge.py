@@ -1,0 +1,222 @@
+"""Several views of one run as one profile: by kernel, source line and rank; what two tools say differently stays visible."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+import numpy as np
+
+from chathpc.profile.disagreement import disagreements
+from chathpc.profile.forest import Forest
+from chathpc.profile.gpu_counters import COUNTERS
+from chathpc.profile.location import Locations
+from chathpc.profile.merged_values import MergedValues, Owner, View
+from chathpc.profile.metric import Metric
+from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+
+if TYPE_CHECKING:
+    from chathpc.profile.timeline import Timeline
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+_PARTS = ("node", "rank", "thread", "gpu_context", "stream", "core")
+
+
+def merge(profiles: Sequence[Profile]) -> Profile:
+    """One profile of all `profiles`, which are views of one run by several tools, or of its ranks by one.
+
+    - A kernel that several views have is one node (names are compared demangled and normalised), with the lines and
+      instructions of all of them below; facts of a kernel are shared by all places that launch it.
+    - A metric that one tool measured on several ranks is one metric. One that several tools measured keeps its id for the
+      first (a tool that watches the run before one that replays kernels); the others' bears their name in front:
+      `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`.
+    - Locations of the same rank and thread are one.
+
+    Views are put in order by what they measure, so that the result does not depend on the order of the arguments where
+    tools differ.
+    """
+    if len(profiles) == 1:
+        return profiles[0]
+    views = sorted(profiles, key=lambda view: (_standing(view), tool_of(view)))
+    forest = Forest()
+    numbers, copies = zip(
+        *(forest.add(view.tree, _weight(view), _measured(view)) for view in views), strict=True
+    )  # fmt: skip
+    tree, index = forest.finish()
+    places = [np.where(own >= 0, index[np.maximum(own, 0)], np.int32(-1)).astype(np.int32) for own in numbers]
+    where, rows = _join_locations([view.where for view in views])
+    metrics, owners = _join_metrics(views)
+    values = MergedValues(
+        tree,
+        len(where),
+        [
+            View(view.values, place, row, (pairs[0], index[pairs[1]]))
+            for view, place, row, pairs in zip(views, places, rows, copies, strict=True)
+        ],
+        owners,
+        {name: metric.aggregation for name, metric in metrics.items()},
+    )
+    tools = list(dict.fromkeys(tool_of(view) for view in views))
+    several = len(tools) > 1
+    samples = [view.sample_count for view in views if view.sample_count is not None]
+    base = views[0]
+    return Profile(
+        format=" + ".join(dict.fromkeys(view.format for view in views)),
+        title=base.title,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=where,
+        sources=tuple(source for view in views for source in view.sources),
+        caveats=_sentences(views, several),
+        not_collected=_joined([view.not_collected for view in views]),
+        run=_joined([view.run for view in views]),
+        hardware=_joined([view.hardware for view in views]),
+        sample_count=(sum(samples) if not several else base.sample_count) if samples else None,
+        timed=base.timed,
+        insufficient=base.insufficient if all(view.insufficient for view in views) else "",
+        devices=_joined([view.devices for view in views]),
+        remarks=tuple(
+            replace(remark, node=int(place[remark.node]) if 0 <= remark.node < len(place) else -1)
+            for view, place in zip(views, places, strict=True)
+            for remark in view.remarks
+        ),
+        disagreements=tuple(
+            replace(found, node=int(places[0][found.node]) if found.node >= 0 else -1)
+            for other in views[1:]
+            if tool_of(other) != tool_of(base)
+            for found in disagreements(base, tool_of(base), other, tool_of(other))
+        ),
+        read_source=partial(_first_source, views),
+        read_timeline=partial(_timeline, views, places, rows),
+    )
+
+
+def tool_of(profile: Profile) -> str:
+    """The tool that measured a profile."""
+    return profile.sources[0].tool if profile.sources else profile.format
+
+
+def _standing(view: Profile) -> int:
+    """Whose numbers stand when several tools measured one thing: the least perturbing first, replayed kernels last."""
+    metrics = {name for name, metric in view.metrics.items() if metric.has_values}
+    if metrics & set(COUNTERS[:6]):
+        return 3
+    if any(name.startswith("cpu.") for name in metrics):
+        return 0
+    return 1 if metrics & {"host.time", "gpu.time"} else 2
+
+
+def _weight(view: Profile) -> FloatArray:
+    name = next((name for name in ("gpu.kernel.time", "gpu.time") if name in view.metrics), None)
+    return view.exclusive(name).dense(len(view.tree)) if name else np.zeros(len(view.tree))
+
+
+def _measured(view: Profile) -> BoolArray:
+    mask = np.zeros(len(view.tree), dtype=bool)
+    for name, metric in view.metrics.items():
+        if metric.has_values:
+            mask[view.exclusive(name).nodes] = True
+    return mask
+
+
+def _join_locations(every: Sequence[Locations]) -> tuple[Locations, list[IntArray]]:
+    """The distinct locations, and for each view the rows of its own."""
+    row: dict[tuple[int, ...], int] = {}
+    rows = []
+    for view, where in enumerate(every):
+        columns = [getattr(where, part).tolist() for part in _PARTS]
+        mine = []
+        for number, parts in enumerate(zip(*columns, strict=True)):
+            identity = parts[:-1]
+            # A place that says nothing of itself is a place of its own.
+            key = identity if any(part >= 0 for part in identity) else (-2, view, number)
+            mine.append(row.setdefault(key, len(row)))
+        rows.append(np.array(mine, dtype=np.int32))
+    joined = {part: np.full(len(row), -1, dtype=np.int64) for part in _PARTS}
+    for where, mine_rows in zip(every, rows, strict=True):
+        for part in _PARTS:
+            joined[part][mine_rows] = getattr(where, part)
+    return Locations.of(len(row), **joined), rows
+
+
+def _join_metrics(views: Sequence[Profile]) -> tuple[dict[str, Metric], dict[str, list[Owner]]]:
+    metrics: dict[str, Metric] = {}
+    owners: dict[str, list[Owner]] = {}
+    for number, view in enumerate(views):
+        tool = tool_of(view)
+        for name, metric in view.metrics.items():
+            known = metrics.get(name)
+            identifier = name
+            if known is not None and known.tool != tool:
+                if not metric.has_values:
+                    continue
+                if not known.has_values:
+                    owners[name] = []
+                    known = None
+                else:
+                    identifier = f"{_slug(tool)}.{name}"
+                    known = metrics.get(identifier)
+            if known is None:
+                metrics[identifier] = replace(metric, id=identifier, tool=tool)
+            elif metric.has_values and not known.has_values:
+                metrics[identifier] = replace(known, has_values=True)
+            owners.setdefault(identifier, []).append(Owner(number, name))
+    return metrics, owners
+
+
+def _slug(tool: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", tool.lower()).strip("-") or "other"
+
+
+def _sentences(views: Sequence[Profile], several: bool) -> tuple[str, ...]:
+    found = []
+    for view in views:
+        lead = f"{tool_of(view)}: " if several else ""
+        found += [lead + text for text in (*view.caveats, *([view.insufficient] if view.insufficient else []))]
+    return tuple(dict.fromkeys(found))
+
+
+def _joined(parts: Sequence[Mapping[Key, Value]]) -> dict[Key, Value]:
+    """All entries; the first view's where several have one."""
+    return {key: value for part in reversed(parts) for key, value in part.items()}
+
+
+def _first_source(views: Sequence[Profile], file: str, line: int, context: int) -> SourceExcerpt | None:
+    return next((found for view in views if (found := view.read_source(file, line, context)) is not None), None)
+
+
+def _timeline(views: Sequence[Profile], places: Sequence[IntArray], rows: Sequence[IntArray]) -> Timeline | None:
+    """The lanes of the first view that has intervals, else of the first with any: clocks of several tools do not agree.
+
+    Ranks that one tool recorded are laid side by side from the beginning of each.
+    """
+    from chathpc.profile.timeline import Timeline
+
+    found = [(view, number, line) for number, view in enumerate(views) if (line := view.timeline) is not None]
+    if not found:
+        return None
+    tool = tool_of(next((view for view, _, line in found if line.intervals), found[0][0]))
+    chosen = [(number, line) for view, number, line in found if tool_of(view) == tool]
+    lanes, spans, device = [], [], 0
+    for number, line in chosen:
+        shift = 0 if len(chosen) == 1 else line.begin
+        node, row = np.append(places[number], np.int32(-1)), np.append(rows[number], np.int32(-1))
+        lanes += [replace(lane, location=int(row[lane.location]), node=node[lane.node]) for lane in line.lanes]
+        spans += [
+            replace(
+                lane, location=int(row[lane.location]), node=node[lane.node], start=lane.start - shift,
+                end=lane.end - shift, device=lane.device if lane.device < 0 else lane.device + device,
+            )
+            for lane in line.intervals
+        ]  # fmt: skip
+        device += max(line.devices, default=-1) + 1
+    if len(chosen) == 1:
+        return Timeline(chosen[0][1].begin, chosen[0][1].end, tuple(lanes), tuple(spans))
+    return Timeline(0, max(line.end - line.begin for _, line in chosen), tuple(lanes), tuple(spans))
