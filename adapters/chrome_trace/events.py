@@ -1,0 +1,341 @@
+"""Events of a Chrome trace put into a recording: what Kineto writes by its categories, everything else by time."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from chathpc.adapters.traced.launches import join
+from chathpc.adapters.traced.operations import copy_lane, kernel_lane
+from chathpc.adapters.traced.recording import Facts, Recording, Role, nanoseconds
+from chathpc.profile.timeline import LaneKind
+from chathpc.profile.tree import NodeKind
+
+#: Categories of Kineto by what they hold; older ones on the right of each. HIP traces use the names of CUDA.
+_KERNEL, _COPY, _SET = ("kernel",), ("gpu_memcpy", "memcpy"), ("gpu_memset", "memset")
+_DEVICE = (*_KERNEL, *_COPY, *_SET)
+_API = re.compile(r"(?:\w+_)?(?:runtime|driver)$")
+_RANGES = ("user_annotation",)
+_OPERATORS = ("cpu_op", "operator")
+_FLOWS = ("ac2g", "async_gpu", "async_cpu_to_gpu")
+#: Not taken in: copies of what other events say (annotations and waits drawn on the device's tracks), and the profiler.
+_LEFT_OUT = ("gpu_user_annotation", "cuda_sync", "trace", "overhead", "mtia_ccp_events", "collective_comm")
+_COUNTED = "cuda_profiler_range"
+_PYTHON = re.compile(r"(?P<file>.{1,4000}?)\((?P<line>\d{1,9})\): (?P<name>.+)", re.S)
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+_STEP = re.compile(r"(ProfilerStep)[#*]?\d+$")
+#: Members of one event that are looked at when the end of a nested range looks for its beginning.
+_OPEN = 64
+_BIGGEST = 1 << 62
+
+
+class Events:
+    """Takes events one by one and keeps them in columns; `finish` closes what is open and joins kernels to launches."""
+
+    def __init__(self, path: Path) -> None:
+        self.recording = Recording(path)
+        self.kineto = False
+        self.dropped: Counter[str] = Counter()
+        self.process_names: dict[object, str] = {}
+        self.process_labels: dict[object, str] = {}
+        self.thread_names: dict[tuple[object, object], str] = {}
+        self.python = False
+        self._pids: list[object] = []
+        self._tids: list[tuple[object, object]] = []
+        self._calls: list[tuple[int, int]] = []
+        self._operators: list[tuple[int, int]] = []
+        self._correlated: list[tuple[int, int]] = []
+        self._external: list[tuple[int, int]] = []
+        self._tracks: list[tuple[tuple[object, object, int], int]] = []
+        self._flow_begins: list[tuple[int, int, int]] = []
+        self._flow_ends: dict[tuple[object, object, int], int] = {}
+        self._open: dict[int, tuple[array[int], array[int], array[int]]] = {}
+
+    def add(self, event: dict[str, Any]) -> None:
+        """Take one event in; what cannot be used is counted in `dropped`."""
+        phase = event.get("ph")
+        if phase == "X":
+            self._complete(event)
+        elif phase in ("B", "E"):
+            self._nested(event, begins=phase == "B")
+        elif phase == "M":
+            self._describe(event)
+        elif phase in ("s", "f"):
+            if event.get("cat") in _FLOWS:
+                self._flow(event, begins=phase == "s")
+        elif not isinstance(phase, str):
+            self.dropped["without a phase"] += 1
+
+    # -- events of one kind --------------------------------------------------------------------------------
+
+    def _complete(self, event: dict[str, Any]) -> None:
+        start, duration = to_nanoseconds(event.get("ts")), to_nanoseconds(event.get("dur", 0))
+        if start is None or duration is None or duration < 0 or not nanoseconds(start, start + duration):
+            self.dropped["with impossible times"] += 1
+            return
+        category, arguments = _text(event.get("cat")).lower(), event.get("args")
+        arguments = arguments if isinstance(arguments, dict) else {}
+        name = _text(event.get("name"))
+        if category in _DEVICE and ("stream" in arguments or "device" in arguments):
+            self.kineto = True
+            self._device(category, name, start, start + duration, event, arguments)
+        elif category == _COUNTED:
+            self.kineto = True
+            self._counters(name, start, arguments)
+        elif category in _LEFT_OUT or (name.startswith("Total ") and "avg ms" in arguments):
+            return
+        else:
+            self._host(category, name, start, start + duration, event, arguments)
+
+    def _host(
+        self, category: str, name: str, start: int, end: int, event: dict[str, Any], arguments: dict[str, Any]
+    ) -> None:
+        recording, role, kind = self.recording, Role.CODE, NodeKind.FUNCTION
+        file, line = "", 0
+        if category == "python_function":
+            self.kineto = self.python = True
+            name = _ADDRESS.sub("", name)
+            if (place := _PYTHON.fullmatch(name)) is not None:
+                file, line, name = place["file"], int(place["line"]), place["name"]
+        elif category in _RANGES:
+            role, kind, name = Role.RANGE, NodeKind.REGION, _STEP.sub(r"\1", name)
+        elif _API.fullmatch(category):
+            role = Role.API
+        number = recording.slice(self._thread(event), start, end, recording.frame_of(kind, name, file, line), role)
+        if role == Role.API:
+            self.kineto = True
+            if (key := _integer(arguments.get("correlation"))) is not None:
+                self._calls.append((key, number))
+        elif category in _OPERATORS:
+            self.kineto = True
+            if (key := _integer(arguments.get("External id", arguments.get("external id")))) is not None:
+                self._operators.append((key, number))
+
+    def _device(
+        self, category: str, name: str, start: int, end: int, event: dict[str, Any], arguments: dict[str, Any]
+    ) -> None:
+        recording = self.recording
+        device = _integer(arguments.get("device", event.get("pid"))) or 0
+        queue = _integer(arguments.get("stream", event.get("tid")))
+        stream = recording.stream_of(device, -1 if queue is None else queue)
+        if category in _KERNEL:
+            number = recording.kernel(stream, start, end, name, kernel_lane(name), _launch_facts(arguments))
+        elif category in _COPY:
+            lane = copy_lane(name, _text(arguments.get("kind")))
+            pageable = 1 if "pageable" in name.lower() else 0 if "->" in name and "Host" not in name else -1
+            size = _integer(arguments.get("bytes"))
+            number = recording.transfer(
+                stream, start, end, _without_size(name), lane, -1 if size is None else size, pageable
+            )
+        else:
+            number = recording.transfer(stream, start, end, name, LaneKind.MEMSET)
+        key = _integer(arguments.get("correlation"))
+        if key is not None:
+            self._correlated.append((key, number))
+        key = _integer(arguments.get("External id", arguments.get("external id")))
+        if key is not None:
+            self._external.append((key, number))
+        self._tracks.append(((_key(event.get("pid")), _key(event.get("tid")), start), number))
+
+    def _counters(self, name: str, start: int, arguments: dict[str, Any]) -> None:
+        """A kernel that was replayed to read counters: its times are no kernel's times."""
+        number = self.recording.kernel(self.recording.stream_of(0, -1), start, start, name, None)
+        for counter, value in arguments.items():
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and -1e300 < value < 1e300:
+                self.recording.counter(str(counter)[:200], number, float(value))
+
+    def _nested(self, event: dict[str, Any], *, begins: bool) -> None:
+        moment = to_nanoseconds(event.get("ts"))
+        if moment is None:
+            self.dropped["with impossible times"] += 1
+            return
+        name = event.get("name")
+        frame = self.recording.frame_of(NodeKind.FUNCTION, name) if isinstance(name, str) and name else -1
+        if frame < 0 and begins:
+            frame = self.recording.frame_of(NodeKind.FUNCTION, "")
+        times, frames, signs = self._open.setdefault(self._thread(event), (array("q"), array("i"), array("b")))
+        times.append(moment)
+        frames.append(frame)
+        signs.append(begins)
+
+    def _describe(self, event: dict[str, Any]) -> None:
+        arguments = event.get("args")
+        if not isinstance(arguments, dict):
+            return
+        pid, tid, what = _key(event.get("pid")), _key(event.get("tid")), event.get("name")
+        if what == "process_name":
+            self.process_names[pid] = _text(arguments.get("name"))
+        elif what == "process_labels":
+            self.process_labels[pid] = _text(arguments.get("labels"))
+        elif what == "thread_name":
+            self.thread_names[pid, tid] = _text(arguments.get("name"))
+
+    def _flow(self, event: dict[str, Any], *, begins: bool) -> None:
+        moment, key = to_nanoseconds(event.get("ts")), _integer(event.get("id"))
+        if moment is None or key is None:
+            return
+        if begins:
+            self._flow_begins.append((key, self._thread(event), moment))
+        else:
+            self._flow_ends[_key(event.get("pid")), _key(event.get("tid")), moment] = key
+
+    def _thread(self, event: dict[str, Any]) -> int:
+        pid, tid = _key(event.get("pid")), _key(event.get("tid"))
+        recording = self.recording
+        process = recording.process_of(pid, "")
+        if process == len(self._pids):
+            self._pids.append(pid)
+        thread = recording.thread_of(tid, process, "")
+        if thread == len(self._tids):
+            self._tids.append((pid, tid))
+        return thread
+
+    # -- the end -------------------------------------------------------------------------------------------
+
+    def finish(self) -> Recording:
+        """The recording, complete."""
+        for thread, columns in self._open.items():
+            self._close(thread, *columns)
+        recording = self.recording
+        join(recording, self._calls, self._correlated)
+        self._join_flows()
+        join(recording, self._operators, self._external)
+        self._name_places()
+        return recording
+
+    def _close(self, thread: int, times: array[int], frames: array[int], signs: array[int]) -> None:
+        """Make slices of the beginnings and ends of one thread, in the order of time."""
+        order = sorted(range(len(times)), key=times.__getitem__)
+        open_slices: list[int] = []
+        recording = self.recording
+        last = times[order[-1]]
+        for i in order:
+            if signs[i]:
+                open_slices.append(recording.slice(thread, times[i], last, frames[i]))
+                continue
+            for depth in range(1, min(_OPEN, len(open_slices)) + 1):
+                if frames[i] < 0 or recording.frame[open_slices[-depth]] == frames[i]:
+                    recording.end[open_slices.pop(-depth)] = times[i]
+                    break
+            else:
+                self.dropped["that end what never began"] += 1
+        if open_slices:
+            self.dropped["that begin and never end (taken to the end of the trace)"] += len(open_slices)
+
+    def _join_flows(self) -> None:
+        """Arrows from calls to kernels, for kernels that carry no number of their call."""
+        lacking = [(track, number) for track, number in self._tracks if self.recording.launch[number] < 0]
+        if not lacking or not self._flow_ends:
+            return
+        recording = self.recording
+        wanted = {key for track, _ in lacking if (key := self._flow_ends.get(track)) is not None}
+        # An arrow begins at the beginning of its call.
+        begun = {(thread, moment): key for key, thread, moment in self._flow_begins if key in wanted}
+        calls = []
+        for number in range(len(recording.start)):
+            if recording.role[number] == Role.API:
+                found = begun.get((recording.thread[number], recording.start[number]))
+                if found is not None:
+                    calls.append((found, number))
+        join(
+            recording,
+            calls,
+            [(self._flow_ends[track], number) for track, number in lacking if track in self._flow_ends],
+        )
+
+    def _name_places(self) -> None:
+        """Give processes and threads the names that the trace has for them."""
+        recording = self.recording
+        for number, pid in enumerate(self._pids):
+            recording.processes[number] = _label(self.process_names.get(pid, ""), "process", pid)
+        for number, (pid, tid) in enumerate(self._tids):
+            label = _label(self.thread_names.get((pid, tid), ""), "thread", tid)
+            recording.threads[number] = recording.threads[number]._replace(label=label)
+        self._adopt()
+
+    def _adopt(self) -> None:
+        """Python frames of threads that the profiler could not name stand at process 0, where the first GPU is drawn:
+        they belong to the process that was profiled."""
+        recording = self.recording
+        if not self.kineto or len(self._pids) < 2 or 0 not in self._pids:
+            return
+        zero = self._pids.index(0)
+        if not self.process_labels.get(0, "").startswith("GPU"):
+            return
+        main = max((p for p in range(len(self._pids)) if p != zero), key=lambda p: self._slices_of(p))
+        number = 1 + max(thread.number for thread in recording.threads if thread.process == main)
+        for at, thread in enumerate(recording.threads):
+            if thread.process == zero:
+                recording.threads[at] = thread._replace(process=main, number=number)
+                number += 1
+
+    def _slices_of(self, process: int) -> int:
+        mine = {at for at, thread in enumerate(self.recording.threads) if thread.process == process}
+        return sum(thread in mine for thread in self.recording.thread)
+
+
+def to_nanoseconds(value: object) -> int | None:
+    """Microseconds as they stand in an event (a number, or text of one) in whole nanoseconds; None for what is no time."""
+    if isinstance(value, str):
+        try:
+            value = float(value[:40])
+        except ValueError:
+            return None
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not -1e15 * 2 < value < 1e15 * 2:
+        return None
+    return round(value * 1000)
+
+
+def _integer(value: object) -> int | None:
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return value if -_BIGGEST < value < _BIGGEST else None
+    if isinstance(value, str) and len(value) < 20 and value.isascii() and value.isdigit():
+        return int(value)
+    return None
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _key(value: object) -> object:
+    """A process or thread as a key: numbers and names as they are; whatever else stands there is one and the same."""
+    return value if isinstance(value, (int, str)) else -1
+
+
+def _label(name: str, what: str, key: object) -> str:
+    named = name.strip()
+    if named:
+        return named[:100]
+    return f"{what} {key}"[:100]
+
+
+def _without_size(name: str) -> str:
+    return name or "copy"
+
+
+def _launch_facts(arguments: dict[str, Any]) -> Facts:
+    def product(value: object) -> float:
+        if not isinstance(value, list) or not 1 <= len(value) <= 3:
+            return -1
+        result = 1
+        for part in value:
+            size = _integer(part)
+            if size is None or not 0 <= size < 1 << 32:
+                return -1
+            result *= size
+        return float(result)
+
+    def number(value: object) -> float:
+        found = _integer(value)
+        return -1 if found is None else float(found)
+
+    return Facts(
+        product(arguments.get("grid")), product(arguments.get("block")),
+        number(arguments.get("registers per thread")), number(arguments.get("shared memory")),
+    )  # fmt: skip

@@ -1,0 +1,126 @@
+"""A Chrome trace as a Profile."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from chathpc.adapters.chrome_trace.events import Events
+from chathpc.adapters.chrome_trace.scan import Scanner
+from chathpc.adapters.content import read_text
+from chathpc.adapters.traced.assemble import Assembled, assemble
+from chathpc.adapters.traced.counters import put_counters
+from chathpc.adapters.traced.words import device_caveats
+from chathpc.profile.profile import Profile, Source
+from chathpc.profile.remark import Device
+from chathpc.profile.text import clean
+
+GPU_ACTIVITY = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
+
+
+def read(path: Path) -> Profile:
+    """Read a trace, plain or compressed, of the PyTorch profiler or of anything else.
+
+    Memory: the text of the trace and about 100 bytes for each event; a trace of 300 MB takes about 1 GB and 15 s. AdapterError
+    for what is no trace or damaged.
+    """
+    scanner = Scanner(read_text(path), path)
+    events = Events(path)
+    for event in scanner.events():
+        events.add(event)
+    recording = events.finish()
+    parts = assemble(recording, _ranks(scanner.header))
+    put_counters(recording, parts)
+    kineto = events.kineto or "deviceProperties" in scanner.header
+    nothing = not len(recording.start) and not len(recording.op_start)
+    return Profile(
+        format="PyTorch profiler (Kineto)" if kineto else "Chrome trace",
+        title=_title(events, kineto=kineto),
+        tree=parts.tree,
+        metrics=parts.metrics,
+        values=parts.values,
+        where=parts.where,
+        sources=(Source(path, "PyTorch profiler" if kineto else "Chrome trace"),),
+        caveats=tuple(_caveats(events, scanner, parts, kineto=kineto)),
+        not_collected=_not_collected(parts, kineto=kineto),
+        run=_run(scanner.header),
+        timed=True,
+        insufficient="The trace holds no event that lasts." if nothing else "",
+        devices=_devices(scanner.header),
+        read_timeline=lambda: parts.timeline,
+    )
+
+
+def _title(events: Events, *, kineto: bool) -> str:
+    recording = events.recording
+    names = [recording.processes[number] for number in sorted({thread.process for thread in recording.threads})]
+    names = [name for name in names if not name.startswith("process ")]
+    return names[0] if len(names) == 1 else "PyTorch program" if kineto else "trace"
+
+
+def _caveats(events: Events, scanner: Scanner, parts: Assembled, *, kineto: bool) -> list[str]:
+    found = device_caveats(events.recording, parts)
+    if kineto and not parts.has_device:
+        found.append("Nothing ran on a GPU while this was recorded, or the GPU was not recorded.")
+    if recording_counters := events.recording.counters:
+        found.append(
+            f"Kernels were repeated to read {len(recording_counters):,} counters: their times are not those of the program."
+        )
+    if events.python:
+        found.append("Python's call stacks were recorded, which makes every Python call of the host slower.")
+    if scanner.cut:
+        found.append("The trace ends in the middle of an event.")
+    found += [f"{count:,} events {what} are left out." for what, count in sorted(events.dropped.items())]
+    return found
+
+
+def _not_collected(parts: Assembled, *, kineto: bool) -> dict[str, str]:
+    if not kineto:
+        return {}
+    if not parts.has_device:
+        return {"GPU activity": GPU_ACTIVITY}
+    if "gpu.time" not in parts.metrics:
+        return {"times of kernels": GPU_ACTIVITY}
+    return {"counters of kernels": "ncu --set full (NVIDIA) or rocprof-compute profile (AMD)"}
+
+
+def _run(header: dict[str, Any]) -> dict[str, str]:
+    """The rank; nothing else of the metadata is taken in, which may hold names of users and hosts."""
+    distributed = header.get("distributedInfo")
+    if not isinstance(distributed, dict):
+        return {}
+    rank, size = _small(distributed.get("rank")), _small(distributed.get("world_size"))
+    if rank is None:
+        return {}
+    return {"rank": f"{rank} of {size}" if size is not None else str(rank)}
+
+
+def _ranks(header: dict[str, Any]) -> dict[int, int]:
+    distributed = header.get("distributedInfo")
+    rank = _small(distributed.get("rank")) if isinstance(distributed, dict) else None
+    return {} if rank is None else {0: rank}
+
+
+def _small(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 1 << 31 else None
+
+
+def _devices(header: dict[str, Any]) -> dict[int, Device]:
+    """The GPUs as the trace describes them."""
+    described = header.get("deviceProperties")
+    found: dict[int, Device] = {}
+    for entry in described if isinstance(described, list) else []:
+        if not isinstance(entry, dict):
+            continue
+        number, name = _small(entry.get("id")), entry.get("name")
+        if number is None or not isinstance(name, str):
+            continue
+        major, minor = _small(entry.get("computeMajor")), _small(entry.get("computeMinor"))
+        memory = entry.get("totalGlobalMem")
+        found[number] = Device(
+            clean(name[:200]),
+            multiprocessors=_small(entry.get("numSms")),
+            memory=memory if isinstance(memory, int) and 0 < memory < 1 << 60 else None,
+            capability="" if major is None or minor is None else f"{major}.{minor}",
+        )
+    return found
