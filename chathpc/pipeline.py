@@ -174,6 +174,7 @@ def _evidence_record(item: Evidence) -> EvidenceRecord:
         unit=item.unit,
         where=None if item.where is None else _place_record(item.where),
         source=item.source,
+        tool=item.tool,
     )
 
 

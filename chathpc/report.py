@@ -61,6 +61,7 @@ class EvidenceRecord(Record):
     unit: str
     where: PlaceRecord | None
     source: str
+    tool: str = ""
 
 
 class FindingRecord(Record):

@@ -125,6 +125,7 @@ def fact(
         subject=subject,
         metric=name,
         where=where,
+        tool=tool,
     )
 
 

@@ -45,7 +45,7 @@ class Evidence:
     in
     it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun
     that the
-    value is about ("threads of triangular_work", "thread 3"), for checking what a model says.
+    value is about ("threads of triangular_work", "thread 3"), for checking what a model says; `tool` is what measured it.
     """
 
     id: str
@@ -56,6 +56,7 @@ class Evidence:
     subject: str
     metric: str | None = None
     where: Place | None = None
+    tool: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,8 @@ def render(report: Report, style: Style) -> str:
         " · ".join(prose(word) for word in wording.run_line(report)[1:]),
         f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(report.headline)}",
     ]
-    evidence = {record.id: record.statement for record in report.evidence}
+    several = wording.several_tools(report)
+    evidence = {record.id: wording.statement(record, several) for record in report.evidence}
     for number, finding in enumerate(report.findings, start=1):
         blocks += [f"## {number}. {prose(finding.title)}", *_finding(finding, report.headline, evidence)]
     uncited = wording.uncited(report)

@@ -25,9 +25,10 @@ def render(report: Report, style: Style) -> str:
     _verdict(page, report)
     evidence = {record.id: record for record in report.evidence}
     told: set[str] = set()
+    several = wording.several_tools(report)
     for number, finding in enumerate(report.findings, start=1):
-        _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told)
-    _measured(page, [evidence[identifier] for identifier in wording.uncited(report)])
+        _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
+    _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
     _explanation(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
@@ -44,7 +45,14 @@ def _verdict(page: Page, report: Report) -> None:
 
 
 def _finding(
-    page: Page, number: int, finding: FindingRecord, summary: str, evidence: dict[str, EvidenceRecord], told: set[str]
+    page: Page,
+    number: int,
+    finding: FindingRecord,
+    summary: str,
+    evidence: dict[str, EvidenceRecord],
+    told: set[str],
+    *,
+    several: bool,
 ) -> None:
     page.blank()
     title = Text.assemble((f"{number}".ljust(INDENT), "bold cyan"), (page.style.prose(finding.title), "bold"))
@@ -53,7 +61,7 @@ def _finding(
         page.paragraph(summary)
     for identifier in finding.evidence:
         if identifier in evidence and identifier not in told:
-            page.paragraph(evidence[identifier].statement, label=identifier, label_style="cyan")
+            page.paragraph(wording.statement(evidence[identifier], several), label=identifier, label_style="cyan")
     again = [identifier for identifier in finding.evidence if identifier in told or identifier not in evidence]
     if again:
         page.paragraph(f"{', '.join(again)} (above)", label="And", label_style="dim")
@@ -88,12 +96,12 @@ def _path(page: Page, names: list[str]) -> str:
     return " > ".join(short)
 
 
-def _measured(page: Page, evidence: list[EvidenceRecord]) -> None:
+def _measured(page: Page, evidence: list[EvidenceRecord], *, several: bool) -> None:
     """Facts that belong to no finding: what a verdict without findings rests on."""
     if evidence:
         page.heading("Measured")
     for record in evidence:
-        page.paragraph(record.statement, label=record.id, label_style="cyan")
+        page.paragraph(wording.statement(record, several), label=record.id, label_style="cyan")
 
 
 def _explanation(page: Page, report: Report) -> None:

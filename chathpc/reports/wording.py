@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from chathpc.profile import numbers
-from chathpc.report import FindingRecord, PlaceRecord, Report, SentenceRecord
+from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, Report, SentenceRecord
 
 VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
 
@@ -90,3 +90,13 @@ def uncited(report: Report) -> list[str]:
     """Ids of the evidence that no finding rests on, in the order of the report."""
     cited = {identifier for finding in report.findings for identifier in finding.evidence}
     return [evidence.id for evidence in report.evidence if evidence.id not in cited]
+
+
+def several_tools(report: Report) -> bool:
+    """True if the evidence comes from more than one tool, so that each item must say from which."""
+    return len({record.tool for record in report.evidence if record.tool}) > 1
+
+
+def statement(record: EvidenceRecord, several: bool) -> str:
+    """What was measured, with the tool behind it where there are several."""
+    return f"{record.statement} ({record.tool})" if several and record.tool else record.statement

@@ -1,0 +1,71 @@
+"""What joined views of several tools say differently: evidence, and doubt about findings that rest on it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.profile.profile import Profile
+from chathpc.profile.remark import Disagreement
+
+#: Why two tools may differ, by quantity.
+_WHY = {
+    "time of a launch": "a tool that replays kernels one by one at fixed clocks measures other times than one that watches the run",
+    "part of the time": "their clocks or samples differ: one may count only running threads, the other waiting ones as well",
+}
+
+
+def disagreement_evidence(profile: Profile) -> tuple[Evidence, ...]:
+    """One item for each thing that two tools measured differently."""
+    return tuple(_evidence(profile, item) for item in profile.disagreements)
+
+
+def _evidence(profile: Profile, item: Disagreement) -> Evidence:
+    (one, first), (other, second) = item.values
+    name = readable_function(item.subject)
+    here, there = _amount(first, item), _amount(second, item)
+    why = _WHY.get(item.quantity)
+    tree = profile.tree
+    where = Place()
+    if item.node >= 0:
+        kernel = item.subject if item.metric.startswith("gpu.") else None
+        where = Place(function=name, kernel=kernel, file=tree.file_name(item.node), node=item.node)
+    return Evidence(
+        id="",
+        statement=f"{one} and {other} differ on {name}: {item.quantity} is {here} and {there}{f' ({why})' if why else ''}.",
+        value=second / first if first else 0.0,
+        unit="ratio",
+        source=f"{one} and {other}, {item.metric}: the second value / the first",
+        subject=name,
+        metric=item.metric,
+        where=where,
+        tool=f"{one}, {other}",
+    )
+
+
+def _amount(value: float, item: Disagreement) -> str:
+    return numbers.percent(value) if item.unit == "ratio" else numbers.quantity(value, item.unit)
+
+
+def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Evidence]) -> list[Draft]:
+    """`drafts`, those about a kernel or function on which tools differ with that as evidence, and as a doubt."""
+    result = []
+    for draft in drafts:
+        about = {readable_function(name) for name in (draft.where.kernel, draft.where.function) if name}
+        mine = tuple(item for item in evidence if item.subject in about)
+        if mine:
+            doubts = tuple(
+                f"The tools differ here: {item.statement}" for item in mine if item.metric in _metrics(draft)
+            )
+            draft = replace(draft, evidence=(*draft.evidence, *mine), against=(*draft.against, *doubts))
+        result.append(draft)
+    return result
+
+
+def _metrics(draft: Draft) -> set[str]:
+    """Metrics that a finding rests on."""
+    return {item.metric for item in draft.evidence if item.metric}
