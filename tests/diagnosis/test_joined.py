@@ -37,7 +37,7 @@ def test_each_difference_is_one_item_with_both_tools():
     assert (launch.value, launch.unit, launch.tool) == (2.0, "ratio", "Nsight Systems, Nsight Compute")
     assert launch.where is not None
     assert launch.where.kernel == "void axpy<4>(float*)"
-    assert "part of the time is 50 % and 25 %" in share.statement
+    assert "part of the time is 50.0 % and 25.0 %" in share.statement
     assert share.where is not None
     assert share.where.kernel is None
 
