@@ -1,0 +1,259 @@
+"""The samples of `perf script` as a profile: process > frames, one location a thread."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.adapters.lines import lines
+from chathpc.adapters.linux_perf.events import Event, event_of, slug
+from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
+from chathpc.adapters.stacks import Stacks
+from chathpc.errors import AdapterError
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Metric
+from chathpc.profile.profile import Profile, Source
+from chathpc.profile.tree import NodeKind
+
+#: Lines longer than this are no line of perf script.
+_LONGEST = 1 << 20
+#: Frames of one stack; perf itself records at most 127 unless told otherwise.
+_DEEPEST = 1_000_000
+_HOW = "Write the samples as text: perf script -i perf.data > samples.txt"
+#: Facts about the machine in the header that are kept; host name, command line and paths are not.
+_HARDWARE = {"cpudesc": "processor", "nrcpus online": "processors", "total memory": "memory", "arch": "architecture"}
+
+
+@dataclass(slots=True)
+class _Counted:
+    """What was seen of one event."""
+
+    event: Event
+    with_period: bool
+    metric: Metric
+    samples: int = 0
+
+
+@dataclass(slots=True)
+class _Reading:
+    path: Path
+    stacks: Stacks = field(default_factory=Stacks)
+    threads: dict[tuple[int, int], int] = field(default_factory=dict)
+    events: dict[str, _Counted] = field(default_factory=dict)
+    comms: Counter[str] = field(default_factory=Counter)
+    frames: dict[str, int] = field(default_factory=dict)
+    idle: int = 0
+    chains: int = 0
+    invalid: int = 0
+    without_period: int = 0
+    seconds: tuple[float, float] | None = None
+    hardware: dict[str, str] = field(default_factory=dict)
+    version: str = ""
+
+
+def read(path: Path) -> Profile:
+    """The profile of the text of perf script at `path`, plain or gzip; AdapterError if it holds no sample."""
+    return profile_of(lines(path, longest=_LONGEST), path)
+
+
+def profile_of(text: Iterable[str], path: Path) -> Profile:
+    """The profile of lines of perf script; `path` is what the user named."""
+    reading = _Reading(path)
+    _samples(reading, text)
+    if not reading.events:
+        if reading.idle:
+            raise AdapterError("all samples are of idle processors", path=path, hint="Record while the program runs.")
+        raise AdapterError("holds no sample of perf script", path=path, hint=_HOW)
+    return _profile(reading)
+
+
+def _samples(reading: _Reading, text: Iterable[str]) -> None:
+    begun: re.Match[str] | None = None
+    chain: list[int] = []
+    known = reading.frames
+    for line in text:
+        found = known.get(line) if begun is not None else None
+        if found is not None:
+            chain.append(found)
+            if len(chain) > _DEEPEST:
+                raise AdapterError(f"has a stack of more than {_DEEPEST:,} frames", path=reading.path, hint=_HOW)
+            continue
+        if not line.strip():
+            _finish(reading, begun, chain)
+            begun = None
+            continue
+        if line.startswith("#"):
+            _header(reading, line)
+            continue
+        if begun is not None and line[0] in " \t":
+            number = _frame(reading, line)
+            if number is not None:
+                known[line] = number
+                chain.append(number)
+                continue
+            place = source_line(line)
+            if place is not None and chain:
+                if place[0] != "??" and place[1] > 0:
+                    chain.insert(-1, reading.stacks.frame("", kind=NodeKind.LINE, file=place[0], line=place[1]))
+                continue
+        match = head(line)
+        if match is None:
+            # A message of perf among the samples, or a line that is no sample; other records (--show-mmap-events) are no fault.
+            reading.invalid += "PERF_RECORD_" not in line
+            continue
+        _finish(reading, begun, chain)
+        begun = match
+        if match["rest"]:
+            number = _frame(reading, match["rest"])
+            if number is not None:
+                chain.append(number)
+    _finish(reading, begun, chain)
+
+
+def _frame(reading: _Reading, line: str) -> int | None:
+    found = frame(line)
+    if found is None:
+        return None
+    symbol, module = found
+    if module == "inlined":
+        return reading.stacks.frame(symbol, kind=NodeKind.INLINED)
+    return reading.stacks.frame(symbol, module=module)
+
+
+def _finish(reading: _Reading, begun: re.Match[str] | None, chain: list[int]) -> None:
+    """Add the sample that began with `begun` and has the frames `chain`, innermost first; empties `chain`."""
+    if begun is None:
+        chain.clear()
+        return
+    comm, pid = begun["comm"], int(begun["pid"])
+    tid = int(begun["tid"]) if begun["tid"] else pid
+    if comm == "swapper" and tid == 0:
+        reading.idle += 1
+        chain.clear()
+        return
+    name = begun["event"] or ""
+    counted = reading.events.get(name)
+    if counted is None:
+        event = event_of(name)
+        with_period = begun["period"] is not None and event.is_known
+        metric = event.metric(sampled=True) if with_period else event.samples()
+        counted = reading.events[name] = _Counted(event, with_period, _unique(metric, reading.events.values()))
+    period = begun["period"]
+    if counted.with_period and period is None:
+        reading.without_period += 1
+        chain.clear()
+        return
+    counted.samples += 1
+    reading.comms[comm] += 1
+    reading.chains += len(chain) > 1
+    location = reading.threads.setdefault((pid if begun["tid"] else -1, tid), len(reading.threads))
+    stacks = reading.stacks
+    node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.ENTRY))
+    chain.reverse()
+    node = stacks.walk(chain, node)
+    chain.clear()
+    stacks.add(counted.metric.id, node, float(period) * counted.metric.scale if counted.with_period else 1.0, location)
+    if begun["time"]:
+        at = float(begun["time"])
+        first, last = reading.seconds or (at, at)
+        reading.seconds = (min(first, at), max(last, at))
+
+
+def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
+    taken = {other.metric.id for other in others}
+    identifier, number = metric.id, 2
+    if identifier in taken:
+        identifier = f"{metric.id}.{slug(metric.source_name)}"
+    while identifier in taken:
+        identifier, number = f"{metric.id}.{slug(metric.source_name)}-{number}", number + 1
+    return replace(metric, id=identifier)
+
+
+def _header(reading: _Reading, line: str) -> None:
+    """A line of the header that perf script --header writes."""
+    key, colon, value = line.lstrip("# ").partition(":")
+    key, value = key.strip(), value.strip()[:200]
+    if colon and key in _HARDWARE:
+        reading.hardware.setdefault(_HARDWARE[key], value)
+    elif key == "perf version":
+        reading.version = value
+
+
+def _profile(reading: _Reading) -> Profile:
+    counted = list(reading.events.values())
+    metrics = {found.metric.id: found.metric for found in counted if found.samples}
+    if not metrics:
+        raise AdapterError("its samples have no period", path=reading.path, hint=_HOW)
+    tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
+    title = reading.comms.most_common(1)[0][0]
+    order = {key: number for number, key in enumerate(sorted(reading.threads))}
+    thread = np.array([order[key] for key in reading.threads], dtype=np.int64)
+    main = min(counted, key=lambda found: (_RANK.get(found.metric.id, 9), -found.samples))
+    return Profile(
+        format="Linux perf",
+        title=title,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=Locations.of(len(thread), thread=thread),
+        sources=(Source(reading.path, "Linux perf", reading.version),),
+        caveats=_caveats(reading, main),
+        not_collected=_not_collected(reading, main, title),
+        run={"events": ", ".join(found.event.source or "samples" for found in counted)}
+        | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
+        hardware=reading.hardware,
+        sample_count=float(main.samples),
+    )
+
+
+#: Of several events the first of these is what the time is explained by.
+_RANK = {"cpu.time": 0, "cpu.cycles": 1, "cpu.samples": 2, "cpu.instructions": 3}
+
+
+def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
+    found = []
+    if not main.with_period and main.metric.id == "cpu.samples":
+        found.append(
+            "The samples do not say how much time each stands for, so shares are known and seconds are not; "
+            "perf script -F +period adds it."
+        )
+    if not reading.chains:
+        found.append("The samples have no call paths: which function called which is not known.")
+    if reading.stacks.has_name(UNKNOWN):
+        found.append(
+            "Some frames have no symbol: the program or a library was stripped, or was compiled without frame pointers "
+            "(-fno-omit-frame-pointer, or record with --call-graph dwarf)."
+        )
+    if reading.idle:
+        found.append(f"{reading.idle:,} samples of idle processors (swapper) are left out.")
+    if len(reading.comms) > 1:
+        found.append(f"Samples of {len(reading.comms)} differently named processes and threads were taken together.")
+    if reading.invalid:
+        found.append(f"{reading.invalid:,} lines are no part of a sample and were passed over.")
+    if reading.without_period:
+        found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were passed over.")
+    return tuple(found)
+
+
+def _not_collected(reading: _Reading, main: _Counted, title: str) -> dict[str, str]:
+    program = f"./{title}" if re.fullmatch(r"[\w.+-]+", title) else "./app"
+    found: dict[str, str] = {}
+    if not reading.chains:
+        found["call paths"] = f"perf record --call-graph dwarf {program}; perf script > samples.txt"
+    if main.metric.id == "cpu.samples":
+        found["host time"] = f"perf record -e cpu-clock -g {program}; perf script -F +period > samples.txt"
+    else:
+        found["waiting (blocked and sleeping threads)"] = f"perf trace -s {program}"
+    counters = {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}
+    if not counters & {counted.metric.id for counted in reading.events.values()}:
+        found["hardware counters (cache misses, instructions per cycle)"] = (
+            f"perf record -e cycles,instructions,cache-misses -g {program}; perf script > samples.txt"
+        )
+    if not reading.stacks.has_kind(NodeKind.LINE):
+        found["source lines, loops and inlined functions"] = "perf script -F +srcline > samples.txt   (program with -g)"
+    return found

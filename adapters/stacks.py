@@ -1,0 +1,124 @@
+"""Call stacks with weights, added up to a call tree: what sampling profilers write."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.errors import AdapterError
+from chathpc.profile.build import tree_of_columns
+from chathpc.profile.metric import Metric
+from chathpc.profile.sparse import SparseValues
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+
+#: Contexts that a profile may have; a limit for hostile files, far beyond what a person's profile has.
+MOST_CONTEXTS = 20_000_000
+#: Lines are numbered with 32 bits.
+_LAST_LINE = 2**31 - 1
+
+
+class Stacks:
+    """A call tree that grows frame by frame; equal frames below one context are one context.
+
+    Frames get a number once (`frame`), then a step down the tree is one look-up (`step`): some million frames a second.
+    """
+
+    def __init__(self) -> None:
+        self._frames: dict[tuple[int, str, str, int, str], int] = {}
+        self._index: dict[int, int] = {}
+        self._parent, self._frame = array("i"), array("i")
+        self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
+
+    def __len__(self) -> int:
+        return len(self._parent)
+
+    def frame(
+        self, name: str, *, kind: NodeKind = NodeKind.FUNCTION, file: str = "", line: int = 0, module: str = ""
+    ) -> int:
+        """The number of a frame with these properties; an empty text or 0 is not known."""
+        line = line if 0 < line <= _LAST_LINE else 0
+        return self._frames.setdefault((int(kind), name, file, line, module), len(self._frames))
+
+    def step(self, parent: int, frame: int) -> int:
+        """The context of `frame` below the context `parent` (−1: a root)."""
+        key = (parent + 1 << 32) + frame
+        found = self._index.get(key)
+        if found is None:
+            found = self._index[key] = len(self._parent)
+            if found >= MOST_CONTEXTS:
+                raise AdapterError(
+                    f"has more than {MOST_CONTEXTS:,} different calling contexts", hint="Record a shorter run."
+                )
+            self._parent.append(parent)
+            self._frame.append(frame)
+        return found
+
+    def walk(self, frames: Iterable[int], parent: int = -1) -> int:
+        """The context at the end of a row of frames, outermost first."""
+        for frame in frames:
+            parent = self.step(parent, frame)
+        return parent
+
+    def add(self, metric: str, node: int, value: float, location: int = 0) -> None:
+        """Add to the exclusive value of a context at a location."""
+        columns = self._values.get(metric)
+        if columns is None:
+            columns = self._values[metric] = (array("i"), array("i"), array("d"))
+        nodes, locations, values = columns
+        nodes.append(node)
+        locations.append(location)
+        values.append(value)
+
+    def has_name(self, name: str) -> bool:
+        """True if a frame has that name."""
+        return any(frame[1] == name for frame in self._frames)
+
+    def has_kind(self, kind: NodeKind) -> bool:
+        """True if a frame is of that kind."""
+        return any(frame[0] == kind for frame in self._frames)
+
+    def has(self, metric: str) -> bool:
+        """True if a value was added to the metric."""
+        return metric in self._values
+
+    def finish(self, metrics: Iterable[Metric], locations: int = 1) -> tuple[CallTree, SparseValues]:
+        """The tree and the values of `metrics`."""
+        frames = list(self._frames)
+        names, files, modules = (dict[str, int](), dict[str, int](), dict[str, int]())
+        facts = np.array(
+            [
+                (
+                    kind,
+                    names.setdefault(name, len(names)) if name else -1,
+                    files.setdefault(file, len(files)) if file else -1,
+                    line,
+                    modules.setdefault(module, len(modules)) if module else -1,
+                )
+                for kind, name, file, line, module in frames
+            ],
+            dtype=np.int32,
+        ).reshape(-1, 5)
+        frame = np.frombuffer(self._frame, dtype=np.int32) if self._frame else np.empty(0, dtype=np.int32)
+        parent = np.frombuffer(self._parent, dtype=np.int32) if self._parent else np.empty(0, dtype=np.int32)
+        kind = facts[frame, 0].astype(np.uint8)
+        relation = np.full(len(parent), Relation.CALL, dtype=np.uint8)
+        relation[kind == NodeKind.INLINED] = Relation.INLINED_CALL
+        inside = np.isin(kind, (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION))
+        relation[(parent < 0) | inside] = Relation.LEXICAL
+        tree, place = tree_of_columns(
+            parent, kind=kind, relation=relation, name=facts[frame, 1], file=facts[frame, 2], line=facts[frame, 3],
+            module=facts[frame, 4], names=list(names), files=list(files), modules=list(modules),
+        )  # fmt: skip
+        values = SparseValues(tree, locations)
+        for metric in metrics:
+            if metric.id in self._values:
+                nodes, where, amounts = self._values[metric.id]
+                values.put(
+                    metric,
+                    place[np.frombuffer(nodes, dtype=np.int32)],
+                    np.frombuffer(amounts, dtype=np.float64),
+                    np.frombuffer(where, dtype=np.int32),
+                )
+        return tree, values

@@ -1,0 +1,292 @@
+"""Text of perf script: each layout gives the samples that were written, and nothing else of the file."""
+
+from __future__ import annotations
+
+import gzip
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.linux_perf import ADAPTER, recognises
+from chathpc.adapters.linux_perf.events import event_of
+from chathpc.adapters.linux_perf.layout import frame, head, source_line
+from chathpc.adapters.linux_perf.script import profile_of, read
+from chathpc.errors import AdapterError
+from chathpc.pipeline import explain
+from chathpc.profile.metric import Clock, Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind
+from tests.adapters.opened import opened
+from tests.synthetic import perf_script
+from tests.synthetic.perf_script import EXP, LOST, MAIN, SOLVE, Fields, Frame, Sample, heat, write
+
+LAYOUTS = {
+    "default": Fields(),
+    "with process, thread and processor": Fields(pid=True, cpu=True),
+    "without period": Fields(pid=True, period=False),
+    "with source lines": Fields(lines=True),
+    "aligned, as perf once wrote": Fields(cpu=True, aligned=True, period=False, offset=False),
+    "without event": Fields(pid=True, cpu=True, period=False, event=False),
+    "without time": Fields(time=False, pid=True),
+}
+
+
+def parsed(text: str) -> Profile:
+    profile = profile_of(text.split("\n"), Path("samples.txt"))
+    profile.tree.check()
+    return profile
+
+
+def stacks(profile: Profile, metric: str) -> dict[tuple[str, ...], float]:
+    """Exclusive values by call path of functions."""
+    tree, found = profile.tree, Counter[tuple[str, ...]]()
+    column = profile.exclusive(metric)
+    for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True):
+        path = tuple(tree.label(step) for step in tree.path(node) if tree.kind[step] != NodeKind.LINE)
+        found[path] += value
+    return dict(found)
+
+
+def expected(samples: list[Sample], weight: float | None = None) -> dict[tuple[str, ...], float]:
+    found = Counter[tuple[str, ...]]()
+    for sample in samples:
+        path = (sample.comm, *(frame.symbol for frame in reversed(sample.frames)))
+        found[path] += sample.period * 1e-9 if weight is None else weight
+    return dict(found)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_every_layout_gives_the_stacks_that_were_written(layout: str, tmp_path: Path) -> None:
+    fields = LAYOUTS[layout]
+    path = tmp_path / "samples.txt"
+    path.write_text(write(heat(), fields))
+    assert recognises(Glance(path))
+    profile = opened(ADAPTER, path)
+    metric = "cpu.time" if fields.period and fields.event else "cpu.samples"
+    weight = None if metric == "cpu.time" else 1.0
+    assert stacks(profile, metric) == pytest.approx(expected(heat(), weight))
+    assert profile.sample_count == 400
+    assert profile.title == "heat"
+    assert len(profile.where) == 2
+    assert profile.location_totals(metric) == pytest.approx([200 * (weight or 1e-3)] * 2)
+
+
+def test_samples_with_their_only_frame_on_the_same_line_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "flat.txt"
+    path.write_text(write(heat(), Fields(one_line=True)))
+    profile = opened(ADAPTER, path)
+    flat = [Sample(sample.frames[:1]) for sample in heat()]
+    assert stacks(profile, "cpu.time") == pytest.approx(expected(flat))
+    assert any("no call paths" in caveat for caveat in profile.caveats)
+    assert "call paths" in profile.not_collected
+
+
+def test_gzip_is_read_by_content(tmp_path: Path) -> None:
+    path = tmp_path / "samples.txt"
+    path.write_bytes(gzip.compress(write(heat()).encode()))
+    assert recognises(Glance(path))
+    assert read(path).total("cpu.time") == pytest.approx(0.4)
+
+
+def test_clocks_are_seconds_of_a_cpu_clock_and_cycles_are_cycles() -> None:
+    profile = parsed(write(heat()))
+    metric = profile.metrics["cpu.time"]
+    assert (metric.unit, metric.clock, metric.source_name) == (Unit.SECONDS, Clock.CPU, "cpu-clock")
+    assert profile.total("cpu-clock") == pytest.approx(400e6)
+    cycles = parsed(write([Sample((MAIN,), event="cycles:u", period=5000)] * 3))
+    assert cycles.metrics["cpu.cycles"].unit == Unit.CYCLES
+    assert cycles.total("cpu.cycles") == 15_000
+
+
+def test_several_events_are_several_metrics_and_the_clock_is_the_time() -> None:
+    samples = []
+    for sample in heat(8):
+        samples += [Sample(sample.frames, event="cache-misses:P", period=70), sample]
+        samples.append(Sample(sample.frames, event="task-clock", period=2_000_000))
+        samples.append(Sample(sample.frames, event="syscalls:sys_enter_read", period=1))
+    profile = parsed(write(samples))
+    assert profile.total("cpu.cache.misses") == 8 * 70
+    assert profile.total("cpu.time") == pytest.approx(8e-3)
+    assert profile.total("cpu.time.task-clock") == pytest.approx(16e-3)
+    assert profile.total("other.syscalls-sys-enter-read.samples") == 8
+    assert profile.time is not None
+    assert profile.time.id == "cpu.time"
+    assert profile.sample_count == 8
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("cycles", "cycles"),
+        ("cycles:u", "cycles"),
+        ("cpu-clock:pppH", "cpu-clock"),
+        ("cpu_core/cycles/P", "cycles"),
+        ("armv8_pmuv3_0/cpu_cycles/", "cycles"),
+        ("cpu-cycles", "cycles"),
+        ("cs", "context-switches"),
+        ("branch-instructions:uk", "branches"),
+        ("syscalls:sys_enter_read", "syscalls:sys_enter_read"),
+        ("L1-dcache-load-misses", "L1-dcache-load-misses"),
+    ],
+)
+def test_events_are_known_under_all_their_names(source: str, name: str) -> None:
+    assert event_of(source).name == name
+
+
+def test_kernel_frames_keep_their_module_and_lost_frames_their_name() -> None:
+    profile = parsed(write(heat()))
+    modules = {profile.tree.label(node): profile.tree.module_name(node) for node in range(len(profile.tree))}
+    assert modules["clear_page_erms"] == "[kernel.kallsyms]"
+    assert modules["[unknown]"] is None
+    assert any("no symbol" in caveat for caveat in profile.caveats)
+
+
+def test_source_lines_are_nodes_between_a_function_and_what_it_calls() -> None:
+    profile = parsed(write(heat(), Fields(lines=True)))
+    by_line = profile.table("line", "cpu.time").groupby("line")["exclusive"].sum().to_dict()
+    assert by_line == pytest.approx({12: 0.2, 40: 0.0, 0: 0.2})
+    exp = next(node for node in range(len(profile.tree)) if profile.tree.label(node) == EXP.symbol)
+    assert profile.tree.place(int(profile.tree.parent[exp])) == "heat.c:12"
+    assert not profile.not_collected.get("source lines, loops and inlined functions")
+
+
+def test_inlined_frames_are_inlined_functions() -> None:
+    profile = parsed(write([Sample((Frame("square", "inlined"), SOLVE, MAIN))]))
+    (node,) = np.flatnonzero(profile.tree.kind == NodeKind.INLINED)
+    assert profile.tree.label(int(node)) == "square"
+    assert profile.tree.function_name(int(profile.tree.parent[node])) == SOLVE.symbol
+
+
+def test_idle_processors_are_left_out_and_said() -> None:
+    idle = Sample((Frame("native_safe_halt", "[kernel.kallsyms]"),), comm="swapper", pid=0, tid=0)
+    profile = parsed(write([*heat(), *[idle] * 1000]))
+    assert profile.total("cpu.time") == pytest.approx(0.4)
+    assert any("1,000 samples of idle processors" in caveat for caveat in profile.caveats)
+    with pytest.raises(AdapterError, match="idle"):
+        parsed(write([idle]))
+
+
+def test_names_with_blanks_colons_and_brackets_are_whole() -> None:
+    names = ["Web Content", "kworker/u8:2-ev", "a [0] b", "tokio-runtime-w", ":-1", "x 12"]
+    for name in names:
+        assert parsed(write([Sample((MAIN,), comm=name)], Fields(pid=True, cpu=True))).title == name
+    symbol = "std::map<int, (anonymous namespace)::T>::operator()(int) const"
+    assert frame(f"  4005d6 {symbol}+0x1f (/opt/my app (2))") == (symbol, "/opt/my app (2)")
+    assert frame("  4005d6 f (deleted)") == ("f", "deleted")
+    assert frame("  4005d6 main") == ("main", "")
+    assert frame("  zz main (x)") is None
+
+
+def test_parts_of_lines() -> None:
+    match = head("demo 30493/30495 [003]  1693.302341:    2004008 cpu-clock:u: ")
+    assert match is not None
+    assert match.group("comm", "pid", "tid", "cpu", "time", "period", "event") == (
+        "demo", "30493", "30495", "003", "1693.302341", "2004008", "cpu-clock:u",
+    )  # fmt: skip
+    assert head("a line of text that is no sample") is None
+    assert head("two 12") is None
+    assert source_line("  heat.c:12") == ("heat.c", 12)
+    assert source_line("  heat.c:12[4005d6]") == ("heat.c", 12)
+    assert source_line("heat.c:12") is None
+
+
+def test_host_and_command_line_of_the_header_are_not_taken_in() -> None:
+    profile = parsed(write(heat(), header=True))
+    assert "secret" not in repr((profile.run, profile.hardware, profile.sources, profile.title, profile.caveats))
+    assert profile.hardware == {"processor": "A Processor"}
+    assert profile.sources[0].version == "6.1.0"
+
+
+def test_lines_that_are_no_samples_are_counted_and_passed_over() -> None:
+    text = "Warning: 3 events lost\n\n" + write(heat()) + "\nsome other text\n" + "x 1 PERF_RECORD_MMAP2 1/2\n"
+    profile = parsed(text)
+    assert profile.total("cpu.time") == pytest.approx(0.4)
+    assert any("2 lines are no part" in caveat for caveat in profile.caveats)
+
+
+def test_samples_without_a_period_among_others_are_said() -> None:
+    text = write(heat(10)) + write(heat(3), Fields(period=False))
+    profile = parsed(text)
+    assert profile.total("cpu.time") == pytest.approx(0.01)
+    assert any("3 samples have no period" in caveat for caveat in profile.caveats)
+
+
+def test_recursion_counts_once_in_the_inclusive_time() -> None:
+    recurse = Frame("visit")
+    profile = parsed(write([Sample((recurse,) * 50 + (MAIN,))] * 10))
+    row = profile.table("function", "cpu.time").set_index("name").loc["visit"]
+    assert (row["exclusive"], row["inclusive"]) == pytest.approx((0.01, 0.01))
+
+
+def test_a_stack_of_a_hundred_thousand_frames_is_read() -> None:
+    deep = Sample(tuple(Frame(f"f{level % 3}") for level in range(100_000)))
+    profile = parsed(write([deep]))
+    assert int(profile.tree.depth.max()) == 100_000
+    assert profile.total("cpu.time") == pytest.approx(1e-3)
+
+
+@pytest.mark.parametrize("text", ["", "\n\n", "hello\nworld\n", "# only\n# comments\n", "\t 4005d6 main (x)\n"])
+def test_text_without_samples_is_refused_with_the_command(text: str) -> None:
+    with pytest.raises(AdapterError) as caught:
+        parsed(text)
+    assert "perf script" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "int main(void) {\n  return 0; }\n",
+        "a;b;c 12\n",
+        '{"a": 1}',
+        "1,2,3\n4,5,6\n",
+        "demo 12 happy: days\n\n  beef\n",
+    ],
+)
+def test_other_text_is_not_taken_for_samples(text: str, tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(text)
+    assert not recognises(Glance(tmp_path / "x"))
+
+
+def test_the_hottest_function_is_named(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text(write(heat()))
+    report = explain(opened(ADAPTER, tmp_path / "x"), llm="none")
+    assert report.verdict != "insufficient-data"
+    assert any(finding.where.function == "solve" for finding in report.findings)
+    few = write(heat(20))
+    (tmp_path / "few").write_text(few)
+    assert explain(opened(ADAPTER, tmp_path / "few"), llm="none").verdict == "insufficient-data"
+
+
+names = st.text(st.characters(categories=["L", "N", "S"], include_characters="_:<>,~*& "), min_size=1, max_size=12).map(
+    lambda name: f"f{name}g"
+)
+
+
+@given(
+    st.lists(
+        st.builds(
+            Sample,
+            st.lists(st.builds(Frame, names), min_size=1, max_size=6).map(tuple),
+            tid=st.integers(1, 5),
+            period=st.integers(1, 10**9),
+        ),
+        min_size=1,
+        max_size=20,
+    ),
+    st.booleans(),
+    st.booleans(),
+)
+@settings(max_examples=60, deadline=None)
+def test_any_samples_come_back(samples: list[Sample], pid: bool, cpu: bool) -> None:
+    profile = parsed(write(samples, Fields(pid=pid, cpu=cpu)))
+    assert stacks(profile, "cpu.time") == pytest.approx(expected(samples))
+    assert float(np.nansum(profile.location_totals("cpu.time"))) == pytest.approx(profile.total("cpu.time"))
+
+
+def test_the_layout_of_the_writer_is_that_of_perf() -> None:
+    assert perf_script.head(Sample((LOST,)), Fields()) == "heat  4000   100.000000:    1000000 cpu-clock:"
