@@ -35,6 +35,7 @@ COMMANDS = {
     "post": Entry(
         "chathpc.commands.post:command", "Explain a profile as the last line of a job script; never fails the job."
     ),
+    "export": Entry("chathpc.commands.export:command", "Write what was read as a file that other tools open."),
     "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
     "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),

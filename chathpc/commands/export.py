@@ -1,0 +1,44 @@
+"""`chathpc export`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chathpc.commands.output import answer, check_output
+from chathpc.commands.progress import Progress
+from chathpc.export import TARGETS
+
+_LIST = "".join(f"\n  {name:<14}for {target.opened_by}" for name, target in TARGETS.items())
+
+
+@click.command(
+    "export",
+    help=f"""Write what was read as a file that other tools open.
+
+Several PATHs are views of one run and are joined first.
+
+\b
+Formats:{_LIST}
+
+For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speedscope.json
+""",
+)
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
+@click.option("--metric", metavar="M", help="Weigh by this metric (see 'chathpc metrics'). Default: the time.")
+@click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def command(paths: tuple[Path, ...], target: str, metric: str | None, output: str | None, quiet: bool) -> None:
+    """Write what was read as a file that other tools open."""
+    check_output(output, paths)
+    with Progress(quiet=quiet) as progress:
+        import chathpc
+        from chathpc.export import exporter
+
+        progress("reading the profile")
+        profile = chathpc.load(*paths)
+        progress("writing")
+        text = exporter(target)(profile, metric)
+    answer(text, output)

@@ -1,0 +1,82 @@
+"""The timeline as Chrome trace events (JSON), which Perfetto opens: lanes become tracks of the host and of each device.
+
+Format: "Trace Event Format" (Google, 2016); complete events (ph X) with times in microseconds.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from chathpc.export.stacks import event_name
+from chathpc.export.timeline_table import timeline_of
+from chathpc.profile.profile import Profile
+
+#: Number of the track group of the host; devices follow.
+_HOST = 1
+
+
+def export(profile: Profile, metric: str | None) -> str:
+    """Every interval and every stay in a context as an event; `metric` is not used. UsageError without a timeline."""
+    timeline = timeline_of(profile)
+    tree = profile.tree
+    events: list[dict[str, Any]] = [_named("process_name", _HOST, 0, f"{profile.title} (host)")]
+    events += [
+        _named("process_name", _HOST + 1 + device, 0, _device_name(profile, device)) for device in timeline.devices
+    ]
+    labels: dict[int, str] = {}
+
+    def label(node: int, otherwise: str) -> str:
+        if node not in labels:
+            labels[node] = event_name(tree, node) if node >= 0 else otherwise
+        return labels[node]
+
+    track = 0
+    for spans in timeline.intervals:
+        track += 1
+        process = _HOST + 1 + spans.device if spans.device >= 0 else _HOST
+        where = profile.where.label(spans.location) if spans.location >= 0 else ""
+        events.append(_named("thread_name", process, track, f"{spans.kind.value} {where}".strip()))
+        rows = zip(
+            (spans.start - timeline.begin).tolist(),
+            (spans.end - spans.start).tolist(),
+            spans.node.tolist(),
+            strict=True,
+        )
+        for position, (start, duration, node) in enumerate(rows):
+            event = _complete(label(node, spans.kind.value), spans.kind.value, process, track, start, duration)
+            if spans.bytes is not None:
+                event["args"] = {"bytes": int(spans.bytes[position])}
+            events.append(event)
+    for lane in timeline.lanes:
+        track += 1
+        events.append(_named("thread_name", _HOST, track, profile.where.label(lane.location)))
+        begin = (lane.start.astype(np.int64) - timeline.begin).tolist()
+        ends = [*begin[1:], timeline.end - timeline.begin]
+        for start, end, node in zip(begin, ends, lane.node.tolist(), strict=True):
+            if node >= 0:
+                events.append(_complete(label(node, ""), "context", _HOST, track, start, end - start))
+    return json.dumps({"traceEvents": events, "displayTimeUnit": "ns"}) + "\n"
+
+
+def _device_name(profile: Profile, device: int) -> str:
+    known = profile.devices.get(device)
+    return f"GPU {device}: {known.name}" if known is not None and known.name else f"GPU {device}"
+
+
+def _named(what: str, process: int, thread: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": what, "pid": process, "tid": thread, "args": {"name": name}}
+
+
+def _complete(name: str, category: str, process: int, thread: int, start: int, duration: int) -> dict[str, Any]:
+    return {
+        "ph": "X",
+        "name": name,
+        "cat": category,
+        "pid": process,
+        "tid": thread,
+        "ts": start / 1e3,
+        "dur": duration / 1e3,
+    }
