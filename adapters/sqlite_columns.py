@@ -1,20 +1,38 @@
-"""Columns of whole numbers of an SQLite table as arrays: what timelines and totals are computed from."""
+"""Columns of whole numbers of an SQLite table as arrays: what timelines and totals are computed from.
+
+They are decoded from the pages of the file, many rows at once; SQLite itself hands over one row after the other and needs five times as
+long. Whatever is not plain (records that go on in other pages, numbers with a fraction, a schema that computes values,
+damage) is left to SQLite: single rows are asked for by their number, else the table is.
+"""
 
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.sqlite import EXPORT_AGAIN, Database, quoted
+from chathpc.adapters.sqlite_pages import Numbers, PageFile, Unusual, leaves, open_pages
+from chathpc.adapters.sqlite_records import KEY, Batch, Layout, decode
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
 #: Rows fetched at a time.
 ROWS = 20_000
+#: Bytes of pages decoded at a time by each thread; what is made of them should stay in the processor's cache.
+BATCH = 4 << 20
+THREADS = 4
+#: Rows that SQLite is asked for one by one: more than one in this many, and a query for the table is faster.
+ODD_ONE_IN, ODD_ALWAYS = 20, 50
+#: Names of the row number; a column of the same name hides one.
+KEY_NAMES = ("rowid", "_rowid_", "oid")
+#: Declared types whose columns SQLite turns into floating point when they are read (datatype3.html, section 3.1).
+REAL_TYPES = ("REAL", "FLOA", "DOUB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,14 +60,117 @@ def integer_columns(database: Database, table: str, names: Sequence[str]) -> dic
     if missing or not wanted:
         what = f"no column {clean(missing[0])!r} in the table" if missing else "no columns were asked for of the table"
         raise AdapterError(f"{what} {clean(table)!r}", path=database.path, hint=EXPORT_AGAIN)
-    return _queried(database, table, wanted)
+    try:
+        return _stored(database, table, wanted)
+    except Unusual:
+        return _queried(database, table, wanted)
+
+
+def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str, IntegerColumn]:
+    """The columns from the pages of the file; Unusual where SQLite has to be asked for the table."""
+    root, key, layout = _schema(database, table, names)
+    ((size,),), ((count,),) = database.rows("PRAGMA page_size"), database.rows("PRAGMA page_count")
+    with open_pages(database.path, int(str(size)), int(str(count))) as file:
+        batches = _batches(file, leaves(file, root), layout)
+    for before, after in itertools.pairwise(batches):
+        if before.keys[-1] >= after.keys[0]:
+            raise Unusual("rows out of order")
+    rows, answers = _odd(database, table, names, key, batches)
+    columns = {}
+    for k, name in enumerate(names):
+        column = _joined([IntegerColumn(batch.values.pop(0), batch.present.pop(0)) for batch in batches])
+        columns[name] = _with(column, rows, [answer[k] for answer in answers])
+    return columns
+
+
+def _schema(database: Database, table: str, names: tuple[str, ...]) -> tuple[int, str, Layout]:
+    """The root page of a table, a name for its row number, and where the columns are in its records.
+
+    Unusual for views, virtual tables, tables without row numbers and computed columns.
+    """
+    found = database.rows("SELECT rootpage, sql FROM sqlite_master WHERE type = 'table' AND name = ?", (table,))
+    if len(found) != 1:
+        raise Unusual("no table")
+    root, statement = found[0]
+    if not isinstance(root, int) or not isinstance(statement, str) or root < 2 or "without" in statement.lower():
+        raise Unusual("no table with row numbers")
+    columns = database.rows(f"PRAGMA table_xinfo({quoted(table)})")
+    numbers = {str(column[1]): k for k, column in enumerate(columns)}
+    hidden = {name.lower() for name in numbers}
+    key = next((name for name in KEY_NAMES if name not in hidden), None)
+    if key is None or any(column[6] for column in columns) or not set(names) <= numbers.keys():
+        raise Unusual("computed columns, or no name for the row number")
+    if any(kind in str(columns[numbers[name]][2]).upper() for name in names for kind in REAL_TYPES):
+        raise Unusual("a column of floating point")
+    keyed = [k for k, column in enumerate(columns) if column[5]]
+    if len(keyed) == 1 and str(columns[keyed[0]][2]).upper() == "INTEGER":
+        # The row number by another name, unless it has an index of its own (INTEGER PRIMARY KEY DESC).
+        if any(index[3] == "pk" for index in database.rows(f"PRAGMA index_list({quoted(table)})")):
+            keyed = []
+    else:
+        keyed = []
+    wanted = tuple(KEY if numbers[name] in keyed else numbers[name] for name in names)
+    optional = tuple(columns[numbers[name]][4] is None for name in names)
+    return root, key, Layout(len(columns), wanted, optional)
+
+
+def _batches(file: PageFile, pages: Numbers, layout: Layout) -> list[Batch]:
+    """All rows, in the order of the pages; several threads, since numpy and reading let each other run."""
+    step = max(1, BATCH // file.size)
+    pieces = [pages[start : start + step] for start in range(0, len(pages), step)]
+    threads = min(THREADS, len(os.sched_getaffinity(0)), len(pieces))
+    if threads < 2:
+        return [decode(file, piece, layout) for piece in pieces]
+    pool = ThreadPoolExecutor(threads)
+    try:
+        return list(pool.map(lambda piece: decode(file, piece, layout), pieces))
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _odd(
+    database: Database, table: str, names: tuple[str, ...], key: str, batches: list[Batch]
+) -> tuple[list[int], list[list[IntegerColumn]]]:
+    """The rows that could not be decoded, and what SQLite says of each; Unusual if they are many."""
+    rows: list[int] = []
+    keys: list[int] = []
+    count = 0
+    for batch in batches:
+        rows += (batch.odd + count).tolist()
+        keys += batch.keys[batch.odd].tolist()
+        count += len(batch.keys)
+    if len(rows) > max(ODD_ALWAYS, count // ODD_ONE_IN):
+        raise Unusual("many rows that are not plain")
+    statement = f"SELECT {', '.join(map(quoted, names))} FROM {quoted(table)} WHERE {key} = ?"  # noqa: S608
+    answers = []
+    for row, number in zip(rows, keys, strict=True):
+        found = database.rows(statement, (number,))
+        if len(found) != 1:
+            raise Unusual("a row that is not found by its number")
+        values = zip(names, found[0], strict=True)
+        answers.append([_integers((value,), database, table, name, row) for name, value in values])
+    return rows, answers
+
+
+def _with(column: IntegerColumn, rows: list[int], answers: list[IntegerColumn]) -> IntegerColumn:
+    """`column` with other values in some rows."""
+    if not rows:
+        return column
+    present = np.ones(len(column), np.bool_) if column.present is None else column.present
+    for row, answer in zip(rows, answers, strict=True):
+        column.values[row] = answer.values[0]
+        present[row] = answer.present is None
+    return IntegerColumn(column.values, None if present.all() else present)
 
 
 def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str, IntegerColumn]:
     """The columns by a query."""
-    chosen = ", ".join(map(quoted, names))
-    # An index that covers the columns would give the rows in its own order.
-    plan = "" if table in database.views else " NOT INDEXED"
+    if table in database.views:
+        # A view can make long values out of nothing, and many rows are held at a time.
+        chosen = ", ".join(f"iif(typeof({n}) IN ('text', 'blob'), substr({n}, 1, 0), {n})" for n in map(quoted, names))
+        plan = ""
+    else:
+        chosen, plan = ", ".join(map(quoted, names)), " NOT INDEXED"  # an index would give the rows in its own order
     rows = database.each(f"SELECT {chosen} FROM {quoted(table)}{plan}")  # noqa: S608
     pieces: dict[str, list[IntegerColumn]] = {name: [] for name in names}
     done = 0
@@ -62,9 +183,8 @@ def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str
 
 def _integers(values: Sequence[object], database: Database, table: str, name: str, row: int) -> IntegerColumn:
     """`values`, which begin at row number `row` (from 0), as integers."""
-    found = np.asarray(values)
-    if found.dtype == np.int64:
-        return IntegerColumn(found)
+    if set(map(type, values)) <= {int}:
+        return IntegerColumn(np.fromiter(values, np.int64, len(values)))
     numbers = np.zeros(len(values), np.int64)
     present = np.ones(len(values), np.bool_)
     for k, value in enumerate(values):
@@ -75,7 +195,7 @@ def _integers(values: Sequence[object], database: Database, table: str, name: st
         elif value is None:
             present[k] = False
         else:
-            kind = {str: "text", bytes: "a blob"}.get(type(value), "a number that is not whole")
+            kind = "text" if isinstance(value, str) else "a blob" if isinstance(value, bytes) else "no whole number"
             raise AdapterError(
                 f"{kind} where a whole number belongs: table {clean(table)!r}, column {clean(name)!r}, row {row + k + 1}",
                 path=database.path,
