@@ -1,0 +1,134 @@
+"""Values that Nsight Compute gives per machine instruction: PC samples by stall reason, and counts of accesses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from chathpc.adapters.nsight_compute.launch import Launch
+from chathpc.profile.metric import Aggregation, Metric, Unit
+
+SAMPLES = "smsp__pcsamp_sample_count"
+_STALLED = "smsp__pcsamp_warps_issue_stalled_"
+
+#: stall reason in NVIDIA's names → (last part of the id, what the warp waits for). The ids that HPCToolkit's stalls have too mean
+#: the same; NVIDIA's reasons that mix nothing with them keep their own names.
+_REASONS = {
+    "long_scoreboard": ("memory", "waiting for data from global, local, texture or surface memory"),
+    "lg_throttle": ("memory-throttle", "queue of global and local memory instructions full"),
+    "tex_throttle": ("texture", "queue of the texture unit full"),
+    "imc_miss": ("constant", "waiting for constants or immediates"),
+    "wait": ("dependency", "waiting for a fixed latency of an earlier instruction"),
+    "math_pipe_throttle": ("pipe-busy", "arithmetic pipe busy"),
+    "barrier": ("barrier", "waiting for other warps at a barrier"),
+    "no_instructions": ("instruction-fetch", "waiting for the next instruction"),
+    "no_instruction": ("instruction-fetch", "waiting for the next instruction"),
+    "not_selected": ("not-selected", "ready but not selected"),
+    "sleeping": ("sleep", "sleeping"),
+    "misc": ("other", "other"),
+    "short_scoreboard": ("short-scoreboard", "waiting for shared memory or a special function"),
+    "mio_throttle": ("mio-throttle", "queue of shared memory and special functions full"),
+    "membar": ("memory-fence", "waiting at a memory fence"),
+    "branch_resolving": ("branch", "waiting for the target of a branch"),
+    "dispatch_stall": ("dispatch", "held back by the dispatcher"),
+    "drain": ("drain", "waiting at the exit for stores to end"),
+    "gmma": ("warpgroup", "waiting for matrix instructions of a warp group"),
+    "warpgroup_arrive": ("warpgroup", "waiting for matrix instructions of a warp group"),
+}  # fmt: skip
+#: A warp that issues does not stall.
+_ISSUES = "selected"
+
+#: id → (names, the first that is there counts; unit; description).
+_COUNTS: dict[str, tuple[tuple[str, ...], str]] = {
+    "gpu.instructions.executed": (("inst_executed", "smsp__inst_executed"), "instructions executed by warps"),
+    "gpu.instructions.threads": (
+        ("thread_inst_executed_true", "thread_inst_executed"),
+        "instructions executed by threads that were not predicated off",
+    ),
+    "gpu.l2.sectors": (
+        ("memory_l2_theoretical_sectors_global", "memory_l2_sectors_global"),
+        "L2 sectors that global accesses touch",
+    ),
+    "gpu.shared.wavefronts": (
+        ("memory_l1_wavefronts_shared", "memory_l1_sectors_shared"),
+        "wavefronts of shared memory accesses",
+    ),
+}  # fmt: skip
+#: id → (names of the excess; all of; ideal; description).
+_EXCESS = {
+    "gpu.l2.sectors.excessive": ("gpu.l2.sectors", "L2 sectors of global accesses beyond what coalesced ones would need"),
+    "gpu.shared.wavefronts.excessive": (
+        "gpu.shared.wavefronts",
+        "wavefronts of shared memory accesses beyond what conflict-free ones would need",
+    ),
+}  # fmt: skip
+
+LOCATED: frozenset[str] = frozenset(
+    name
+    for names, _ in _COUNTS.values()
+    for base in names
+    for name in (base, f"{base}_ideal", f"derived__{base}_excessive")
+) | {SAMPLES}
+LOCATED_PATTERN = re.escape(_STALLED) + r"(?!\w+_not_issued$)\w+"
+
+#: Cycles between two samples of one multiprocessor's part; the counts here are samples, so a count of 1 is one sample.
+PERIOD = "gpu.samples.period"
+
+
+def located_values(launch: Launch) -> Iterator[tuple[str, Mapping[int, float]]]:
+    """(id, offset → value) for everything that is measured per instruction; zeros are left out, but for samples."""
+    samples = launch.located.get(SAMPLES)
+    if samples:
+        yield "gpu.instructions", samples
+        issued = launch.located.get(_STALLED + _ISSUES, {})
+        yield "gpu.stall.any", {at: value - issued.get(at, 0.0) for at, value in samples.items()}
+    for name, values in launch.located.items():
+        reason = name.removeprefix(_STALLED)
+        if reason != name and reason in _REASONS:
+            yield f"gpu.stall.{_REASONS[reason][0]}", values
+    for identifier, (names, _) in _COUNTS.items():
+        found = next((launch.located[name] for name in names if name in launch.located), None)
+        if found is not None:
+            yield identifier, found
+    for identifier, (base, _) in _EXCESS.items():
+        excess = _excess(launch, _COUNTS[base][0])
+        if excess is not None:
+            yield identifier, excess
+
+
+def _excess(launch: Launch, names: tuple[str, ...]) -> Mapping[int, float] | None:
+    for name in names:
+        ready = launch.located.get(f"derived__{name}_excessive")
+        if ready is not None:
+            return ready
+        total, ideal = launch.located.get(name), launch.located.get(f"{name}_ideal")
+        if total is not None and ideal is not None:
+            return {at: max(value - ideal.get(at, 0.0), 0.0) for at, value in total.items()}
+    return None
+
+
+def located_metrics() -> dict[str, Metric]:
+    """The metrics of everything that `located_values` may give."""
+    found = {
+        "gpu.instructions": Metric("gpu.instructions", Unit.SAMPLES, "samples of warps (PC sampling)", SAMPLES),
+        "gpu.stall.any": Metric("gpu.stall.any", Unit.SAMPLES, "samples of warps that did not issue", f"{SAMPLES} - {_STALLED}selected"),
+        PERIOD: Metric(PERIOD, Unit.SAMPLES, "what one sample counts for", "1", aggregation=Aggregation.MAX, hidden=True),
+    }  # fmt: skip
+    for reason, (part, words) in _REASONS.items():
+        identifier = f"gpu.stall.{part}"
+        if identifier not in found:
+            found[identifier] = Metric(identifier, Unit.SAMPLES, f"GPU stalls: {words}", _STALLED + reason)
+    for identifier, (names, words) in _COUNTS.items():
+        found[identifier] = Metric(identifier, Unit.COUNT, words, f"{names[0]} (per instruction)")
+    for identifier, (base, words) in _EXCESS.items():
+        found[identifier] = Metric(
+            identifier, Unit.COUNT, words, f"derived__{_COUNTS[base][0][0]}_excessive (per instruction)"
+        )
+    return found
+
+
+def nonzero(values: Mapping[int, float]) -> bool:
+    """True if any value is not zero."""
+    return bool(np.any(np.fromiter(values.values(), dtype=np.float64)))

@@ -1,0 +1,183 @@
+"""Reports (.ncu-rep) through NVIDIA's own reader, the package `ncu_report`, in a process of its own.
+
+NVIDIA's reader is native code that ends the interpreter on some damaged files (measured: 1 of 15 reports with 20 changed
+bytes). So it runs in a child with limits on memory, time and answer, and a crash is an AdapterError. The child hands back JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import IO, Any
+
+from chathpc.adapters.nsight_compute.facts import DEVICE, PATTERN, WANTED
+from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report, Rule, Triple, failed
+from chathpc.adapters.nsight_compute.located import LOCATED, LOCATED_PATTERN
+from chathpc.adapters.nsight_compute.units import normal
+from chathpc.errors import AdapterError
+from chathpc.profile.text import clean
+
+#: Limits of the child: a constant, and so much for each byte of the report (a full report unpacks to some ten times its size).
+_MEMORY, _MEMORY_PER_BYTE = 1 << 30, 64
+_ANSWER, _ANSWER_PER_BYTE = 64 << 20, 64
+_SECONDS, _SECONDS_PER_BYTE = 20, 2e-6
+#: The wall clock is only to end a child that does nothing at all.
+_WALL = 4
+#: Characters of source text that are taken from a report.
+_SOURCE_TEXT = 16 << 20
+
+_SCOPES = {1: "local", 2: "global"}
+DAMAGED = "Copy the file again, or profile again."
+
+
+def installed() -> bool:
+    """True if NVIDIA's reader can be imported, without importing it."""
+    try:
+        return find_spec("ncu_report") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def missing(path: Path) -> AdapterError:
+    """The error for a report without NVIDIA's reader: what to install, or how to do without."""
+    name = clean(path.name)
+    return AdapterError(
+        "a Nsight Compute report, which only NVIDIA's package ncu-report can open",
+        path=path,
+        hint=f"Install it: pip install 'chathpc[ncu]'. Or export the report where Nsight Compute is: "
+        f"ncu --import {name} --page raw --csv > {name.rsplit('.', 1)[0]}.csv, and give that file.",
+    )
+
+
+def read_report(path: Path) -> Report:
+    """All launches of a report. AdapterError if it is damaged, or NVIDIA's reader is not installed."""
+    if not installed() or not sys.executable:
+        raise missing(path)
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
+    request = {
+        "path": str(path.absolute()),
+        "import_path": sys.path,
+        "metrics": sorted({*WANTED, *DEVICE}),
+        "pattern": PATTERN,
+        "located": sorted(LOCATED),
+        "located_pattern": LOCATED_PATTERN,
+        "source_text": _SOURCE_TEXT,
+        "memory": _MEMORY + _MEMORY_PER_BYTE * size,
+        "answer": _ANSWER + _ANSWER_PER_BYTE * size,
+        "seconds": int(_SECONDS + _SECONDS_PER_BYTE * size),
+    }
+    launches: list[Launch] = []
+    sources: dict[str, str] = {}
+    with tempfile.TemporaryFile("w+b") as answer:
+        ended = _run(request, answer, path)
+        answer.seek(0)
+        for value in _answers(answer, path):
+            if "missing" in value:
+                raise missing(path)
+            if "error" in value:
+                reason = clean(str(value["error"]))[:200]
+                raise AdapterError(f"NVIDIA's reader refuses it ({reason})", path=path, hint=_hint(reason))
+            if "end" in value:
+                return Report(tuple(launches), sources)
+            launches.append(_launch(value))
+            sources |= {clean(name): text for name, text in value.get("text", {}).items()}
+    raise AdapterError(f"NVIDIA's reader {ended} on it: it is damaged", path=path, hint=DAMAGED)
+
+
+def _run(request: Mapping[str, Any], answer: IO[bytes], path: Path) -> str:
+    """Run the child to its end; how it ended, in words."""
+    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(request).encode(), stdout=answer, stderr=subprocess.DEVNULL,
+            timeout=_WALL * float(request["seconds"]), check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "did not come to an end"
+    except OSError as error:
+        raise AdapterError(
+            f"no process can be started to read it ({clean(str(error.strerror))})", path=path, hint="Free some memory."
+        ) from None
+    if done.returncode < 0:
+        return f"crashed (signal {-done.returncode})"
+    return f"ended with status {done.returncode}"
+
+
+def _answers(answer: IO[bytes], path: Path) -> Iterator[dict[str, Any]]:
+    for line in answer:
+        if not line.endswith(b"\n"):
+            return  # the child was stopped in the middle of it
+        try:
+            yield json.loads(line)
+        except MemoryError:
+            raise AdapterError("needs more memory than there is", path=path, hint="Profile fewer kernels.") from None
+
+
+def _hint(reason: str) -> str:
+    if "version" in reason.lower():
+        return "Install a newer reader: pip install --upgrade ncu-report."
+    return DAMAGED
+
+
+def _launch(value: Mapping[str, Any]) -> Launch:
+    """What the child says of one launch, in SI units and without what has no value."""
+    metrics = {
+        name: scaled
+        for name, (amount, unit) in value["metrics"].items()
+        if (scaled := normal(amount, unit)) is not None
+    }
+    base = int(value.get("base", 0))
+    return Launch(
+        kernel=clean(value["kernel"]),
+        metrics=metrics,
+        texts=value["texts"],
+        grid=_triple(metrics, "launch__grid_dim_", "launch__grid_size"),
+        block=_triple(metrics, "launch__block_dim_", "launch__block_size"),
+        device=_ordinal(metrics, "launch__device_id", 0),
+        context=_ordinal(metrics, "launch__context_id", -1),
+        stream=_ordinal(metrics, "launch__stream_id", -1),
+        kind=value["kind"],
+        ranges=tuple(value["ranges"]),
+        rules=tuple(_rule(rule) for rule in value["rules"]),
+        instructions=tuple(
+            Instruction(address - base, clean(sass.strip()), clean(file), line)
+            for address, sass, file, line in value.get("code", ())
+        ),
+        located={
+            name: {place - base: amount for place, amount in zip(*pairs, strict=True)}
+            for name, pairs in value["located"].items()
+        },
+        base=base,
+        failed=failed(metrics, **value["counted"]),
+    )
+
+
+def _triple(metrics: Mapping[str, float], prefix: str, whole: str) -> Triple | None:
+    parts = [metrics.get(prefix + axis) for axis in "xyz"]
+    if any(part is None for part in parts):
+        size = metrics.get(whole)
+        return None if size is None else (int(size), 1, 1)
+    x, y, z = (int(part) for part in parts if part is not None)
+    return x, y, z
+
+
+def _ordinal(metrics: Mapping[str, float], name: str, otherwise: int) -> int:
+    """A small number that names something: contexts and streams of old drivers may be addresses, beyond int64."""
+    value = metrics.get(name)
+    return otherwise if value is None or not 0 <= value < 2**62 else int(value)
+
+
+def _rule(rule: Mapping[str, Any]) -> Rule:
+    gain = float(rule["speedup"])
+    scope = _SCOPES.get(rule["scope"], "")
+    return Rule(
+        rule["rule"], rule["name"], rule["type"], rule["title"], rule["text"], gain if 0 < gain <= 100 else None, scope
+    )

@@ -1,0 +1,42 @@
+"""Telling files of Nsight Compute by their content."""
+
+from __future__ import annotations
+
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.nsight_compute import MAGIC
+from chathpc.adapters.nsight_compute.table import header_of
+
+#: Files of a folder that are looked at.
+_LOOKED_AT = 200
+#: Names of what Nsight Compute writes, and of what lies beside it in a folder.
+_REPORTS, _EXPORTS = (".ncu-rep", ".ncu-repz", ".nsight-cuprof-report"), (".csv", ".csv.gz", ".txt", ".log")
+#: A folder with one of these belongs to another tool.
+_FOREIGN = ("meta.db", "profile.db", "experiment.xml")
+_FOREIGN_ENDINGS = (".nsys-rep", ".qdrep", ".sqlite", ".hpcrun")
+
+
+def recognises(glance: Glance) -> bool:
+    """True for a report, an export to CSV (raw or details page), and a folder with at least one of them."""
+    return bool(files_in(glance)) if glance.is_folder else _is_file(glance)
+
+
+def is_report(glance: Glance) -> bool:
+    """True for a report, by its first bytes."""
+    return glance.head.startswith(MAGIC)
+
+
+def _is_file(glance: Glance) -> bool:
+    return is_report(glance) or any(header_of(line) is not None for line in glance.text.splitlines())
+
+
+def files_in(glance: Glance) -> list[str]:
+    """Names of the reports in a folder, or of the exports if there are no reports; none for another tool's folder."""
+    names = glance.names[:10_000]
+    if any(name in _FOREIGN or name.endswith(_FOREIGN_ENDINGS) for name in names):
+        return []
+    for endings in (_REPORTS, _EXPORTS):
+        chosen = [name for name in names if name.endswith(endings)]
+        found = [name for name in chosen[:_LOOKED_AT] if _is_file(glance.inside(name))]
+        if found:
+            return [*found, *chosen[_LOOKED_AT:]]
+    return []
