@@ -6,6 +6,7 @@ import gzip
 import json
 import re
 import sqlite3
+import zlib
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -171,7 +172,12 @@ def damage_file(path: Path, random: Random, donor: bytes) -> str:
     """Damage the file at `path` by a way that suits its kind, or blindly; the name of the way."""
     data = path.read_bytes()
     packed = data.startswith(b"\x1f\x8b")
-    inner = gzip.decompress(data) if packed and random.random() < 0.7 else data
+    inner = data
+    if packed and random.random() < 0.7:
+        try:
+            inner = gzip.decompress(data)
+        except (OSError, EOFError, zlib.error):  # damaged before
+            inner = data
     way = "bytes"
     if random.random() < 0.5:
         if inner.startswith(b"SQLite format 3\x00") and not packed:
