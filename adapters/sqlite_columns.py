@@ -167,7 +167,10 @@ def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str
     """The columns by a query."""
     if table in database.views:
         # A view can make long values out of nothing, and many rows are held at a time.
-        chosen = ", ".join(f"iif(typeof({n}) IN ('text', 'blob'), substr({n}, 1, 0), {n})" for n in map(quoted, names))
+        chosen = ", ".join(
+            f"CASE WHEN typeof({name}) IN ('text', 'blob') THEN substr({name}, 1, 0) ELSE {name} END"
+            for name in map(quoted, names)
+        )
         plan = ""
     else:
         chosen, plan = ", ".join(map(quoted, names)), " NOT INDEXED"  # an index would give the rows in its own order
