@@ -41,6 +41,9 @@ UNITS = frozenset(
         "launches",
         "sectors/request",
         "waves",
+        "threads",
+        "calls",
+        "blocks",
     }
 )
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import counted_kernels, has_counters
 from chathpc.diagnosis.device import Kernel, dense, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
@@ -26,6 +27,11 @@ _STALLS = {
     "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
     "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
 }
+
+
+def _counted(profile: Profile) -> frozenset[str]:
+    """Names of the kernels with counters: these say more than samples, and are judged by gpu_counters."""
+    return frozenset(kernel.name for kernel in counted_kernels(profile))
 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
@@ -53,7 +59,10 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     device = device_time(profile)
     everything = float(total_samples.sum())
     period = _period(profile)
+    counted = _counted(profile)
     for kernel in kernels(profile)[:8]:
+        if kernel.name in counted:
+            continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
         if part < _HOT_KERNEL or samples == 0:
@@ -127,7 +136,10 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
     if not device or "gpu.kernel.occupancy" not in profile.metrics:
         return
     column = profile.exclusive("gpu.kernel.occupancy")
+    counted = _counted(profile)
     for kernel in kernels(profile)[:8]:
+        if kernel.name in counted:
+            continue
         part = kernel.seconds / device
         value = column.at(kernel.top)
         if value is None or part < entry.threshold("min_kernel_share") or value >= entry.threshold("max_occupancy"):
@@ -187,6 +199,8 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     profile = facts.profile
     device = device_time(profile)
     if not device or not has(profile, "gpu.kernel.time") or samples_metric(profile) is not None:
+        return
+    if has_counters(profile):
         return
     share = profile.total("gpu.kernel.time") / device
     found = kernels(profile)

@@ -1,0 +1,342 @@
+"""A GPU kernel in one launch configuration, with what counters say of it: the view that the rules about counters share.
+
+What was not collected is None here, never zero. Percentages above 100 come from counting in several passes and count as
+100 (NVIDIA Nsight Compute, Kernel Profiling Guide: range and precision).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.catalogue.entry import NextMeasurement
+from chathpc.diagnosis.device import Kernel, dense, has, kernel_place
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.profile.gpu_counters import COUNTERS, STALLS
+from chathpc.profile.kernel_names import base_key, kernel_key
+from chathpc.profile.metric import Unit
+from chathpc.profile.names import shorten
+from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
+from chathpc.profile.tree import IntArray, NodeKind
+
+PREFIX = "gpu.kernel."
+#: Characters of a name in a sentence; those of templates fill a page.
+LONGEST_NAME = 60
+_STALL = "stall."
+#: Facts that profilers of time (HPCToolkit, Nsight Systems) tell of a launch as well; alone they are no counters.
+_LAUNCH_FACTS = frozenset(
+    PREFIX + name for name in ("blocks", "threads-per-block", "registers", "shared-memory-per-block", "occupancy")
+)
+#: So many stall reasons with a value are all that matter; of fewer the parts of the whole are not known.
+_ENOUGH_REASONS = 8
+#: Where samples of lines may be, by the kind of waiting, the most telling first; the last ones count all samples.
+_LINE_SAMPLES = {
+    "memory": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.drain"),
+    "barrier": ("gpu.stall.barrier",),
+    "dependency": ("gpu.stall.dependency", "gpu.stall.short-scoreboard", "gpu.stall.mio-throttle"),
+    "fetch": ("gpu.stall.instruction-fetch",),
+    "pipe": ("gpu.stall.pipe-busy",),
+}
+_ANY_SAMPLES = ("gpu.stall.any", "gpu.instructions")
+#: Samples of warps by reason (`gpu.stall.<key>`) → the reason that they are samples of, where it has another name.
+_SAMPLED = {
+    "memory": "long-scoreboard", "memory-throttle": "lg-throttle", "texture": "tex-throttle", "dependency": "wait",
+    "pipe-busy": "math-pipe-throttle", "instruction-fetch": "no-instruction", "memory-fence": "membar", "constant": "imc-miss",
+    "branch": "branch-resolving", "dispatch": "dispatch-stall", "other": "misc", "warpgroup": "gmma",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Counted:
+    """One kernel node. `share` is its part (0..1) of all kernel time in the profile, `seconds` and `launches` of all its
+    launches; `values` holds what was collected by id without the prefix "gpu.kernel."."""
+
+    profile: Profile
+    name: str
+    node: int
+    seconds: float
+    launches: float
+    share: float
+    values: Mapping[str, float]
+
+    def get(self, name: str) -> float | None:
+        """A fact by its id without "gpu.kernel."; None if it was not collected."""
+        return self.values.get(name)
+
+    def at_least(self, name: str, limit: float) -> bool:
+        """True if a fact was collected and is `limit` or more."""
+        value = self.values.get(name)
+        return value is not None and value >= limit
+
+    # -- speed of light ------------------------------------------------------------------------------------
+
+    @property
+    def compute(self) -> float | None:
+        """Throughput of the multiprocessors, percent of peak."""
+        return self.get("sm-throughput")
+
+    @cached_property
+    def memory(self) -> float | None:
+        """Throughput of the memory system, percent of peak: as the tool says, else its busiest part that is known."""
+        said = self.get("memory-throughput")
+        parts = [self.get(name) for name in ("dram-throughput", "l2-throughput", "l1-data-pipe")]
+        known = [part for part in parts if part is not None]
+        return said if said is not None else max(known, default=self.get("l1-throughput"))
+
+    @property
+    def busiest(self) -> float | None:
+        """The higher of the throughputs of compute and memory; None if neither is known."""
+        return max((value for value in (self.compute, self.memory) if value is not None), default=None)
+
+    @property
+    def idle(self) -> float:
+        """The part (0..1) that even the busiest unit is not used: no speed-up goes beyond it; 1 if not known."""
+        return 1.0 if self.busiest is None else max(0.0, 1.0 - self.busiest / 100)
+
+    @cached_property
+    def level(self) -> tuple[str, float] | None:
+        """The busiest level of the memory system, dram, l2 or l1, and its throughput in percent of peak."""
+        l1 = [value for name in ("l1-throughput", "l1-data-pipe") if (value := self.get(name)) is not None]
+        found = {"dram": self.get("dram-throughput"), "l2": self.get("l2-throughput"), "l1": max(l1, default=None)}
+        known = {name: value for name, value in found.items() if value is not None}
+        if not known:
+            return None
+        name = max(known, key=lambda each: known[each])
+        return name, known[name]
+
+    @cached_property
+    def pipe(self) -> tuple[str, float] | None:
+        """The busiest arithmetic pipe and the percentage of its cycles that it is busy; the load and store pipe is none."""
+        found = {
+            name.removeprefix("pipe."): value
+            for name, value in self.values.items()
+            if name.startswith("pipe.") and name != "pipe.lsu"
+        }
+        name = max(sorted(found), key=lambda each: found[each], default="")
+        return (name, found[name]) if name else None
+
+    # -- stalls --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def stalls(self) -> Mapping[str, float]:
+        """Reason → part (0..1) of the cycles between two instructions of a warp; empty if too few reasons were collected.
+
+        Nsight Compute's guided analysis divides by the same sum, which includes the cycle of issuing.
+        """
+        cycles = {
+            name.removeprefix(_STALL): value
+            for name, value in self.values.items()
+            if name.startswith(_STALL) and value > 0
+        }
+        known = [name for name in self.values if name.startswith(_STALL)]
+        total = max(self.get("latency-per-issue") or 0.0, sum(cycles.values()))
+        complete = len(known) >= _ENOUGH_REASONS or (self.get("latency-per-issue") or 0.0) > 0
+        if not known:
+            return self._sampled
+        return {name: value / total for name, value in cycles.items()} if complete and total > 0 else {}
+
+    @cached_property
+    def _sampled(self) -> Mapping[str, float]:
+        """The same from samples of warps: the part of them that stands in a reason; empty with too few samples."""
+        total = float(dense(self.profile, "gpu.instructions")[self.nodes].sum())
+        if total < common()["min_samples"].value:
+            return {}
+        found = {}
+        for reason in (*_SAMPLED, *STALLS):
+            name = f"gpu.stall.{reason}"
+            if has(self.profile, name) and reason != "selected":
+                value = float(dense(self.profile, name)[self.nodes].sum())
+                if value > 0:
+                    found[_SAMPLED.get(reason, reason)] = min(value / total, 1.0)
+        return found
+
+    def stalled(self, *reasons: str) -> float:
+        """Part (0..1) of the time between two instructions that a warp waits for the reasons; 0 if not known."""
+        return min(1.0, sum(self.stalls.get(reason, 0.0) for reason in reasons))
+
+    # -- launch --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def multiprocessors(self) -> float | None:
+        """Number of multiprocessors of the device; None if nothing tells it."""
+        said = self.get("multiprocessors")
+        counts = {device.multiprocessors for device in self.profile.devices.values() if device.multiprocessors}
+        return said if said else float(counts.pop()) if len(counts) == 1 else None
+
+    @cached_property
+    def limiters(self) -> tuple[str, ...]:
+        """What limits the warps on a multiprocessor, in words: all limits that are equally low; empty if unknown."""
+        words = {
+            "registers": "registers", "shared-memory": "shared memory", "warps": "the block's size",
+            "blocks": "the number of blocks that it can hold", "barriers": "barriers",
+        }  # fmt: skip
+        limits = {word: value for key, word in words.items() if (value := self.get(f"limit.{key}")) is not None}
+        lowest = min(limits.values(), default=0.0)
+        return tuple(word for word, value in limits.items() if value == lowest) if len(limits) > 2 else ()
+
+    # -- words ---------------------------------------------------------------------------------------------
+
+    @property
+    def short(self) -> str:
+        """The name as it stands in a sentence."""
+        return clean(shorten(kernel_key(self.name) or self.name, LONGEST_NAME))
+
+    @cached_property
+    def nodes(self) -> IntArray:
+        """The kernel's node and all below it."""
+        return np.arange(self.node, int(self.profile.tree.end[self.node]), dtype=np.int32)
+
+    def place(self, waiting: str = "") -> tuple[Place, float | None]:
+        """The kernel at its line with most samples of a kind of waiting, and that line's part (0..1) of them; None
+        without samples by line.
+        """
+        kernel = Kernel(self.name, self.nodes, self.node, self.seconds, self.launches)
+        tree = self.profile.tree
+        for names in (_LINE_SAMPLES.get(waiting, ()), *((name,) for name in _ANY_SAMPLES)):
+            weight = sum((dense(self.profile, name) for name in names), np.zeros(len(tree)))
+            weight[~((tree.line > 0) & (tree.file >= 0))] = 0.0
+            total = float(weight[self.nodes].sum())
+            if total > 0:
+                keys = list(zip(tree.file[self.nodes].tolist(), tree.line[self.nodes].tolist(), strict=True))
+                sums: dict[tuple[int, int], float] = {}
+                for key, value in zip(keys, weight[self.nodes].tolist(), strict=True):
+                    sums[key] = sums.get(key, 0.0) + value
+                best = max(sums, key=lambda key: (sums[key], key))
+                at = np.array([key == best for key in keys])
+                return kernel_place(self.profile, kernel, np.where(_mask(len(tree), self.nodes[at]), weight, 0.0)), (
+                    sums[best] / total
+                )
+        return kernel_place(self.profile, kernel), None
+
+    def say(
+        self, facts: Facts, statement: str, name: str, value: float | None = None, *, unit: str = "", how: str
+    ) -> Evidence:
+        """An item of evidence about this kernel; value and unit default to those of the fact `name`."""
+        metric = PREFIX + name
+        found = self.values.get(name, 0.0) if value is None else value
+        known = self.profile.metrics.get(metric)
+        return fact(
+            facts, statement, found, unit=unit or (str(known.unit) if known is not None else "count"), metric=metric,
+            subject=self.short, how=how,
+        )  # fmt: skip
+
+    def percent(self, facts: Facts, words: str, name: str) -> list[Evidence]:
+        """Evidence that `words` with "{}" for the value of a percentage; empty if it was not collected."""
+        value = self.get(name)
+        if value is None:
+            return []
+        return [self.say(facts, words.format(numbers.percent(value / 100)), name, unit="percent", how=_MEAN)]
+
+    def measure(self, what: str, *sections: str) -> str:
+        """The command that would collect what is missing, and what it would tell."""
+        options = " ".join(f"--section {section}" for section in sections)
+        return self.named(NextMeasurement(f"ncu {options} -k regex:KERNEL -c 3 ./app", what))
+
+    def named(self, following: NextMeasurement) -> str:
+        """A measurement of the catalogue, for this kernel; with the profiler of the device's maker."""
+        words = base_key(self.name).split()
+        plain = bool(words) and _PLAIN.fullmatch(words[-1]) is not None
+        if self.profile.format.lower().startswith("roc") and following.command.startswith("ncu"):
+            command = f"rocprof-compute profile -n run{f' -k {words[-1]}' if plain else ''} -- ./app"
+        elif plain:
+            command = following.command.replace("KERNEL", words[-1])
+        else:
+            command = following.command.replace(" -k regex:KERNEL", "")
+        return f"{command} ({following.tells})"
+
+
+#: Names that need no quotes in a shell or in a regular expression.
+_PLAIN = re.compile(r"\w+", re.ASCII)
+_MEAN = "mean over its launches, weighted with their time"
+
+
+def _mask(size: int, nodes: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+    mask = np.zeros(size, dtype=bool)
+    mask[nodes] = True
+    return mask
+
+
+def has_counters(profile: Profile) -> bool:
+    """True if the profile holds counters of kernels, not only facts about their launch."""
+    return any(name in COUNTERS and name not in _LAUNCH_FACTS and has(profile, name) for name in profile.metrics)
+
+
+def counted_kernels(profile: Profile) -> list[Counted]:
+    """The kernels with counters, the one with most time first. Those without time are left out, unless there is only one
+    in all, which then has share 1."""
+    if not has_counters(profile):
+        return []
+    tree = profile.tree
+    columns = {name: profile.exclusive(name) for name in COUNTERS if has(profile, name)}
+    nodes = sorted(
+        {
+            int(node)
+            for name, column in columns.items()
+            if name not in _LAUNCH_FACTS
+            for node in column.nodes.tolist()
+            if tree.kind[node] == NodeKind.GPU_KERNEL
+        }
+    )
+    time, launches = dense(profile, "gpu.kernel.time"), dense(profile, "gpu.kernel.count")
+    time = np.where(np.isfinite(time), np.maximum(time, 0.0), 0.0)
+    total = float(time.sum())
+    found = []
+    for node in nodes:
+        seconds = float(time[node : int(tree.end[node])].sum())
+        if (total > 0 and seconds == 0) or (total == 0 and len(nodes) > 1):
+            continue
+        values = {
+            name.removeprefix(PREFIX): value
+            for name, column in columns.items()
+            if (value := column.at(node)) is not None
+        }
+        found.append(
+            Counted(
+                profile, tree.function_name(node), node, seconds, float(launches[node : int(tree.end[node])].sum()),
+                seconds / total if total else 1.0, _plausible(profile, values),
+            )
+        )  # fmt: skip
+    return sorted(found, key=lambda kernel: (-kernel.seconds, kernel.name, kernel.node))
+
+
+def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float]:
+    """Values that can be: no infinities or negative numbers, percentages of at most 100."""
+    kept = {}
+    for name, value in values.items():
+        if isfinite(value) and value >= 0:
+            metric = profile.metrics.get(PREFIX + name)
+            kept[name] = min(value, 100.0) if metric is not None and metric.unit == Unit.PERCENT else _whole(value)
+    return kept
+
+
+def _whole(value: float) -> float:
+    """A mean of equal whole numbers is that number, whatever rounding the weights brought."""
+    return float(round(value)) if abs(value - round(value)) < 1e-9 * max(value, 1.0) else value
+
+
+#: Reasons that are no waiting: the warp issues, or could.
+NO_WAIT = ("selected", "not-selected")
+#: Kind of waiting → stall reasons, of chathpc.profile.gpu_counters.STALLS.
+WAITING = {
+    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar"),
+    "barrier": ("barrier",),
+    "dependency": ("wait", "short-scoreboard", "mio-throttle"),
+    "fetch": ("no-instruction",),
+    "pipe": ("math-pipe-throttle", "gmma"),
+}
+
+
+def longest_wait(kernel: Counted, kind: str) -> tuple[str, float]:
+    """Of a kind of waiting the reason with most of it, and its part (0..1)."""
+    reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
+    return reason, kernel.stalls.get(reason, 0.0)

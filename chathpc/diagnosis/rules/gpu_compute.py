@@ -1,0 +1,196 @@
+"""Kernels whose limit is arithmetic: a pipe at its peak, and what makes it do more than it must."""
+
+from __future__ import annotations
+
+import re
+from math import ceil
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import Counted
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.profile import numbers
+
+_WARP = 32
+_PRODUCT = re.compile(r"gemm|matmul|mat_?mul|matrix_?mul|\bmm\b|conv[123]d|(?<![a-z])conv(?![a-z]{2})", re.IGNORECASE)
+#: Pipe → what it does, in words.
+_PIPES = {
+    "fma": "FMA (single precision)", "alu": "ALU (integers, logic)", "fp64": "FP64 (double precision)", "fp16": "FP16 (half precision)",
+    "xu": "XU (transcendental functions)", "tensor": "tensor",
+}  # fmt: skip
+
+
+def is_busy(kernel: Counted) -> bool:
+    """True if arithmetic or the issue of instructions, not memory, is what keeps a kernel busy.
+
+    At 80 % of the peak it is; between 60 and 80 % if a pipe, its queue or the schedulers are busy as well, or nothing else is
+    known.
+    """
+    compute, memory, pipe = kernel.compute, kernel.memory, kernel.pipe
+    waits = kernel.stalled("math-pipe-throttle", "gmma")
+    if compute is not None and (compute < low() or (memory is not None and memory >= compute)):
+        return False
+    busy = (pipe is not None and pipe[1] >= low()) or kernel.at_least("issue-active", low())
+    if compute is None:
+        return busy and (memory is None or memory < low())
+    longest = bool(kernel.stalls) and waits >= max(
+        (kernel.stalled(r) for r in kernel.stalls if r not in ("selected", "not-selected")), default=0
+    )
+    return compute >= near() or busy or longest or (pipe is None and not kernel.stalls)
+
+
+def pipes(facts: Facts, kernel: Counted) -> list[Evidence]:
+    """How busy the pipes and schedulers are, as far as it is known."""
+    evidence = [*speed_of_light(facts, kernel)]
+    if kernel.pipe is not None:
+        name = kernel.pipe[0]
+        evidence += kernel.percent(
+            facts, f"The busiest pipe, {_PIPES.get(name, name)}, is busy {{}} of its cycles.", f"pipe.{name}"
+        )
+    evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
+    waits = kernel.stalled("math-pipe-throttle", "gmma")
+    if waits:
+        evidence.append(
+            kernel.say(
+                facts, f"Warps wait for a busy pipe in {numbers.percent(waits)} of the time between two instructions.",
+                "stall.math-pipe-throttle", waits, unit="ratio", how="math pipe throttle / cycles per instruction",
+            )
+        )  # fmt: skip
+    return evidence
+
+
+def lanes(kernel: Counted) -> float | None:
+    """Part (0..1) of a warp's threads that take part in an instruction, of those that the block's size gives it.
+
+    None where it was not collected, or for warps of more than 32 threads.
+    """
+    active, threads = kernel.get("threads-per-instruction"), kernel.get("threads-per-block")
+    if active is None or active > _WARP:
+        return None
+    given = threads / ceil(threads / _WARP) if threads else float(_WARP)
+    return min(active / given, 1.0)
+
+
+def divergence(facts: Facts, kernel: Counted) -> Draft | None:
+    """Few threads of a warp take part in an instruction, in a kernel that memory does not limit."""
+    entry = cause("gpu-divergence")
+    part = lanes(kernel)
+    memory = kernel.memory
+    if part is None or part * _WARP > entry.threshold("max_threads") or (memory is not None and memory >= low()):
+        return None
+    active = kernel.values["threads-per-instruction"]
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.number(active)} of {_WARP} threads of a warp take part in an instruction on average.", "threads-per-instruction",
+            unit="ratio", how="threads that execute / instructions of warps",
+        ),
+        *kernel.percent(facts, "At {} of the branches all threads of a warp go the same way.", "branch-uniformity"),
+        *pipes(facts, kernel),
+    ]  # fmt: skip
+    waits = kernel.stalled("long-scoreboard", "lg-throttle")
+    against: tuple[str, ...] = ()
+    if waits >= cause("gpu-memory-latency").threshold("min_stall_share"):
+        against = ("Warps wait for memory for a good part of the time, which masked threads do not cause.",)
+    uniform = kernel.get("branch-uniformity")
+    return write(
+        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} go different ways: {numbers.number(active)} of {_WARP} take part in an instruction.",
+        evidence, headroom=(1 - part) * (1 - waits), signs=1 + (uniform is not None and 0 < uniform < 90) + is_busy(kernel), against=against,
+        waiting="pipe", next_measurement=kernel.measure("divergent branches by source line", "SourceCounters", "WarpStateStats"),
+    )  # fmt: skip
+
+
+def tensor_unused(facts: Facts, kernel: Counted) -> Draft | None:
+    """A matrix product, by its name, that keeps ordinary arithmetic busy while the tensor pipe is idle."""
+    entry = cause("gpu-tensor-cores-unused")
+    tensor, fp32, fp16 = kernel.get("pipe.tensor"), kernel.get("flops.fp32") or 0.0, kernel.get("flops.fp16") or 0.0
+    ordinary = max(kernel.get("pipe.fma") or 0.0, kernel.get("pipe.fp16") or 0.0)
+    if tensor is None or tensor >= entry.threshold("max_tensor") or not _PRODUCT.search(kernel.name):
+        return None
+    if not is_busy(kernel) or ordinary < low() or kernel.get("flops.tensor"):
+        return None
+    half = fp16 > fp32
+    evidence = [
+        ran(facts, kernel), *kernel.percent(facts, "The tensor pipe is busy {} of its cycles.", "pipe.tensor"), *pipes(facts, kernel),
+    ]  # fmt: skip
+    flops = max(fp16, fp32)
+    if flops:
+        evidence.append(
+            kernel.say(
+                facts, f"It does {numbers.count(flops)} {'half' if half else 'single'} precision operations a second outside the tensor pipe.",
+                "flops.fp16" if half else "flops.fp32", unit="count", how="operations of ordinary instructions / time",
+            )
+        )  # fmt: skip
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} looks like a matrix product and does it without the tensor cores.", evidence,
+        headroom=entry.headroom, signs=2 if half else 1,
+        against=() if half else ("Tensor cores round single precision operands to TF32 (10 bits of mantissa).",),
+    )  # fmt: skip
+
+
+def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
+    """The FP64 pipe is the busiest and near its limit, or the kernel reaches most of the double precision peak."""
+    entry = cause("gpu-fp64-bound")
+    used, flops, peak = kernel.get("pipe.fp64"), kernel.get("flops.fp64"), kernel.get("peak-flops.fp64")
+    reached = flops / peak * 100 if flops is not None and peak else None
+    busiest = kernel.pipe is not None and kernel.pipe[0] == "fp64"
+    limit = entry.threshold("min_throughput")
+    if not ((used is not None and busiest and used >= limit) or (reached is not None and reached >= limit)):
+        return None
+    evidence = [ran(facts, kernel), *kernel.percent(facts, "The FP64 pipe is busy {} of its cycles.", "pipe.fp64")]
+    if reached is not None:
+        evidence.append(
+            kernel.say(
+                facts, f"It reaches {numbers.percent(min(reached, 100) / 100)} of the peak of double precision.", "flops.fp64",
+                min(reached, 100), unit="percent", how="double precision operations per second / peak at the kernel's clock",
+            )
+        )  # fmt: skip
+    single = kernel.get("peak-flops.fp32")
+    against = []
+    if single and peak:
+        ratio = single / peak
+        evidence.append(
+            kernel.say(
+                facts, f"Single precision has {numbers.number(ratio)} times the peak on this device.", "peak-flops.fp32", ratio, unit="ratio",
+                how="peak of single / peak of double precision",
+            )
+        )  # fmt: skip
+        if ratio <= 2:
+            against.append("The device has full-rate units for double precision.")
+    evidence += pipes(facts, kernel)
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} is limited by the rate of double precision.", evidence, headroom=entry.headroom,
+        signs=1 + (reached is not None and reached >= limit) + bool(single and peak and single > 2 * peak), against=tuple(against), waiting="pipe",
+    )  # fmt: skip
+
+
+def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
+    """Arithmetic or the issue of instructions is the kernel's busiest unit, at or on the way to its limit."""
+    entry = cause("gpu-compute-bound")
+    if not is_busy(kernel):
+        return None
+    compute = kernel.compute
+    reached = max(compute or 0.0, kernel.pipe[1] if kernel.pipe is not None else 0.0)
+    evidence = [ran(facts, kernel), *pipes(facts, kernel)]
+    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    against, busy = [], kernel.pipe is not None and kernel.pipe[1] >= low()
+    if reached < near():
+        against.append(
+            f"{numbers.percent(reached / 100)} of the peak is below the {near():.0f} % from which a unit counts as at its limit."
+        )
+    if kernel.pipe is not None and not busy and not kernel.at_least("issue-active", low()):
+        against.append(f"No pipe is busy for {low():.0f} % of its cycles.")
+    at = "at" if reached >= near() else "near"
+    unit = (
+        f"its {_PIPES.get(kernel.pipe[0], kernel.pipe[0])} pipe" if kernel.pipe is not None and busy else "arithmetic"
+    )
+    waits = kernel.stalled("math-pipe-throttle", "gmma")
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
+        headroom=1 - reached / 100, signs=1 + busy + (waits >= 0.2), against=tuple(against), waiting="pipe",
+        next_measurement=None if kernel.pipe is not None else kernel.measure(
+            "which pipe is the limit", "ComputeWorkloadAnalysis", "InstructionStats"
+        ),
+    )  # fmt: skip

@@ -1,0 +1,215 @@
+"""GPU kernels by their counters: one cause for each kernel that matters, decided in a fixed order.
+
+The order follows the guided analysis of Nsight Compute (Kernel Profiling Guide: speed of light, then the section that it
+points to) and the physics behind it: each step only makes sense if those before it have not answered.
+
+1. Launch: fewer blocks than the device takes at once (small grid); a part-filled last wave of few (tail). All other
+   percentages of such kernels describe idle multiprocessors.
+2. Memory at 60 % of its peak or more, and not less than compute: what makes it move or split too much (uncoalesced
+   accesses, spills, bank conflicts, atomics), else its rate. From 80 % it is at its limit.
+3. Compute at 60 % or more: work that is masked out (divergence), on the wrong pipe (tensor cores unused, double precision),
+   else arithmetic itself.
+4. Neither: latency. What makes accesses slow (step 2), few warps to cover it (occupancy), else what the warps wait for most.
+
+Kernels are weighed by time, not by number. A second finding about a kernel stands only beside the first where its remedy
+is another one, and never before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import LONGEST_NAME, Counted, counted_kernels, has_counters
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_warps
+from chathpc.diagnosis.rules.gpu_remarks import with_remarks
+from chathpc.diagnosis.rules.gpu_speed import low, near
+from chathpc.profile import numbers
+from chathpc.profile.kernel_names import kernel_key
+from chathpc.profile.names import shorten
+from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
+from chathpc.profile.tree import NodeKind
+
+Judge = Callable[[Facts, Counted], Draft | None]
+
+#: So many kernels are looked at, each in so many launch configurations: those with most time.
+_KERNELS, _CONFIGURATIONS = 8, 100
+#: A second finding about a kernel counts for less than the first.
+_SECOND = 0.9
+#: Causes of which one finding speaks for all kernels, and how many of these it tells the facts of.
+_TOGETHER, _LISTED = frozenset({"gpu-small-grid"}), 3
+#: A diagnosis that leaves more than this part of the kernel time without a word is none.
+_LARGEST_GAP = 0.5
+
+_LAUNCH: tuple[Judge, ...] = (gpu_launch.small_grid, gpu_launch.tail_effect)
+_WASTE: tuple[Judge, ...] = (
+    gpu_memory.uncoalesced,
+    gpu_memory.register_spill,
+    gpu_memory.bank_conflicts,
+    gpu_memory.atomics,
+)
+_COMPUTE: tuple[Judge, ...] = (
+    gpu_compute.divergence, gpu_compute.tensor_unused, gpu_compute.double_precision, gpu_compute.compute_bound,
+)  # fmt: skip
+#: Findings that may stand beside another one, by the cause of that.
+_BESIDE: dict[str, tuple[Judge, ...]] = {
+    "gpu-memory-latency": (gpu_launch.low_occupancy, gpu_compute.divergence),
+    "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_compute.divergence),
+    "gpu-low-occupancy": (gpu_warps.waiting,),
+    "gpu-small-grid": (gpu_launch.occupancy_of_one_wave,),
+    "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),
+    "gpu-barrier-stall": (gpu_compute.divergence,),
+    "gpu-compute-bound": (gpu_memory.register_spill, gpu_memory.bank_conflicts),
+}
+
+
+def kernel_limits(facts: Facts) -> Iterable[Draft]:
+    """What limits each kernel that matters, as a finding with its evidence; kernels in several launch configurations give
+    one finding for each cause.
+    """
+    kernels = counted_kernels(facts.profile)
+    unmeasured = _unmeasured(facts.profile, kernels)
+    found: dict[tuple[str, str], list[Draft]] = {}
+    for group in _by_name(kernels):
+        for kernel in group:
+            for draft in judge(facts, kernel):
+                # Many small kernels are one problem of the program.
+                name = "" if draft.cause in _TOGETHER else kernel.name
+                found.setdefault((name, draft.cause), []).append(draft)
+    least = cause("gpu-kernel-bound").threshold("min_kernel_share")
+    for drafts in found.values():
+        draft = _merged(drafts)
+        if draft.share < least:
+            continue
+        # Where it is known when the device worked, shares are of that time.
+        share = draft.share if facts.timeline is None else facts.timeline.share(draft.cost)
+        yield replace(draft, share=share, against=tuple(dict.fromkeys((*draft.against, *unmeasured))))
+
+
+def judge(facts: Facts, kernel: Counted) -> list[Draft]:
+    """The primary finding about a kernel, then others with another remedy; none if its counters decide nothing."""
+    first = next((draft for step in _steps(kernel) if (draft := step(facts, kernel)) is not None), None)
+    if first is None:
+        return []
+    drafts = [with_remarks(first, kernel)]
+    for step in _BESIDE.get(first.cause, ()):
+        other = step(facts, kernel) if not _at_limit(kernel) else None
+        if other is not None and other.cause not in {draft.cause for draft in drafts}:
+            most = _SECOND * (first.headroom or 0.0)
+            drafts.append(with_remarks(replace(other, headroom=min(other.headroom or 0.0, most)), kernel, doubt=False))
+    return drafts
+
+
+def _steps(kernel: Counted) -> Iterable[Judge]:
+    """The questions in the order in which they are asked of a kernel."""
+    compute, memory, busiest = kernel.compute, kernel.memory, kernel.busiest
+    yield from _LAUNCH
+    if busiest is not None and low() <= busiest < near():
+        yield gpu_warps.waiting
+    if memory is not None and memory >= low() and (compute is None or memory >= compute - 1):
+        yield from (*_WASTE, gpu_memory.split_accesses, gpu_memory.bandwidth)
+    yield from _COMPUTE
+    if busiest is None or busiest < low():
+        yield from _WASTE
+        if gpu_warps.leans_on_memory(kernel) and (memory or 0) >= 1.5 * (compute or 0):
+            yield from (gpu_warps.waiting, gpu_warps.probably_memory)
+    yield from (_occupancy_first, gpu_warps.waiting, gpu_warps.probably_memory)
+    if memory is not None and memory >= low():
+        yield gpu_memory.bandwidth
+
+
+def _occupancy_first(facts: Facts, kernel: Counted) -> Draft | None:
+    """Low occupancy, where what the warps wait for can be covered by more of them."""
+    other = gpu_warps.waiting(facts, kernel)
+    if other is not None and other.cause not in ("gpu-memory-latency", "gpu-dependency-stall"):
+        return None
+    return gpu_launch.low_occupancy(facts, kernel) if kernel.busiest is not None and kernel.busiest < low() else None
+
+
+def _at_limit(kernel: Counted) -> bool:
+    return kernel.busiest is not None and kernel.busiest >= near()
+
+
+def _by_name(kernels: list[Counted]) -> Iterable[list[Counted]]:
+    """The kernels that matter by name, the longest first, each with its launch configurations."""
+    groups: dict[str, list[Counted]] = {}
+    for kernel in kernels:
+        groups.setdefault(kernel.name, []).append(kernel)
+    least = cause("gpu-kernel-bound").threshold("min_kernel_share")
+    ranked = sorted(groups.values(), key=lambda group: (-sum(kernel.share for kernel in group), group[0].name))
+    for group in ranked[:_KERNELS]:
+        if sum(kernel.share for kernel in group) >= least:
+            yield group[:_CONFIGURATIONS]
+
+
+def _merged(drafts: list[Draft]) -> Draft:
+    """One finding for several launch configurations or kernels: that with most time speaks, time and share are summed."""
+    first = max(drafts, key=lambda draft: draft.share)
+    if len(drafts) == 1:
+        return first
+    share = min(sum(draft.share for draft in drafts), 1.0)
+    weighed = sum(draft.share * (draft.headroom or 0.0) for draft in drafts) / share if share else first.headroom
+    others = len({draft.where.kernel for draft in drafts}) - 1
+    which = (
+        f"{others} other kernel{'s' if others > 1 else ''} too" if others else f"in {len(drafts)} launch configurations"
+    )
+    evidence = [
+        item for draft in sorted(drafts, key=lambda draft: -draft.share)[1:_LISTED] for item in draft.evidence[:2]
+    ]
+    return replace(
+        first, cost=sum(draft.cost for draft in drafts), share=share, headroom=min(weighed or 0.0, 1.0),
+        evidence=(*first.evidence, *(evidence if others else ())),
+        summary=f"{first.summary} ({which[:1].upper()}{which[1:]}, together {numbers.percent(share)} of the kernel time.)",
+    )  # fmt: skip
+
+
+def _unmeasured(profile: Profile, kernels: list[Counted]) -> tuple[str, ...]:
+    """A doubt where kernels of the report have no time, so that the shares of the others may be too large."""
+    tree = profile.tree
+    known = {kernel.name for kernel in kernels}
+    names = sorted(
+        {tree.function_name(int(node)) for node in range(len(tree)) if tree.kind[node] == NodeKind.GPU_KERNEL} - known
+    )
+    if not names or not known:
+        return ()
+    listed = ", ".join(clean(shorten(kernel_key(name) or name, LONGEST_NAME)) for name in names[:3])
+    return (
+        f"The report has no measurements of {listed}: {'its' if len(names) == 1 else 'their'} part of the time is not known.",
+    )
+
+
+def undecided(profile: Profile) -> str:
+    """Why the kernels of a profile with counters cannot be judged, as a sentence; empty if they can, or there are no counters.
+
+    For the verdict: a profile whose only kernels have no speed of light is not healthy, it is insufficient.
+    """
+    if not has_counters(profile):
+        return ""
+    kernels = counted_kernels(profile)
+    if not kernels:
+        return "No kernel of the report has both a time and counters, so that nothing can be said about what limits it."
+    facts = Facts(profile)
+    silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(facts, kernel)]
+    missing = [kernel for kernel in silent if kernel.busiest is None or (kernel.busiest < low() and not kernel.stalls)]
+    part = sum(kernel.share for kernel in missing)
+    if part <= _LARGEST_GAP:
+        return ""
+    first = missing[0]
+    if first.busiest is None:
+        return f"The counters of {first.short} do not tell how busy the device was: {first.measure('speed of light', 'SpeedOfLight', 'WarpStateStats')}."
+    return (
+        f"{first.short} uses no unit for more than {numbers.percent(first.busiest / 100)} of its peak, and what its warps wait for "
+        f"was not collected: {first.measure('stall reasons', 'WarpStateStats', 'SchedulerStats')}."
+    )
+
+
+def judgeable(profile: Profile) -> bool:
+    """True if the counters of the kernels decide anything, or the profile has none."""
+    return not undecided(profile)
+
+
+RULES = (kernel_limits,)

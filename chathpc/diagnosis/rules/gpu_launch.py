@@ -1,0 +1,230 @@
+"""Kernels whose launch leaves multiprocessors without work: small grids, part-filled last waves, few resident warps."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import Counted
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.profile import numbers
+
+#: Speed-ups are not promised beyond this: a problem has seldom a hundred times the parallelism.
+_MOST = 0.9
+#: Kernels that run shorter than this take no longer than their launch (the threshold of gpu-launch-bound).
+_SHORT = "max_kernel_seconds"
+#: From here achieved and theoretical occupancy agree: blocks of all waves take up the device.
+_FULL = 0.95
+_LANES = 32
+
+
+def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
+    """Fewer blocks than multiprocessors, or than fit at once (less than one wave), on a device that is not busy.
+
+    Waves = blocks / (multiprocessors × blocks that fit on one), as Nsight Compute's launch statistics count them. With one
+    wave or more every multiprocessor has all the blocks it can hold at the beginning.
+    """
+    entry = cause("gpu-small-grid")
+    blocks, waves, units = kernel.get("blocks"), kernel.get("waves"), kernel.multiprocessors
+    starved = blocks is not None and (blocks < units if units else blocks <= 1)
+    partial = waves is not None and waves < entry.threshold("min_waves")
+    busiest = kernel.busiest
+    if not (starved or partial) or (busiest is not None and busiest >= low()) or (busiest is None and not starved):
+        return None
+    filled = [part for part in (waves, blocks / units if blocks is not None and units else None) if part is not None]
+    idle = 1 - min(filled) if filled else _MOST
+    evidence = [ran(facts, kernel)]
+    threads = kernel.get("threads-per-block")
+    what = "Its grid"
+    if blocks is not None:
+        size = f" of {numbers.count(threads)} threads" if threads is not None else ""
+        what = f"{numbers.count(blocks)} block{'s' if blocks != 1 else ''}{size}"
+        device = f"; the device has {numbers.count(units)} multiprocessors" if units else ""
+        evidence.append(
+            kernel.say(facts, f"Its grid has {what}{device}.", "blocks", how="launch configuration")
+        )  # fmt: skip
+    if waves is not None:
+        evidence.append(
+            kernel.say(
+                facts, f"That is {numbers.number(waves)} of a wave: of the blocks that fit on the device at once.", "waves",
+                how="blocks / (multiprocessors × resident blocks of each)",
+            )
+        )  # fmt: skip
+    evidence += speed_of_light(facts, kernel)
+    evidence += kernel.percent(
+        facts, "Of the warps that a multiprocessor can hold, {} are active.", "achieved-occupancy"
+    )
+    against, short = [], _short(facts, kernel)
+    evidence += short
+    if busiest is None:
+        against.append("How busy the device was in the kernel is not in the report.")
+    elif starved and units and blocks is not None and blocks > 0.75 * units and not partial:
+        against.append("Three of four multiprocessors and more have a block.")
+    lead = f"{kernel.short} is too small for the device: {what}"
+    if units and blocks is not None and blocks < units:
+        lead += f" on {numbers.count(units)} multiprocessors"
+    elif waves is not None:
+        lead += f", {numbers.number(waves)} of a wave"
+    rest = "." if blocks is None or blocks > 1 else ". Of its other properties a launch of one block tells nothing."
+    return write(
+        facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), _MOST), signs=1 + (busiest is not None) + bool(short),
+        against=tuple(against), next_measurement=kernel.measure(
+            "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
+        ),
+    )  # fmt: skip
+
+
+def _short(facts: Facts, kernel: Counted) -> list[Evidence]:
+    """Evidence that a launch runs no longer than launching takes."""
+    limit = cause("gpu-launch-bound").threshold(_SHORT)
+    if not kernel.launches or not 0 < kernel.seconds / kernel.launches < limit:
+        return []
+    mean = kernel.seconds / kernel.launches
+    return [
+        kernel.say(
+            facts, f"A launch runs {numbers.seconds(mean)}, which is about what launching it takes.", "time", mean, unit="s",
+            how="kernel time / launches",
+        )
+    ]  # fmt: skip
+
+
+def lost_in_tail(waves: float) -> float:
+    """Part (0..1) of the blocks' places that stay empty in the last wave: 1 − waves / ⌈waves⌉.
+
+    If all blocks take equally long, the kernel runs ⌈waves⌉ times as long as a block (Nsight Compute, rule
+    LaunchConfiguration: tail effect).
+    """
+    return 1 - waves / ceil(waves) if waves > 0 else 0.0
+
+
+def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
+    """One to five waves of blocks of which the last is part-filled, on a device that is not at its limit."""
+    entry = cause("gpu-tail-effect")
+    waves, busiest = kernel.get("waves"), kernel.busiest
+    if waves is None or not 1 <= waves <= entry.threshold("max_waves"):
+        return None
+    lost = lost_in_tail(waves)
+    if lost + 1e-9 < entry.threshold("min_lost") or (busiest is not None and busiest >= near()):
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts,
+            f"Its blocks fill {numbers.number(waves)} waves: the time of {ceil(waves)} for the work of {numbers.number(waves)}.",
+            "waves", how="blocks / (multiprocessors × resident blocks of each)",
+        ),
+        kernel.say(
+            facts, f"If all blocks take equally long, {numbers.percent(lost)} of the places for blocks stay empty at the end.",
+            "waves", lost, unit="ratio", how="1 − waves / waves rounded up",
+        ),
+    ]  # fmt: skip
+    theoretical, achieved = kernel.get("occupancy"), kernel.get("achieved-occupancy")
+    against, signs = [], 1
+    if theoretical and achieved is not None:
+        evidence.append(
+            kernel.say(
+                facts,
+                f"The achieved occupancy is {numbers.percent(achieved / 100)}, the theoretical one {numbers.percent(theoretical / 100)}.",
+                "achieved-occupancy", how="active warps per cycle / warps that a multiprocessor can hold",
+            )
+        )  # fmt: skip
+        if achieved < _FULL * theoretical:
+            signs += 1
+        else:
+            against.append("The achieved occupancy is as high as the theoretical one, so the tail is short.")
+    evidence += speed_of_light(facts, kernel)
+    return write(
+        facts, kernel, entry.id,
+        f"The last wave of {kernel.short} is part-filled: {numbers.number(waves)} waves take the time of {ceil(waves)}.",
+        evidence, headroom=lost, signs=signs, against=tuple(against),
+        next_measurement=kernel.measure("how unequal the multiprocessors' work is", "LaunchStats", "WorkloadDistribution"),
+    )  # fmt: skip
+
+
+def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
+    """Few resident warps in a kernel that waits for latencies, which more warps would cover; with what limits them.
+
+    Warps that wait are covered by others as far as these are there (Little's law), up to the limit of the busiest unit.
+    """
+    entry = cause("gpu-low-occupancy")
+    theoretical = kernel.get("occupancy")
+    if theoretical is None or theoretical > entry.threshold("max_occupancy") or not kernel.share > 0:
+        return None
+    if theoretical <= 0 or kernel.at_least("issue-active", low()):
+        return None
+    waits = kernel.stalled("long-scoreboard", "lg-throttle", "short-scoreboard", "wait") if kernel.stalls else 0.5
+    possible = min(1 - theoretical / 100, kernel.idle)
+    limiters = kernel.limiters
+    evidence = [ran(facts, kernel), *kernel.percent(facts, "Its theoretical occupancy is {}.", "occupancy")]
+    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    by = " and ".join(limiters)
+    if limiters:
+        lowest = min(value for name, value in kernel.values.items() if name.startswith("limit."))
+        name = next(name for name, value in kernel.values.items() if name.startswith("limit.") and value == lowest)
+        evidence.append(
+            kernel.say(
+                facts, f"{_upper(by)} {'allow' if len(limiters) > 1 or by.endswith('s') else 'allows'} {numbers.count(lowest)} "
+                f"block{'s' if lowest != 1 else ''} on a multiprocessor, less than anything else.", name,
+                how="lowest of the limits of the launch",
+            )
+        )  # fmt: skip
+    for name, words in (
+        ("registers", "registers per thread"), ("threads-per-block", "threads per block"),
+    ):  # fmt: skip
+        value = kernel.get(name)
+        if value is not None:
+            evidence.append(
+                kernel.say(facts, f"It has {numbers.count(value)} {words}.", name, how="launch configuration")
+            )
+    shared = kernel.get("shared-memory-per-block")
+    if shared and "shared memory" in limiters:
+        evidence.append(
+            kernel.say(facts, f"A block has {numbers.size(shared)} of shared memory.", "shared-memory-per-block", how="launch configuration")
+        )  # fmt: skip
+    evidence += speed_of_light(facts, kernel)
+    against: tuple[str, ...] = ()
+    if not kernel.stalls:
+        against = ("What the warps wait for was not collected; more of them help only against latencies.",)
+    return write(
+        facts, kernel, entry.id,
+        f"Too few warps of {kernel.short} are resident to cover its waiting: {numbers.percent(theoretical / 100)} of what fits"
+        + (f", limited by {by}." if limiters else "."),
+        evidence, headroom=max(0.0, possible * waits), signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
+        advice=tuple(_REMEDIES[word].format(threads=_larger(kernel)) for word in limiters if word in _REMEDIES),
+        next_measurement=kernel.measure(
+            "what the warps wait for, and whether occupancy is the limit", "WarpStateStats", "SchedulerStats", "Occupancy"
+        ),
+    )  # fmt: skip
+
+
+#: With this part of a wave the blocks that a multiprocessor holds matter as much as their number.
+_NEARLY_A_WAVE = 0.75
+
+
+def occupancy_of_one_wave(facts: Facts, kernel: Counted) -> Draft | None:
+    """Low occupancy of a kernel whose grid nearly fills the device once."""
+    waves = kernel.get("waves")
+    return low_occupancy(facts, kernel) if waves is not None and waves >= _NEARLY_A_WAVE else None
+
+
+#: Limit → what lifts it.
+_REMEDIES = {
+    "the number of blocks that it can hold": "Launch blocks of {threads} threads instead: the number of blocks on a multiprocessor is the "
+    "limit, so each has to bring more warps.",
+    "registers": "Lower the registers per thread: __launch_bounds__ with a second argument, or smaller tiles for each thread.",
+    "shared memory": "Use less __shared__ memory for each block, or raise the limit with "
+    "cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, 100).",
+    "the block's size": "Choose a block size of which a multiprocessor holds a whole number (128 or 256 threads).",
+}  # fmt: skip
+
+
+def _larger(kernel: Counted) -> int:
+    threads = kernel.get("threads-per-block") or _LANES
+    return 128 if threads <= 64 else 256
+
+
+def _upper(text: str) -> str:
+    return text[:1].upper() + text[1:]

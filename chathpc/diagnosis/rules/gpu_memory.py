@@ -1,0 +1,306 @@
+"""Kernels whose limit is the memory system: its rate, and what makes it move or split more than it must."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import Counted
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.profile import numbers
+
+#: A load of 16 bytes by each of 32 threads needs 16 sectors; more are never coalesced.
+_WIDEST = 16
+#: Sectors of 32 bytes for 4-byte words of 32 threads.
+_IDEAL = 4
+#: Level of the memory system → its name in sentences.
+_LEVELS = {"dram": "device memory", "l2": "the L2 cache", "l1": "the L1 cache"}
+#: A data pipe that is busy for less than this part of the L1 cache's throughput is not what limits it.
+_PIPE_PART = 0.8
+
+
+def waits_for_memory(kernel: Counted) -> bool:
+    """True if memory is what a kernel is limited by or waits for, as far as its counters tell."""
+    memory, compute = kernel.memory, kernel.compute
+    if memory is not None and memory >= low():
+        return True
+    if kernel.stalls:
+        waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
+        return waits >= cause("gpu-memory-latency").threshold("min_stall_share")
+    return memory is not None and memory >= low() / 2 and (compute is None or memory >= compute)
+
+
+def levels(facts: Facts, kernel: Counted) -> list[Evidence]:
+    """Throughput of each level of the memory system, and hit rates of the caches, as far as they are known."""
+    return [
+        *kernel.percent(facts, "Device memory reaches {} of its peak.", "dram-throughput"),
+        *kernel.percent(facts, "The L2 cache reaches {} of its peak.", "l2-throughput"),
+        *kernel.percent(facts, "The L1 cache reaches {} of its peak.", "l1-throughput"),
+        *kernel.percent(facts, "{} of the accesses hit in the L1 cache.", "l1-hit-rate"),
+        *kernel.percent(facts, "{} of the accesses hit in the L2 cache.", "l2-hit-rate"),
+    ]
+
+
+def weight(kernel: Counted) -> float:
+    """Part (0..1) of the kernel's time that memory decides: its throughput where it is the limit, else the waiting for it."""
+    memory = kernel.memory or 0.0
+    waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
+    return max(memory / 100 if memory >= low() or not kernel.stalls else 0.0, waits)
+
+
+def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
+    """Accesses of a warp that need more sectors than their bytes fill, in a kernel that memory limits or holds up.
+
+    Excess sectors (of each instruction's own access size) tell it surely. Sectors for each request do so above 16 only: from
+    4 to 16 wide elements may need them.
+    """
+    entry = cause("gpu-uncoalesced-access")
+    if not waits_for_memory(kernel):
+        return None
+    excess = kernel.get("excessive-sectors")
+    sectors = {
+        name: value
+        for name in ("load", "store")
+        if (value := kernel.get(f"sectors-per-request.global-{name}")) is not None
+    }
+    most = max(sectors, key=lambda name: sectors[name], default="")
+    against, signs = [], 1
+    if excess is not None:
+        if excess < entry.threshold("min_excess"):
+            return None
+        waste = min(excess, 1.0)
+        signs += 1
+    elif most and sectors[most] > entry.threshold("min_sectors_per_request"):
+        waste = 1 - _IDEAL / sectors[most]
+        if sectors[most] <= _WIDEST:
+            waste /= 2
+            against.append(
+                f"Elements of 8 or 16 bytes need 8 or {_WIDEST} sectors, coalesced as well; their size is not in the report."
+            )
+    else:
+        return None
+    evidence = [ran(facts, kernel)]
+    if excess is not None:
+        evidence.append(
+            kernel.say(
+                facts, f"{numbers.percent(waste)} of the sectors of its global accesses are more than coalesced ones would need.",
+                "excessive-sectors", waste, unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+            )
+        )  # fmt: skip
+    for name, value in sectors.items():
+        evidence.append(
+            kernel.say(
+                facts, f"A global {name} of a warp takes {numbers.number(value)} sectors of 32 bytes; {_IDEAL} hold 32 floats.",
+                f"sectors-per-request.global-{name}", unit="ratio", how="sectors / requests in the L1 cache",
+            )
+        )  # fmt: skip
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    if kernel.at_least("l1-hit-rate", 80):
+        against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
+    which = "accesses" if excess is not None or not most else f"{most}s"
+    return write(
+        facts, kernel, entry.id,
+        f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them could be spared."
+        if excess is not None else
+        f"The {which} of {kernel.short} are spread: {numbers.number(sectors[most])} sectors for each request of a warp.",
+        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > _WIDEST), against=tuple(against), waiting="memory",
+        next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
+    )  # fmt: skip
+
+
+def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
+    """Shared memory accesses that are split by bank conflicts, in a kernel that waits for shared memory or fills its pipe."""
+    entry = cause("gpu-shared-bank-conflicts")
+    conflicts, wavefronts, excess = (
+        kernel.get("bank-conflicts"),
+        kernel.get("shared-wavefronts"),
+        kernel.get("excessive-wavefronts"),
+    )
+    part = min(conflicts / wavefronts, 1.0) if conflicts is not None and wavefronts else excess
+    if part is None or part < entry.threshold("min_conflicts"):
+        return None
+    waits = kernel.stalled("short-scoreboard", "mio-throttle")
+    pipe = kernel.get("l1-data-pipe")
+    filled = max(
+        (value for value in (pipe, kernel.get("l1-throughput") if pipe is None else None) if value is not None),
+        default=0.0,
+    )
+    if waits < entry.threshold("min_stall_share") and filled < low():
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of the wavefronts of its shared memory accesses come from bank conflicts.",
+            "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, unit="ratio",
+            how="conflicts / wavefronts of shared memory accesses",
+        ),
+        *kernel.percent(facts, "The data pipe of the L1 cache, which serves shared memory, is busy {} of the time.", "l1-data-pipe"),
+    ]  # fmt: skip
+    if waits:
+        evidence.append(
+            kernel.say(
+                facts, f"Warps wait for shared memory or its queue in {numbers.percent(waits)} of the time between two instructions.",
+                "stall.mio-throttle", waits, unit="ratio", how="short scoreboard + MIO throttle / cycles per instruction",
+            )
+        )  # fmt: skip
+    evidence += speed_of_light(facts, kernel)
+    return write(
+        facts, kernel, entry.id,
+        f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are theirs.",
+        evidence, headroom=part * max(waits, filled / 100), signs=1 + (waits >= entry.threshold("min_stall_share")) + (filled >= low()),
+        waiting="dependency", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
+    )  # fmt: skip
+
+
+def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
+    """Much traffic with local memory, where spilled registers and local arrays lie."""
+    entry = cause("gpu-register-spill")
+    moved = [value for name in ("local-loads", "local-stores") if (value := kernel.get(name)) is not None]
+    instructions = kernel.get("instructions")
+    if not moved or not instructions:
+        return None
+    part = min(sum(moved) / instructions, 1.0)
+    if part < entry.threshold("min_instruction_share"):
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of its instructions load from or store to local memory.", "local-loads", part, unit="ratio",
+            how="(local loads + local stores) / instructions",
+        ),
+    ]  # fmt: skip
+    registers = kernel.get("registers")
+    if registers is not None:
+        evidence.append(
+            kernel.say(
+                facts,
+                f"It has {numbers.count(registers)} registers per thread.",
+                "registers",
+                how="launch configuration",
+            )
+        )
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    against = []
+    if not waits_for_memory(kernel):
+        against.append("The kernel neither waits for memory nor fills it.")
+    if registers is not None and registers < 64:
+        against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",
+        evidence, headroom=part, signs=1 + waits_for_memory(kernel), against=tuple(against), waiting="memory",
+    )  # fmt: skip
+
+
+def atomics(facts: Facts, kernel: Counted) -> Draft | None:
+    """Many atomic updates of global memory, in a kernel that waits for memory although device memory is not busy."""
+    entry = cause("gpu-atomics-contention")
+    updates, instructions = kernel.get("atomics"), kernel.get("instructions")
+    dram = kernel.get("dram-throughput")
+    if not updates or not instructions or not waits_for_memory(kernel) or (dram is not None and dram >= low()):
+        return None
+    part = min(updates / instructions, 1.0)
+    if part < entry.threshold("min_instruction_share"):
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of its instructions are atomic updates of global memory.", "atomics", part, unit="ratio",
+            how="requests of atomic operations and reductions / instructions",
+        ),
+        *speed_of_light(facts, kernel), *levels(facts, kernel),
+    ]  # fmt: skip
+    return write(
+        facts, kernel, entry.id, f"Atomic updates hold {kernel.short} up: {numbers.percent(part)} of its instructions.", evidence,
+        headroom=weight(kernel) * min(1.0, entry.headroom), signs=1 + (dram is not None), waiting="memory",
+        against=("Counters do not tell how many threads update one address.",),
+    )  # fmt: skip
+
+
+def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
+    """The L1 cache's data pipe is full although few instructions reach it, and the memory tables that tell why are missing.
+
+    Each access is then split into many wavefronts: it is uncoalesced, or conflicts in the banks of shared memory.
+    """
+    entry = cause("gpu-uncoalesced-access")
+    level, compute = kernel.level, kernel.compute
+    pipe = kernel.get("l1-data-pipe")
+    if level is None or level[0] != "l1" or level[1] < near() or compute is None or compute >= low():
+        return None
+    if pipe is not None and pipe < _PIPE_PART * level[1]:
+        return None
+    known = kernel.get("excessive-sectors") is not None or any("sectors-per-request" in name for name in kernel.values)
+    if known and kernel.get("bank-conflicts") is not None:
+        return None
+    evidence = [ran(facts, kernel)]
+    evidence += kernel.percent(facts, "The data pipe of the L1 cache is busy {} of the time.", "l1-data-pipe")
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    shared = kernel.get("shared-memory-per-block")
+    against, signs = [], 2
+    if shared == 0:
+        evidence.append(
+            kernel.say(
+                facts,
+                "It has 0 B of shared memory, so that bank conflicts are not possible.",
+                "shared-memory-per-block",
+                how="launch",
+            )
+        )
+        signs += 1
+    else:
+        against.append(
+            "Bank conflicts of shared memory look the same without the memory tables, which the report does not have."
+        )
+    return write(
+        facts, kernel, entry.id,
+        f"The L1 cache is the limit of {kernel.short}, {numbers.percent((pipe or level[1]) / 100)} busy with few instructions: "
+        + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would tell which."),
+        evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="memory",
+        next_measurement=kernel.measure(
+            "sectors per request and bank conflicts, by line: which of the two it is", "MemoryWorkloadAnalysis_Tables", "SourceCounters"
+        ),
+    )  # fmt: skip
+
+
+def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
+    """A level of the memory system is the kernel's busiest unit, at or on the way to its limit."""
+    entry = cause("gpu-memory-bandwidth")
+    memory, level = kernel.memory, kernel.level
+    if memory is None or memory < low():
+        return None
+    name, reached = level if level is not None and level[1] >= low() else ("", memory)
+    words = _LEVELS.get(name, "the memory system")
+    evidence = [ran(facts, kernel), *levels(facts, kernel), *speed_of_light(facts, kernel)]
+    rate, peak = kernel.get("dram-rate"), kernel.get("peak-dram-rate")
+    if rate is not None and name == "dram":
+        of = f" of at most {numbers.size(peak)}" if peak else ""
+        evidence.append(
+            kernel.say(
+                facts,
+                f"It moves {numbers.size(rate)} a second{of}.",
+                "dram-rate",
+                unit="bytes/s",
+                how="bytes of device memory / time",
+            )
+        )
+    against = []
+    if reached < near():
+        against.append(
+            f"{numbers.percent(reached / 100)} of the peak is below the {near():.0f} % from which a unit counts as at its limit."
+        )
+    if kernel.stalls and kernel.stalled("barrier") >= cause("gpu-barrier-stall").threshold("min_stall_share"):
+        against.append("Part of the waiting is for barriers.")
+    spare = 1 - reached / 100
+    at = "at" if reached >= near() else "near"
+    tail = ": only moving fewer bytes makes it faster." if name == "dram" and reached >= near() else "."
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {words}, {numbers.percent(reached / 100)} of the peak{tail}", evidence,
+        # Inside the chip fewer accesses are possible (tiles, registers); to device memory the bytes have to go.
+        headroom=spare if name == "dram" else max(spare, entry.headroom), signs=2 if reached >= near() else 1,
+        against=tuple(against), waiting="memory", advice=_INSIDE if name in ("l1", "l2") else (),
+    )  # fmt: skip
+
+
+_INSIDE = (
+    "Reuse each loaded value more often: give a thread a tile of results (4 × 4) that it holds in registers, and read operands as float4.",
+)

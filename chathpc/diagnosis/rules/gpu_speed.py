@@ -1,0 +1,83 @@
+"""What all rules about kernel counters say first: how long a kernel runs, and how near the device's limits it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import PREFIX, Counted
+from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.profile import numbers
+
+
+def low() -> float:
+    """Percentage of its peak below which a unit is under-used (Nsight Compute, guided analysis, rule SOLBottleneck)."""
+    return cause("gpu-memory-latency").threshold("max_throughput")
+
+
+def near() -> float:
+    """Percentage of its peak from which a unit is at its limit (the same rule)."""
+    return cause("gpu-memory-bandwidth").threshold("min_throughput")
+
+
+def ran(facts: Facts, kernel: Counted) -> Evidence:
+    """How long the kernel ran, and its part of the kernel time in the report (which holds only the profiled kernels)."""
+    launches = (
+        f" in {numbers.count(kernel.launches)} launch{'es' if kernel.launches != 1 else ''}" if kernel.launches else ""
+    )
+    if not kernel.seconds:
+        return fact(
+            facts, f"{kernel.short} is the only kernel in the report, {numbers.percent(1.0)} of it; its time was not measured.",
+            1.0, unit="ratio", metric=PREFIX + "time", subject=kernel.short, how="share of the profiled kernels",
+        )  # fmt: skip
+    return fact(
+        facts,
+        f"{kernel.short} runs {numbers.seconds(kernel.seconds)}{launches}, {numbers.percent(kernel.share)} of the kernel time "
+        "in the report.",
+        kernel.seconds, unit="s", metric=PREFIX + "time", subject=kernel.short,
+        how="time of its launches; the report holds only profiled kernels",
+    )  # fmt: skip
+
+
+def speed_of_light(facts: Facts, kernel: Counted) -> list[Evidence]:
+    """Throughput of compute and memory as percentages of their peaks, as far as they are known."""
+    return [
+        *kernel.percent(facts, "The multiprocessors reach {} of their peak throughput.", "sm-throughput"),
+        *kernel.percent(facts, "The memory system reaches {} of its peak throughput.", "memory-throughput"),
+    ]
+
+
+def write(
+    facts: Facts,
+    kernel: Counted,
+    identifier: str,
+    summary: str,
+    evidence: Sequence[Evidence],
+    *,
+    headroom: float,
+    signs: int,
+    waiting: str = "",
+    against: tuple[str, ...] = (),
+    advice: tuple[str, ...] = (),
+    next_measurement: str | None = None,
+) -> Draft:
+    """The finding about a kernel, at its hottest line for that kind of waiting where lines have samples.
+
+    `headroom` is the part (0..1) of the kernel's time that could go by physics, an upper bound.
+    """
+    place, part = kernel.place(waiting)
+    lines = []
+    if part is not None and place.line:
+        lines = [
+            fact(
+                facts, f"{place.short} has {numbers.percent(part)} of the samples of the kernel's lines.", part, unit="ratio",
+                metric=PREFIX + "time", subject=place.short, how="samples of warps by source line", where=place,
+            )
+        ]  # fmt: skip
+    return Draft(
+        cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
+        evidence=(*evidence, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(lines), against=against,
+        advice=advice, next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
+    )  # fmt: skip

@@ -1,0 +1,132 @@
+"""Kernels that use neither arithmetic nor memory well: what their warps wait for."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import NO_WAIT, WAITING, Counted, longest_wait
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.gpu_memory import levels
+from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
+from chathpc.profile import numbers
+from chathpc.profile.gpu_counters import STALLS
+
+#: Kind of waiting → cause, and what the warps wait for in words.
+_CAUSES = {
+    "memory": ("gpu-memory-latency", "data from memory"),
+    "barrier": ("gpu-barrier-stall", "other warps at a barrier"),
+    "dependency": ("gpu-dependency-stall", "the result of an earlier instruction"),
+    "fetch": ("gpu-instruction-fetch", "their next instruction"),
+}
+#: Waiting that takes this part of the time is the limit even of a kernel that uses a unit for 60 to 80 %.
+_MOST_OF_IT = 0.5
+#: So many stall reasons are worth naming beside the first.
+_NAMED = 2
+#: Memory that is this many times as busy as compute is the side that holds a kernel up, if nothing else is known.
+_LEANS = 0.9
+
+
+def waiting(facts: Facts, kernel: Counted) -> Draft | None:
+    """What warps wait for most, by the stall reasons, in a kernel that uses no unit well."""
+    busiest = kernel.busiest
+    if not kernel.stalls or (busiest is not None and busiest >= near()):
+        return None
+    parts = {kind: kernel.stalled(*reasons) for kind, reasons in WAITING.items()}
+    kind = max(parts, key=lambda each: parts[each])
+    if kind not in _CAUSES:
+        return None
+    identifier, words = _CAUSES[kind]
+    part, entry = parts[kind], cause(identifier)
+    busy = busiest is not None and busiest >= low()
+    if busy and (kind == "memory" or part < _MOST_OF_IT):
+        return None
+    against = []
+    if part < entry.threshold("min_stall_share"):
+        others = max((other for name, other in parts.items() if name != kind), default=0.0)
+        if part < entry.threshold("min_stall_share") / 2 or others > 0.8 * part:
+            return None
+        against.append("No reason for waiting stands out.")
+    if busy:
+        against.append(f"A unit is used for {numbers.percent((busiest or 0) / 100)} of its peak.")
+    evidence = [ran(facts, kernel), *_reasons(facts, kernel, kind, part, words), *speed_of_light(facts, kernel)]
+    if kind == "memory":
+        evidence += levels(facts, kernel)
+        evidence += _spread(facts, kernel)
+    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    eligible = kernel.get("eligible-warps")
+    if eligible is not None:
+        evidence.append(
+            kernel.say(
+                facts, f"A scheduler has {numbers.number(eligible)} warps that could issue, on average.", "eligible-warps", unit="ratio",
+                how="eligible warps per active cycle",
+            )
+        )  # fmt: skip
+    return write(
+        facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is used well."
+        if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
+        headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + (part >= _MOST_OF_IT), against=tuple(against),
+        waiting=kind,
+    )  # fmt: skip
+
+
+def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Evidence]:
+    reason, longest = longest_wait(kernel, kind)
+    total = kernel.get("latency-per-issue")
+    of = f" of the {numbers.number(total)} cycles" if total else " of the time"
+    evidence = [
+        kernel.say(
+            facts, f"Between two instructions a warp waits {numbers.percent(part)}{of} for {words}.", f"stall.{reason}", part, unit="ratio",
+            how=f"stall reasons {', '.join(WAITING[kind])} / cycles between two instructions of a warp",
+        ),
+    ]  # fmt: skip
+    ranked = sorted(kernel.stalls.items(), key=lambda item: (-item[1], item[0]))
+    named = [(name, value) for name, value in ranked if name not in NO_WAIT][: _NAMED + 1]
+    if (reason, longest) not in named:
+        named = [(reason, longest), *named]
+    for name, value in named:
+        evidence.append(
+            kernel.say(
+                facts, f"Stall reason {name}: {numbers.percent(value)}, for {STALLS[name]}.", f"stall.{name}", value, unit="ratio",
+                how="cycles of the stall reason / cycles between two instructions of a warp",
+            )
+        )  # fmt: skip
+    return evidence
+
+
+def _spread(facts: Facts, kernel: Counted) -> list[Evidence]:
+    """How coalesced the accesses are, where it was collected."""
+    excess = kernel.get("excessive-sectors")
+    if excess is None:
+        return []
+    return [
+        kernel.say(
+            facts, f"{numbers.percent(min(excess, 1.0))} of the sectors of its global accesses are more than coalesced ones would need.",
+            "excessive-sectors", min(excess, 1.0), unit="ratio", how="excess sectors / sectors of global accesses in the L2 cache",
+        )
+    ]  # fmt: skip
+
+
+def leans_on_memory(kernel: Counted) -> bool:
+    """True if the memory system is clearly the busier side of a kernel that uses neither well."""
+    memory, compute = kernel.memory, kernel.compute
+    return memory is not None and memory >= low() / 2 and (compute is None or memory >= _LEANS * compute)
+
+
+def probably_memory(facts: Facts, kernel: Counted) -> Draft | None:
+    """A kernel below 60 % everywhere, memory the busier side, of which nobody asked what its warps wait for."""
+    busiest = kernel.busiest
+    if kernel.stalls or busiest is None or busiest >= low() or kernel.compute is None or not leans_on_memory(kernel):
+        return None
+    evidence = [ran(facts, kernel), *speed_of_light(facts, kernel), *levels(facts, kernel)]
+    evidence += kernel.percent(facts, "The theoretical occupancy is {}.", "occupancy")
+    evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
+    evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
+    clear = (kernel.memory or 0) >= 1.5 * kernel.compute
+    return write(
+        facts, kernel, "gpu-memory-latency",
+        f"{kernel.short} is limited by latencies, probably of memory: no unit is used for {low():.0f} % of its peak.", evidence,
+        headroom=min(kernel.idle, cause("gpu-memory-latency").headroom), signs=2 if clear else 1, waiting="memory",
+        against=("What the warps wait for was not collected: it may be barriers or earlier results.",),
+        next_measurement=kernel.measure("what the warps wait for, by line", "WarpStateStats", "SchedulerStats", "SourceCounters"),
+    )  # fmt: skip
