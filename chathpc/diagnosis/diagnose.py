@@ -8,11 +8,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.coverage import HOST_TIME, not_collected
+from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
-from chathpc.diagnosis.rules import device_rules, host_rules
+from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_host_time, has_long_timeline
+from chathpc.diagnosis.timeline_facts import is_traced
+from chathpc.diagnosis.timeline_words import healthy_headline, too_short, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
@@ -25,20 +27,12 @@ MOST_FINDINGS = 8
 def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     """Findings with evidence, and the verdict on the whole; deterministic. `facts` of the same profile are used if given."""
     facts = facts or Facts(profile)
-    drafts: list[Draft] = []
-    enough_host = False
-    if profile.time is not None and profile.time.id in HOST_TIME and facts.total > 0:
-        enough_host = facts.samples >= common()["min_samples"].value
-        if enough_host:
-            drafts += [draft for rule in host_rules() for draft in rule(facts)]
-    drafts += [draft for rule in device_rules() for draft in rule(facts)]
+    lacking = _insufficient(facts)
+    drafts = [] if lacking else [draft for group in GROUPS if group.applies(facts) for draft in _drafts(facts, group)]
     ranked = _rank(_without_redundant(drafts))
     findings, evidence = _number(facts, ranked[:MOST_FINDINGS])
     notes = _notes(facts)
-    has_device = any(name.startswith("gpu.") and metric.has_values for name, metric in profile.metrics.items())
-    if profile.insufficient:
-        verdict, findings, evidence = Verdict.INSUFFICIENT, (), ()
-    elif not enough_host and not has_device:
+    if lacking:
         verdict = Verdict.INSUFFICIENT
     elif any(_weight(draft) >= common()["verdict_weight"].value for draft in ranked):
         verdict = Verdict.BOTTLENECK
@@ -46,11 +40,50 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         verdict = Verdict.HEALTHY
     return Diagnosis(
         verdict=verdict,
-        headline=_headline(facts, verdict, findings),
+        headline=lacking or _headline(facts, verdict, findings),
         findings=findings,
         evidence=evidence,
         notes=notes,
         not_collected=not_collected(profile),
+    )
+
+
+def _insufficient(facts: Facts) -> str:
+    """Why nothing can be concluded, as a sentence; empty where something can."""
+    profile = facts.profile
+    if profile.insufficient:
+        return profile.insufficient
+    if has_host_time(facts) or has_long_timeline(facts):
+        return ""
+    if facts.timeline is not None:
+        return too_short(facts.timeline)
+    if has_device_values(facts):
+        return ""
+    if is_traced(profile):
+        return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
+    if profile.time is None or not facts.total:
+        return "The profile has no time of the program, so nothing can be said about what costs time."
+    how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
+    counted = numbers.count(round(facts.samples))
+    return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
+
+
+def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
+    """What the rules of a group find. Work of the host beside a busy device costs nothing: of findings in host time only the
+    part counts in which devices were idle.
+    """
+    found = (draft for rule in group.rules() for draft in rule(facts))
+    if group.name != HOST_GROUP or not has_long_timeline(facts) or facts.timeline is None:
+        return found
+    busy = facts.timeline.busy_part_of_recording
+    against = (
+        f"Devices work for {numbers.percent(busy)} of the recorded time; what the host does beside them costs nothing."
+    )
+    return (
+        draft
+        if draft.impact is not None
+        else replace(draft, headroom=_headroom(draft) * (1 - busy), against=(*draft.against, against))
+        for draft in found
     )
 
 
@@ -168,6 +201,8 @@ def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
 def _notes(facts: Facts) -> tuple[str, ...]:
     """What a reader should know about the numbers."""
     notes = []
+    if facts.timeline is not None:
+        notes.append(window_note(facts.timeline))
     if facts.profile.time is not None and facts.total:
         if facts.helper_time > 0.01 * facts.total:
             notes.append(
@@ -188,16 +223,10 @@ _HARDLY = 0.01
 
 def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
     """The verdict in one sentence."""
-    if verdict == Verdict.INSUFFICIENT:
-        if facts.profile.insufficient:
-            return facts.profile.insufficient
-        if facts.profile.time is None or not facts.total:
-            return "The profile has no time of the program, so nothing can be said about what costs time."
-        how = " (hpcrun -e REALTIME@1000)" if facts.profile.format.startswith("HPCToolkit") else ""
-        counted = numbers.count(round(facts.samples))
-        return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
     if verdict == Verdict.BOTTLENECK:
         return findings[0].summary
+    if facts.timeline is not None and has_long_timeline(facts):
+        return healthy_headline(facts.timeline)
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
     waiting = (
         facts.share(

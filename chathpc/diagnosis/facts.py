@@ -10,7 +10,9 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
 from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
@@ -130,6 +132,18 @@ class Facts:
     def seconds(self, value: float) -> float | None:
         """`value` of the time metric if that is in seconds."""
         return value if self.in_seconds else None
+
+    # -- over time -----------------------------------------------------------------------------------------
+
+    @cached_property
+    def timeline(self) -> TimelineFacts | None:
+        """What the devices did over time; None without a timeline of intervals, or where no device did anything."""
+        return timeline_facts(self.profile)
+
+    @cached_property
+    def gaps(self) -> Gaps | None:
+        """Why the devices were idle; None without a timeline."""
+        return None if self.timeline is None else Gaps(self.timeline)
 
     # -- by activity ---------------------------------------------------------------------------------------
 

@@ -3,29 +3,93 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 
 Rule = Callable[[Facts], Iterable[Draft]]
 
 
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Rules that need the same kind of data: they are asked where `applies` says that the profile has it."""
+
+    name: str
+    applies: Callable[[Facts], bool]
+    rules: Callable[[], tuple[Rule, ...]]
+
+
+def has_host_time(facts: Facts) -> bool:
+    """True if there is enough time of host threads for shares of it."""
+    time = facts.profile.time
+    if time is None or time.id not in HOST_TIME or facts.total <= 0:
+        return False
+    return facts.samples >= common()["min_samples"].value
+
+
+def has_device_values(facts: Facts) -> bool:
+    """True if anything about a device was measured."""
+    return any(name.startswith("gpu.") and metric.has_values for name, metric in facts.profile.metrics.items())
+
+
+def has_long_timeline(facts: Facts) -> bool:
+    """True if it is known when devices worked, and they worked long enough for shares of it."""
+    return facts.timeline is not None and facts.timeline.busy >= common()["min_busy_seconds"].value
+
+
 def host_rules() -> tuple[Rule, ...]:
     """Rules over the time of host threads."""
-    from chathpc.diagnosis.rules import compute, input_output, memory, mpi, openmp, waiting
+    from chathpc.diagnosis.rules import compute, input_output, memory, mpi, mpi_sums, openmp, waiting
 
     return (
         *compute.RULES,
         *openmp.RULES,
         *mpi.RULES,
+        *mpi_sums.RULES,
         *waiting.RULES,
         *input_output.RULES,
         *memory.RULES,
     )
 
 
-def device_rules() -> tuple[Rule, ...]:
-    """Rules over GPU operations and kernels; they need no host time."""
+def total_rules() -> tuple[Rule, ...]:
+    """Rules over sums of device time, where it is not known when the device worked."""
     from chathpc.diagnosis.rules import gpu_kernel, gpu_system
 
-    return (*gpu_system.RULES, *gpu_kernel.RULES)
+    return (*gpu_system.RULES, gpu_kernel.kernel_bound)
+
+
+def timeline_rules() -> tuple[Rule, ...]:
+    """Rules over timelines of devices; they say the same as those over sums, and more."""
+    from chathpc.diagnosis.rules import gpu_gaps, gpu_timeline
+
+    return (*gpu_timeline.RULES, *gpu_gaps.RULES)
+
+
+def sample_rules() -> tuple[Rule, ...]:
+    """Rules over stall samples and launch facts of kernels."""
+    from chathpc.diagnosis.rules import gpu_kernel
+
+    return tuple(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound)
+
+
+def counter_rules() -> tuple[Rule, ...]:
+    """Rules over counters of kernels."""
+    from chathpc.diagnosis.rules import gpu_counters
+
+    return tuple(gpu_counters.RULES)
+
+
+HOST_GROUP = "host time"
+
+#: All rules. A new kind of data (logs of file systems, …) is one more line.
+GROUPS = (
+    Group(HOST_GROUP, has_host_time, host_rules),
+    Group("device time over a timeline", has_long_timeline, timeline_rules),
+    Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_rules),
+    Group("stall samples of kernels", has_device_values, sample_rules),
+    Group("counters of kernels", has_device_values, counter_rules),
+)

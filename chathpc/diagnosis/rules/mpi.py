@@ -31,6 +31,11 @@ _EXPLAINS = 0.4
 _MINOR = 0.01
 
 
+def is_collective(name: str) -> bool:
+    """True for an MPI call in which all ranks of a communicator take part."""
+    return bool(_COLLECTIVE.match(base_name(name)))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
     """Times per rank (all its threads): `compute`, `mpi`, and `call[r, c]` by MPI function."""

@@ -1,0 +1,127 @@
+"""Why devices are idle: each idle stretch is given to one reason, so that no second is counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.host_calls import HostCall
+from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
+from chathpc.profile import intervals
+from chathpc.profile.intervals import Intervals, Times
+
+#: A gap belongs to what covers at least this part of it.
+_MOST = 0.5
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Gaps:
+    """The idle time of all devices, divided by reason. `by_reason` maps a reason to the sets of intervals of the devices."""
+
+    timeline: TimelineFacts
+
+    @cached_property
+    def by_reason(self) -> Mapping[str, list[Intervals]]:
+        """Disjoint sets for each device: compilation, allocation, mpi, launch, sync, short, host; they sum to the idle time."""
+        timeline = self.timeline
+        launch_limit = cause("gpu-launch-bound").threshold("max_gap_seconds") * 1e9
+        found: dict[str, list[Intervals]] = {name: [] for name in _REASONS}
+        compiling, mpi = timeline.compiling, timeline.mpi
+        allocating, launching = timeline.calls(HostCall.ALLOCATION), timeline.calls(HostCall.LAUNCH)
+        for device in timeline.devices:
+            rest = device.idle
+            for name, covering in (("compilation", compiling), ("mpi", mpi), ("allocation", allocating)):
+                found[name].append(intervals.intersect(rest, covering))
+                rest = intervals.subtract(rest, covering)
+            # Whole gaps: what is left of each goes to the same reason.
+            start, end = device.idle
+            gap = np.searchsorted(start, rest[0], side="right") - 1
+            length = (end - start)[gap]
+            covered = _covered(device.idle, launching)[gap]
+            short = length <= launch_limit
+            waited = intervals.covered(timeline.waiting, start)[gap]
+            reason = np.select(
+                [covered >= _MOST * length, short & waited, short], [_LAUNCH, _SYNC, _SHORT], default=_HOST
+            )
+            for code, name in ((_LAUNCH, "launch"), (_SYNC, "sync"), (_SHORT, "short"), (_HOST, "host")):
+                mine = reason == code
+                found[name].append((rest[0][mine], rest[1][mine]))
+        return found
+
+    def seconds(self, *reasons: str) -> float:
+        """Idle device seconds for some reasons."""
+        return sum(seconds(spans) for reason in reasons for spans in self.by_reason[reason])
+
+    def share(self, *reasons: str) -> float:
+        """The same as a part of the window of all devices."""
+        return self.timeline.share(self.seconds(*reasons))
+
+    def spans(self, *reasons: str) -> Intervals:
+        """When any device is idle for one of some reasons."""
+        return intervals.union_of(*(spans for reason in reasons for spans in self.by_reason[reason]))
+
+    def count(self, *reasons: str) -> int:
+        """Number of such stretches, over all devices."""
+        return sum(len(spans[0]) for reason in reasons for spans in self.by_reason[reason])
+
+    # -- which reasons are findings of their own -------------------------------------------------------------
+
+    @cached_property
+    def mean_kernel(self) -> float:
+        """Mean duration of a kernel in seconds; 0 without kernels."""
+        kernels = self.timeline.kernels()
+        count = sum(kernel.launches for kernel in kernels)
+        return sum(kernel.mean * kernel.launches for kernel in kernels) / count if count else 0.0
+
+    @cached_property
+    def launch_reasons(self) -> tuple[str, ...]:
+        """Reasons that count as launching: launch calls, and short gaps where kernels are too short to hide a launch."""
+        tiny = 0 < self.mean_kernel < cause("gpu-launch-bound").threshold("max_kernel_seconds")
+        return ("launch", "short") if tiny else ("launch",)
+
+    @cached_property
+    def claimed(self) -> frozenset[str]:
+        """Reasons for which another rule has a finding; the rest is the host's."""
+        found = set()
+        for reason, identifier in (
+            ("compilation", "jit-compilation"),
+            ("mpi", "mpi-communication-bound"),
+            ("sync", "gpu-sync-overuse"),
+        ):
+            if self.share(reason) >= cause(identifier).threshold("min_share"):
+                found.add(reason)
+        entry = cause("gpu-allocation-in-loop")
+        calls = self.timeline.count(HostCall.ALLOCATION)
+        if calls >= entry.threshold("min_calls") and self.share("allocation") >= entry.threshold("min_share"):
+            found.add("allocation")
+        if self.share(*self.launch_reasons) >= cause("gpu-launch-bound").threshold("min_idle_share"):
+            found.update(self.launch_reasons)
+        return frozenset(found)
+
+    @cached_property
+    def unclaimed(self) -> tuple[str, ...]:
+        """Reasons that are left to the host."""
+        return tuple(reason for reason in _REASONS if reason not in self.claimed)
+
+
+_REASONS = ("compilation", "mpi", "allocation", "launch", "sync", "short", "host")
+_LAUNCH, _SYNC, _SHORT, _HOST = range(4)
+
+
+def _covered(spans: Intervals, by: Intervals) -> Times:
+    """Nanoseconds of each of the disjoint `spans` that the disjoint intervals `by` cover."""
+    total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(by[1] - by[0])])
+
+    def until(times: Times) -> Times:
+        at = np.searchsorted(by[0], times, side="right")
+        inside = np.zeros(len(times), dtype=np.int64)
+        some = at > 0
+        begun = at[some] - 1
+        inside[some] = total[begun] + np.minimum(times[some], by[1][begun]) - by[0][begun]
+        return inside
+
+    return until(spans[1]) - until(spans[0])

@@ -1,0 +1,425 @@
+"""What a timeline of GPUs says: when each device worked on what, when it was idle, and what the host did meanwhile.
+
+All times are lengths of unions of intervals, so nothing is counted twice and no share exceeds one. The *window* reaches
+from the begin of the first to the end of the last operation of any device; what lies before it is start-up and told apart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
+from chathpc.profile import intervals
+from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
+from chathpc.profile.names import shorten
+from chathpc.profile.profile import Profile, no_timeline
+from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
+from chathpc.profile.tree import IntArray
+
+#: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
+COMPUTING = (LaneKind.COMPUTE, LaneKind.GRAPH)
+#: Characters of a name in a sentence; those of templates fill a page.
+LONGEST_NAME = 60
+_NANO = 1e-9
+
+
+def seconds(spans: Intervals) -> float:
+    """Length of a set of disjoint intervals in seconds."""
+    return intervals.length(spans) * _NANO
+
+
+@dataclass(frozen=True, slots=True)
+class KernelTotal:
+    """All launches of one kernel: `seconds` is the union of its launches over time, added up over devices.
+
+    `mean` is the mean duration of a launch in seconds, `node` the tree node with most of the time (−1: unknown).
+    """
+
+    name: str
+    node: int
+    seconds: float
+    launches: int
+    mean: float
+
+    @property
+    def short(self) -> str:
+        """The name as it stands in a sentence."""
+        return shorten(self.name, LONGEST_NAME)
+
+
+@dataclass(frozen=True, slots=True)
+class HostPart:
+    """What the host did for `seconds` of some stretch of time: a name, `node` in the tree, number of `calls` that began."""
+
+    name: str
+    kind: LaneKind
+    node: int
+    seconds: float
+    calls: int
+
+    @property
+    def short(self) -> str:
+        """The name as it stands in a sentence."""
+        return shorten(self.name, LONGEST_NAME)
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class DeviceFacts:
+    """One device inside the window [begin, end): sets of disjoint intervals in nanoseconds."""
+
+    timeline: Timeline
+    ordinal: int
+    begin: int
+    end: int
+
+    def of(self, *kinds: LaneKind) -> Intervals:
+        """When any lane of some kinds was busy, inside the window."""
+        return intervals.clip(self.timeline.busy(*kinds, device=self.ordinal), self.begin, self.end)
+
+    @cached_property
+    def busy(self) -> Intervals:
+        """When the device worked on anything: kernels or copies."""
+        return self.of(*DEVICE_LANES)
+
+    @cached_property
+    def computing(self) -> Intervals:
+        """When kernels ran that compute."""
+        return self.of(*COMPUTING)
+
+    @cached_property
+    def communicating(self) -> Intervals:
+        """When kernels of collectives ran."""
+        return self.of(LaneKind.COLLECTIVE)
+
+    @cached_property
+    def copying(self) -> Intervals:
+        """When any copy ran."""
+        return self.of(*COPY_LANES)
+
+    @cached_property
+    def idle(self) -> Intervals:
+        """When the device did nothing: with `busy` it makes up the window."""
+        return intervals.gaps(self.busy, self.begin, self.end)
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class TimelineFacts:
+    """The timeline of a profile, seen from its devices; see `timeline_facts`."""
+
+    profile: Profile
+    timeline: Timeline
+    begin: int
+    end: int
+    devices: tuple[DeviceFacts, ...]
+
+    @property
+    def window(self) -> float:
+        """Length of the window in seconds."""
+        return (self.end - self.begin) * _NANO
+
+    @property
+    def device_seconds(self) -> float:
+        """The window once for each device."""
+        return self.window * len(self.devices)
+
+    def share(self, amount: float) -> float:
+        """`amount` device seconds as a part of the window of all devices, 0..1."""
+        return min(max(amount / self.device_seconds, 0.0), 1.0) if self.device_seconds else 0.0
+
+    @property
+    def busy_part_of_recording(self) -> float:
+        """Part of the whole recorded time, start-up included, in which devices worked (mean over devices), 0..1."""
+        whole = self.timeline.seconds * len(self.devices)
+        return min(self.busy / whole, 1.0) if whole > 0 else 0.0
+
+    # -- device --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def busy(self) -> float:
+        """Seconds in which devices worked."""
+        return sum(seconds(device.busy) for device in self.devices)
+
+    @cached_property
+    def idle(self) -> float:
+        """Seconds in which devices did nothing."""
+        return sum(seconds(device.idle) for device in self.devices)
+
+    @cached_property
+    def computing(self) -> float:
+        """Seconds in which devices computed."""
+        return sum(seconds(device.computing) for device in self.devices)
+
+    def spent(self, *kinds: LaneKind) -> float:
+        """Device seconds in which a lane of some kinds was busy."""
+        return sum(seconds(device.of(*kinds)) for device in self.devices)
+
+    def exposed(self, *kinds: LaneKind) -> float:
+        """Device seconds of some kinds in which no kernel computed beside them."""
+        return sum(seconds(intervals.subtract(device.of(*kinds), device.computing)) for device in self.devices)
+
+    def amount(self, *kinds: LaneKind) -> tuple[int, float]:
+        """Number of operations of some kinds and their bytes (0 where not recorded)."""
+        lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0]
+        return sum(map(len, lanes)), float(sum(lane.bytes.sum() for lane in lanes if lane.bytes is not None))
+
+    def pageable(self, kind: LaneKind, *, pinned: bool = False) -> tuple[int, float, float, float]:
+        """Copies of one direction whose host memory is pageable (or is pinned, where that is known): number, bytes, seconds
+        of their union, and seconds of it that no kernel hides."""
+        count, volume, spent, exposed = 0, 0.0, 0.0, 0.0
+        for device in self.devices:
+            chosen: list[Intervals] = []
+            for lane in self.timeline.of(kind, device=device.ordinal):
+                if lane.pageable is None or lane.bytes is None:
+                    continue
+                mine = ~lane.pageable if pinned else lane.pageable
+                count += int(mine.sum())
+                volume += float(lane.bytes[mine].sum())
+                chosen.append((lane.start[mine], lane.end[mine]))
+            union = self.clipped(intervals.union_of(*chosen))
+            spent += seconds(union)
+            exposed += seconds(intervals.subtract(union, device.computing))
+        return count, volume, spent, exposed
+
+    def clipped(self, spans: Intervals) -> Intervals:
+        """The part of disjoint intervals inside the window."""
+        return intervals.clip(spans, self.begin, self.end)
+
+    @cached_property
+    def operations(self) -> int:
+        """Number of operations of all devices."""
+        return sum(len(lane) for lane in self.timeline.of(*DEVICE_LANES) if lane.device >= 0)
+
+    @cached_property
+    def longest_idle(self) -> float:
+        """The longest time in which a device did nothing, in seconds."""
+        longest = [int((device.idle[1] - device.idle[0]).max()) for device in self.devices if len(device.idle[0])]
+        return max(longest, default=0) * _NANO
+
+    def kernels(self, *kinds: LaneKind) -> list[KernelTotal]:
+        """Kernels of some kinds of lanes by name, the one with most time first."""
+        return self._kernels(kinds or COMPUTING)
+
+    def _kernels(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
+        lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
+        if not lanes:
+            return []
+        node = np.concatenate([lane.node for lane in lanes])
+        length = np.concatenate([lane.end - lane.start for lane in lanes])
+        length = np.maximum(length, 0)
+        name = self._names_of(node)
+        count = np.bincount(name)
+        total = np.bincount(name, weights=length)
+        found: list[KernelTotal] = []
+        for index in np.argsort(-total, kind="stable").tolist():
+            if not count[index]:
+                continue
+            mine = name == index if len(found) < _UNIONS else None
+            union, best = total[index] * _NANO, -1
+            if mine is not None:
+                union = self._union_of(lanes, mine)
+                by_node = np.bincount(np.maximum(node[mine], 0), weights=length[mine])
+                best = int(np.argmax(by_node)) if bool((node[mine] >= 0).any()) else -1
+            found.append(
+                KernelTotal(
+                    self._name(index),
+                    best,
+                    min(union, self.device_seconds),
+                    int(count[index]),
+                    float(total[index]) * _NANO / int(count[index]),
+                )
+            )
+        return found
+
+    def _union_of(self, lanes: list[IntervalLane], chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+        """Seconds that the chosen intervals of some lanes cover, added up over devices."""
+        device = np.concatenate([np.full(len(lane), lane.device) for lane in lanes])[chosen]
+        start = np.concatenate([lane.start for lane in lanes])[chosen]
+        end = np.concatenate([lane.end for lane in lanes])[chosen]
+        return sum(
+            seconds(intervals.clip(intervals.union(start[device == each], end[device == each]), self.begin, self.end))
+            for each in np.unique(device).tolist()
+        )
+
+    def _names_of(self, node: IntArray) -> IntArray:
+        """Number of the name of each node; the number after the last stands for "no name"."""
+        names = len(self.profile.tree.names)
+        if not len(self.profile.tree):
+            return np.full(len(node), names, dtype=np.int32)
+        found = np.where(node >= 0, self.profile.tree.name[np.maximum(node, 0)], np.int32(-1))
+        return np.where(found >= 0, found, names).astype(np.int32)
+
+    def _name(self, index: int) -> str:
+        names = self.profile.tree.names
+        return plain(names[index]) if index < len(names) else "an unnamed operation"
+
+    # -- host ----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _class_of_name(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
+        return classes(self.profile.tree.names)
+
+    def calls(self, *wanted: HostCall) -> Intervals:
+        """When any thread of the host was in a call for one of the given reasons."""
+        return intervals.union_of(*self._calls(wanted))
+
+    def _calls(self, wanted: Iterable[HostCall]) -> Iterable[Intervals]:
+        table = np.isin(self._class_of_name, [int(each) for each in wanted])
+        for lane in self.timeline.of(LaneKind.API, LaneKind.MPI):
+            mine = table[self._names_of(lane.node)]
+            yield lane.start[mine], lane.end[mine]
+
+    @cached_property
+    def compiling(self) -> Intervals:
+        """When the host compiled or loaded code, by its calls and by the names of ranges."""
+        table = np.array([*map(is_compilation, self.profile.tree.names), False])
+        found: list[Intervals] = []
+        for lane in self.timeline.of(LaneKind.API, LaneKind.RANGE):
+            mine = table[self._names_of(lane.node)]
+            found.append((lane.start[mine], lane.end[mine]))
+        return intervals.union_of(*found)
+
+    @cached_property
+    def waiting(self) -> Intervals:
+        """When a thread of the host waited for the device: in synchronising calls and in copies that block."""
+        names = self.profile.tree.names
+        blocking = np.array([*map(is_blocking_copy, names), False])
+        table = (self._class_of_name == HostCall.WAIT) | blocking
+        found: list[Intervals] = []
+        for lane in self.timeline.of(LaneKind.API):
+            mine = table[self._names_of(lane.node)]
+            found.append((lane.start[mine], lane.end[mine]))
+        return intervals.union_of(*found)
+
+    @cached_property
+    def mpi(self) -> Intervals:
+        """When any thread was in an MPI call other than MPI_Init and MPI_Finalize."""
+        return self.calls(HostCall.MPI)
+
+    def count(self, *wanted: HostCall) -> int:
+        """Number of calls for one of the given reasons that began inside the window."""
+        return sum(int(((start >= self.begin) & (start < self.end)).sum()) for start, _ in self._calls(wanted))
+
+    def host_in(self, stretch: Intervals, *kinds: LaneKind, most: int = 5) -> list[HostPart]:
+        """What the host did in a set of disjoint intervals, by name, the longest first.
+
+        Of nested ranges of one thread the innermost counts. Different threads may do different things at once, so the parts
+        can add up to more than the stretch; each is at most all of it.
+        """
+        found: dict[tuple[int, LaneKind], list[Intervals]] = {}
+        nodes: dict[tuple[int, LaneKind], int] = {}
+        calls: dict[tuple[int, LaneKind], int] = {}
+        for lane in self.timeline.of(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
+            for index, start, end, node in _inside(lane, stretch, self._names_of(lane.node)):
+                key = index, lane.kind
+                found.setdefault(key, []).append((start, end))
+                nodes.setdefault(key, node)
+                calls[key] = calls.get(key, 0) + len(start)
+        parts = [
+            HostPart(
+                self._name(key[0]),
+                key[1],
+                nodes[key],
+                seconds(intervals.intersect(intervals.union_of(*sets), stretch)),
+                calls[key],
+            )
+            for key, sets in found.items()
+        ]
+        return sorted((part for part in parts if part.seconds > 0), key=lambda part: (-part.seconds, part.name))[:most]
+
+    @cached_property
+    def before(self) -> Intervals:
+        """The recorded time before the first operation of a device in which the host is known to have done something."""
+        starts = [int(lane.start[0]) for lane in self.timeline.of(*_HOST) if len(lane)]
+        first = max(min(starts, default=self.begin), self.timeline.begin)
+        if first >= self.begin:
+            return NO_INTERVALS
+        return np.array([first], dtype=np.int64), np.array([self.begin], dtype=np.int64)
+
+
+_HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
+#: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
+_UNIONS = 8
+#: Intervals of ranges looked at one by one to find the innermost.
+_MOST_RANGES = 200_000
+
+
+def _inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[tuple[int, Times, Times, int]]:
+    """Intervals of a lane that reach into the stretch, by number of their name: starts, ends, a node."""
+    if not len(lane) or not len(stretch[0]):
+        return
+    first = np.searchsorted(stretch[1], lane.start, side="right")
+    touching = first < len(stretch[0])
+    touching &= stretch[0][np.minimum(first, len(stretch[0]) - 1)] < lane.end
+    at = np.flatnonzero(touching)
+    if not len(at):
+        return
+    start, end, node, label = lane.start[at], lane.end[at], lane.node[at], name[at]
+    if lane.kind == LaneKind.RANGE:
+        if len(at) > _MOST_RANGES:
+            longest = np.sort(np.argsort(start - end, kind="stable")[:_MOST_RANGES])
+            start, end, node, label = start[longest], end[longest], node[longest], label[longest]
+        start, end, which = innermost(start, end)
+        node, label = node[which], label[which]
+    for index in np.unique(label).tolist():
+        mine = label == index
+        length = end[mine] - start[mine]
+        yield index, start[mine], end[mine], int(node[mine][int(np.argmax(length))])
+
+
+def innermost(start: Times, end: Times) -> tuple[Times, Times, IntArray]:
+    """The time in which each interval is the innermost of those that are open: starts, ends, index of the interval.
+
+    Intervals ascend by start; of those open at one time, the one that began last is the innermost.
+    """
+    starts: list[int] = []
+    ends: list[int] = []
+    owners: list[int] = []
+    open_: list[tuple[int, int]] = []  # (end, index), outermost first
+
+    def emit(until: int, since: int) -> int:
+        """Close what ends before `until`, writing down whose time passes; the new "since"."""
+        while open_:
+            stop, owner = open_[-1]
+            if stop <= since:
+                open_.pop()
+                continue
+            reach = min(stop, until)
+            if reach > since:
+                starts.append(since)
+                ends.append(reach)
+                owners.append(owner)
+                since = reach
+            if stop <= until:
+                open_.pop()
+            else:
+                break
+        return until
+
+    since = int(start[0]) if len(start) else 0
+    for index, (begin, stop) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
+        since = emit(begin, since)
+        open_.append((stop, index))
+    emit(max(end.tolist(), default=0), since)
+    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64), np.array(owners, dtype=np.int32)
+
+
+def timeline_facts(profile: Profile) -> TimelineFacts | None:
+    """The facts of the profile's timeline; None where it recorded no intervals or no device worked in them."""
+    timeline = profile.timeline if is_traced(profile) else None
+    if timeline is None:
+        return None
+    start, end = timeline.joined(lane for lane in timeline.of(*DEVICE_LANES) if lane.device >= 0)
+    if not len(start):
+        return None
+    window = int(start[0]), int(end[-1])
+    devices = (DeviceFacts(timeline, ordinal, *window) for ordinal in timeline.devices)
+    return TimelineFacts(profile, timeline, *window, tuple(each for each in devices if len(each.busy[0])))
+
+
+def is_traced(profile: Profile) -> bool:
+    """True if the profile may have a timeline of intervals; a sampled trace has none, and is not read for that."""
+    return profile.read_timeline is not no_timeline and (profile.timed or "host.time" in profile.metrics)

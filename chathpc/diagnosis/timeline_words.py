@@ -1,0 +1,237 @@
+"""How findings about timelines are worded: amounts of the window, evidence that several rules share, places, commands."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.host_calls import plain
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.timeline_facts import KernelTotal, TimelineFacts, seconds
+from chathpc.profile import numbers
+from chathpc.profile.kernel_names import base_key
+from chathpc.profile.timeline import LaneKind
+from chathpc.profile.tree import NodeKind
+
+#: Seconds of waiting below which it is not worth a line.
+_WORTH_A_LINE = 0.1
+
+
+def window_words(timeline: TimelineFacts) -> str:
+    """`the 1.10 s window`, with the number of devices where there are several."""
+    several = f" of {len(timeline.devices)} devices" if len(timeline.devices) > 1 else ""
+    return f"the {numbers.seconds(timeline.window)} window{several}"
+
+
+def of_window(timeline: TimelineFacts, amount: float) -> str:
+    """`921 ms of 969 ms (95.0 %)`; for several devices of their time together."""
+    several = f" of {len(timeline.devices)} devices" if len(timeline.devices) > 1 else ""
+    whole = numbers.seconds(timeline.device_seconds)
+    return f"{numbers.seconds(amount)} of {whole}{several} ({numbers.percent(timeline.share(amount))})"
+
+
+def counted(number: float, word: str) -> str:
+    """`1 launch`, `20 launches`."""
+    plural = word + ("es" if word.endswith(("ch", "s", "x")) else "s")
+    return f"{numbers.count(number)} {word if number == 1 else plural}"
+
+
+def item(
+    timeline: TimelineFacts,
+    statement: str,
+    value: float,
+    *,
+    subject: str,
+    how: str,
+    metric: str,
+    unit: str = "s",
+    where: Place | None = None,
+) -> Evidence:
+    """An item of evidence about the timeline; `how` says how the value was computed from its intervals."""
+    profile = timeline.profile
+    tool = profile.sources[0].tool if profile.sources else profile.format
+    return Evidence(
+        id="", statement=statement, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject,
+        metric=metric, where=where,
+    )  # fmt: skip
+
+
+def busy_fact(timeline: TimelineFacts) -> Evidence:
+    """How long kernels compute."""
+    return item(
+        timeline,
+        f"Kernels compute for {of_window(timeline, timeline.computing)}.",
+        timeline.computing,
+        metric="gpu.kernel.time",
+        subject="kernels",
+        how="union of the intervals of kernels that compute",
+    )
+
+
+def idle_fact(timeline: TimelineFacts) -> Evidence:
+    """How long the device did nothing, neither kernels nor copies."""
+    longest = f", at most {numbers.seconds(timeline.longest_idle)} at a time" if timeline.idle else ""
+    return item(
+        timeline,
+        f"With neither kernel nor copy the device is idle for {of_window(timeline, timeline.idle)}{longest}.",
+        timeline.idle,
+        metric="gpu.time",
+        subject="idle time of the device",
+        how="window without the union of all operations",
+    )
+
+
+def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Evidence:
+    """The part of something that no computing kernel hides."""
+    return item(
+        timeline,
+        f"For {numbers.seconds(cost)} of it no kernel computes beside the {what}.",
+        cost,
+        metric=metric,
+        subject=what,
+        how="union without the union of computing kernels",
+    )
+
+
+def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
+    """That the host waits for the device, which is a symptom of a busy device."""
+    spent = seconds(timeline.clipped(timeline.waiting))
+    if spent < _WORTH_A_LINE * timeline.window:
+        return
+    yield item(
+        timeline,
+        f"Meanwhile the host waits for the device for {numbers.seconds(spent)}: the effect, not the cause.",
+        spent,
+        metric="gpu.sync.time",
+        subject="waiting of the host",
+        how="union of synchronising calls and blocking copies",
+    )
+
+
+# -- the whole -----------------------------------------------------------------------------------------------
+
+
+def too_short(timeline: TimelineFacts) -> str:
+    """That devices worked too little for any share, as a sentence."""
+    launches = sum(kernel.launches for kernel in timeline.kernels())
+    ran = f", {counted(launches, 'kernel')} among them" if launches else ""
+    return (
+        f"The device worked for {numbers.seconds(timeline.busy)} in all ({counted(timeline.operations, 'operation')}{ran}): "
+        "that is too little for any conclusion; record a run that computes for some seconds."
+    )
+
+
+def healthy_headline(timeline: TimelineFacts) -> str:
+    """That nothing is wrong at the level of the timeline, and what would show more."""
+    compute, idle = timeline.share(timeline.computing), timeline.share(timeline.idle)
+    start = "No bottleneck found at the level of the timeline"
+    kernels = timeline.kernels()
+    if not kernels:
+        return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
+    top = kernels[0]
+    return (
+        f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {numbers.percent(idle)} is idle; "
+        f"most of the time is in {top.short} ({numbers.percent(timeline.share(top.seconds))}). "
+        f"Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
+    )
+
+
+def window_note(timeline: TimelineFacts) -> str:
+    """What shares of device findings are parts of, and what lies before."""
+    text = (
+        f"Shares of device findings are parts of the {numbers.seconds(timeline.window)} from the first to the last operation of "
+        f"{'the device' if len(timeline.devices) == 1 else f'{len(timeline.devices)} devices'}"
+    )
+    before = seconds(timeline.before)
+    if before < _WORTH_A_LINE * timeline.window:
+        return f"{text}."
+    parts = [part for part in timeline.host_in(timeline.before) if part.seconds >= _WORTH_A_LINE * before]
+    doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
+    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}: start-up, paid once."
+
+
+# -- places --------------------------------------------------------------------------------------------------
+
+_SITES = (NodeKind.REGION, NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.ENTRY)
+
+
+def site(timeline: TimelineFacts, node: int, *, kernel: str | None = None) -> Place:
+    """The place of a node of the tree: the closest range or function of the program at or above it, file and line where
+    known."""
+    tree = timeline.profile.tree
+    if node < 0:
+        return Place(function=kernel, kernel=kernel)
+    path = tree.path(node)
+    named = [step for step in path if tree.kind[step] not in (NodeKind.LINE, NodeKind.INSTRUCTION)]
+    file, line = tree.file_name(node), int(tree.line[node])
+    at = node
+    for step in reversed(path):
+        candidate = tree.file_name(step)
+        if candidate is not None and not candidate.startswith(("[", "<")):
+            file, line, at = candidate, int(tree.line[step]), step
+            break
+    else:
+        file, line = None, 0
+    function = kernel or readable_function(plain(tree.function_name(node)))
+    return Place(
+        function=function, file=file, line=line or None, kernel=kernel, path=tuple(tree.label(step) for step in named),
+        node=at if file else node,
+    )  # fmt: skip
+
+
+def kernel_site(timeline: TimelineFacts, kernel: KernelTotal) -> Place:
+    """The place of a kernel."""
+    return site(timeline, kernel.node, kernel=kernel.name)
+
+
+def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
+    """Where most of the time of copies of some kinds was issued: the call or range above the operation."""
+    tree = timeline.profile.tree
+    lanes = [lane for lane in timeline.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
+    if not lanes or not len(tree):
+        return Place()
+    node = np.concatenate([lane.node for lane in lanes])
+    length = np.concatenate([lane.end - lane.start for lane in lanes])
+    known = node >= 0
+    if not known.any():
+        return Place()
+    best = int(np.argmax(np.bincount(node[known], weights=np.maximum(length[known], 0))))
+    while best >= 0 and tree.kind[best] in (NodeKind.GPU_OP, NodeKind.GPU_KERNEL, NodeKind.PLACEHOLDER):
+        best = int(tree.parent[best])
+    return site(timeline, best) if best >= 0 else Place()
+
+
+# -- commands ------------------------------------------------------------------------------------------------
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+
+
+def kernel_stem(name: str) -> str:
+    """The kernel's own name without return type, namespaces, template arguments and parameters: what `ncu -k` matches.
+
+    Only letters, digits and underscores come out, so that it can stand in a command; `KERNEL` where nothing is left.
+    """
+    match = _IDENTIFIER.search(base_key(name))
+    return match[0] if match else "KERNEL"
+
+
+def is_amd(timeline: TimelineFacts) -> bool:
+    """True if the program runs on AMD's runtime."""
+    profile = timeline.profile
+    names = profile.tree.names
+    if any(name.startswith(("cuda", "cuLaunch", "cuMem")) for name in names):
+        return any(
+            "AMD" in device.name or "MI" in device.name.split("-")[0][:12] for device in profile.devices.values()
+        )
+    return profile.format.lower().startswith(("roc", "rpd")) or any(name.startswith(("hip", "hsa_")) for name in names)
+
+
+def counter_command(timeline: TimelineFacts, kernel: KernelTotal) -> str:
+    """The command that collects the counters of a kernel."""
+    stem = kernel_stem(kernel.name)
+    if is_amd(timeline):
+        return f"rocprof-compute profile -n {stem} -k {stem} -- ./app"
+    return f"ncu --set full -k regex:{stem} -c 3 ./app"

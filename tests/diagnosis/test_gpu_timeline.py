@@ -1,0 +1,463 @@
+"""Rules over GPU timelines: every number follows from the spans in the test."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import intervals
+from chathpc.profile.profile import Profile
+from chathpc.profile.remark import Device
+from chathpc.profile.timeline import LaneKind
+from tests.diagnosis.parts import causes, diagnosed, finding, statements
+from tests.diagnosis.timelines import (
+    api,
+    collective,
+    copy,
+    every,
+    kernel,
+    mpi,
+    ranged,
+    recorded,
+    system,
+)  # fmt: skip
+
+H2D, D2H = LaneKind.H2D, LaneKind.D2H
+
+
+# -- the two traps -------------------------------------------------------------------------------------------
+
+
+def saturated() -> Profile:
+    """Ten steps of 100 ms: 97 ms copy to the device from pinned memory, 2 ms kernel, 1 ms nothing; the host waits in each."""
+    return recorded(
+        copy(H2D, *every(100e3, 97e3, 10), size=2_716_000_000, pageable=False, under="load_weights"),
+        kernel("gemm", *every(100e3, 2e3, 10, begin=97e3)),
+        api("cudaStreamSynchronize_v3020", *every(100e3, 99e3, 10, begin=500)),
+    )
+
+
+def test_a_copy_saturated_device_is_not_idle() -> None:
+    diagnosis = diagnosed(saturated())
+    assert diagnosis.verdict == "bottleneck"
+    (found,) = diagnosis.findings
+    assert found.cause == "gpu-h2d-copy-bound"
+    assert found.seconds == pytest.approx(0.97)
+    assert found.share == pytest.approx(0.97 / 0.999)  # the window ends with the last kernel
+    assert found.where.function == "load_weights"
+    told = statements(diagnosis, "gpu-h2d-copy-bound")
+    assert told[0] == "Copies host to device run for 970 ms of 999 ms (97.1 %), kernels for 20.0 ms."
+    assert told[1] == "10 copies move 27.2 GB, 28.0 GB a second."
+    assert "idle for 9.00 ms of 999 ms (0.901 %)" in told[3]
+    assert "the effect, not the cause" in told[4]
+    assert found.against == (
+        "Nearly all of them come from pinned memory already; only fewer or overlapped copies help.",
+    )
+    assert "idle for 0.901 % only" in diagnosis.headline
+
+
+def test_the_healthy_sample_gets_no_culprit() -> None:
+    """400 kernels of 1 ms with 10 µs between them: 99 % busy."""
+    spans = every(1010, 1000, 400)
+    profile = recorded(
+        kernel("gemm_kernel<float>(float*)", *spans[::2]), kernel("elementwise", *spans[1::2]),
+        api("cudaLaunchKernel", *every(1010, 2.5, 400, begin=-3)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    assert diagnosis.verdict == "healthy"
+    assert [item.cause for item in diagnosis.findings] == ["gpu-kernel-bound"]
+    assert diagnosis.findings[0].speedup_bound is None
+    assert diagnosis.headline.startswith(
+        "No bottleneck found at the level of the timeline: kernels fill 99.0 % of the 404 ms window, 0.988 % is idle; "
+        "most of the time is in "
+    )
+    assert "ncu --set full -k regex:" in diagnosis.headline
+    assert "ncu --set full -k regex:" in str(diagnosis.findings[0].next_measurement)
+
+
+def test_overlapping_spans_give_no_share_above_a_hundred_percent() -> None:
+    """Four streams copy and compute at once, and four threads wait at once: sums would be 400 %."""
+    profile = recorded(
+        *(copy(H2D, (0, 1000 + i), size=10**9) for i in range(4)),
+        *(kernel(f"k{i}", (10, 900)) for i in range(4)),
+        *(api("cudaDeviceSynchronize", (0, 1000), thread=i) for i in range(4)),
+    )
+    diagnosis = diagnosed(profile)  # parts.check looks at every percentage
+    facts = Facts(profile).timeline
+    assert facts is not None
+    assert facts.share(facts.busy) == 1.0
+    assert facts.share(facts.computing) == pytest.approx(890 / 1003)
+    assert all(item.share <= 1 for item in diagnosis.findings)
+
+
+# -- copies --------------------------------------------------------------------------------------------------
+
+
+def test_copies_hidden_behind_kernels_are_no_finding() -> None:
+    profile = recorded(copy(H2D, (0, 900)), kernel("k", (0, 1000)))
+    assert causes(profile) == ["gpu-kernel-bound"]
+
+
+def test_copies_back_are_told_apart_from_copies_there() -> None:
+    profile = recorded(copy(D2H, (0, 600)), copy(H2D, (600, 700)), kernel("k", (700, 1000)))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-d2h-copy-bound")
+    assert (found.share, found.seconds) == (pytest.approx(0.6), pytest.approx(600e-6))
+    assert not any(item.cause == "gpu-h2d-copy-bound" for item in diagnosis.findings)
+
+
+def test_copies_of_a_device_that_hardly_works_stand_behind_its_idleness() -> None:
+    """5 ms copies and 1 ms kernels in 100 ms: the host is the limit, and copies are most of what the device does."""
+    profile = recorded(
+        copy(H2D, (0, 5000)), kernel("k", (5000, 5500), (99_500, 100_000)), ranged("prepare", (5500, 99_500))
+    )
+    diagnosis = diagnosed(profile)
+    assert [item.cause for item in diagnosis.findings[:2]] == ["gpu-idle-host-bound", "gpu-h2d-copy-bound"]
+    assert finding(diagnosis, "gpu-idle-host-bound").where.function == "prepare"
+
+
+def test_pageable_copies_are_named_with_their_rate() -> None:
+    """20 copies of 10 MB in 1 ms each: 10 GB/s."""
+    profile = recorded(
+        copy(H2D, *every(5000, 1000, 20), size=10_000_000, pageable=True),
+        copy(D2H, *every(5000, 200, 20, begin=4000), size=4_000_000, pageable=False),
+        kernel("k", *every(5000, 3000, 20, begin=1000)),
+    )
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-pageable-copies")
+    assert found.seconds == pytest.approx(20e-3)
+    assert "20 copies from pageable memory move 200 MB, 10.0 GB a second." in statements(
+        diagnosis, "gpu-pageable-copies"
+    )
+    assert found.against == ()
+
+
+def test_small_pageable_copies_are_no_finding() -> None:
+    profile = recorded(
+        copy(H2D, *every(100, 50, 20), size=1000, pageable=True), kernel("k", *every(100, 50, 20, begin=50))
+    )
+    assert "gpu-pageable-copies" not in causes(profile)
+
+
+def test_copies_and_kernels_in_turn_could_overlap() -> None:
+    """Ten times 4 ms copy, then 6 ms kernel: 40 ms of 100 could hide."""
+    profile = recorded(copy(H2D, *every(10e3, 4e3, 10)), kernel("k", *every(10e3, 6e3, 10, begin=4e3)))
+    found = finding(diagnosed(profile), "gpu-no-overlap")
+    assert (found.seconds, found.share) == (pytest.approx(0.04), pytest.approx(0.4))
+    overlapped = recorded(copy(H2D, *every(10e3, 4e3, 10)), kernel("k", *every(10e3, 9e3, 10)))
+    assert "gpu-no-overlap" not in causes(overlapped)
+
+
+def test_migrating_pages_are_a_finding() -> None:
+    profile = recorded(copy(LaneKind.UNIFIED, *every(100, 30, 100), size=2_000_000), kernel("k", *every(100, 100, 100)))
+    found = finding(diagnosed(profile), "gpu-unified-memory")
+    assert found.share == pytest.approx(0.3)
+    assert "For 3.00 ms of it kernels run" in found.against[0]
+
+
+# -- kernels -------------------------------------------------------------------------------------------------
+
+
+def test_the_dominant_kernel_is_named() -> None:
+    profile = recorded(
+        kernel("void ops::ranged<Foo<int>, 4>(Foo<int>, int)", (0, 800), under="advance"), kernel("reduce", (800, 1000))
+    )
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-kernel-bound")
+    assert (found.where.kernel, found.where.path[0]) == ("void ops::ranged<Foo<int>, 4>(Foo<int>, int)", "advance")
+    assert "ncu --set full -k regex:ranged -c 3 ./app" in str(found.next_measurement)
+    assert diagnosis.verdict == "healthy"
+
+
+def test_a_kernel_name_cannot_put_anything_into_a_command() -> None:
+    profile = recorded(kernel("k; rm -rf $HOME `id` && x", (0, 1000)))
+    command = str(finding(diagnosed(profile), "gpu-kernel-bound").next_measurement)
+    assert re.match(r"ncu --set full -k regex:\w+ -c 3 ./app \(", command)
+
+
+def test_on_amd_the_counters_come_from_its_own_profiler() -> None:
+    profile = recorded(kernel("gemm", (0, 1000)), api("hipLaunchKernel", (0, 5)))
+    assert "rocprof-compute" in diagnosed(profile).headline
+
+
+def test_two_blocks_leave_a_device_of_108_multiprocessors_idle() -> None:
+    a100 = {0: Device("A100", multiprocessors=108)}
+    profile = recorded(kernel("saxpy", (0, 1000), blocks=2), kernel("other", (1000, 1100)), devices=a100)
+    found = finding(diagnosed(profile), "gpu-small-grid")
+    assert found.share == pytest.approx(1000 / 1100 * (1 - 2 / 108))
+    assert "2 blocks of 108 multiprocessors" in found.summary
+    enough = recorded(kernel("saxpy", (0, 1000), blocks=108), devices=a100)
+    assert "gpu-small-grid" not in causes(enough)
+
+
+def test_without_facts_about_the_device_only_a_handful_of_blocks_is_too_few() -> None:
+    assert "gpu-small-grid" in causes(recorded(kernel("k", (0, 1000), blocks=2)))
+    assert "gpu-small-grid" not in causes(recorded(kernel("k", (0, 1000), blocks=64)))
+
+
+# -- several devices -----------------------------------------------------------------------------------------
+
+
+def test_exposed_communication_is_what_no_kernel_hides() -> None:
+    """60 ms collectives of which 10 ms hide behind kernels, 40 ms kernels."""
+    profile = recorded(kernel("k", (0, 40e3)), collective("ncclDevKernel_SendRecv", (30e3, 90e3)))
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "nccl-bound")
+    assert (found.seconds, found.share) == (pytest.approx(0.05), pytest.approx(5 / 9))
+    assert found.where.kernel == "ncclDevKernel_SendRecv"
+    assert diagnosis.findings[0].cause == "nccl-bound"
+
+
+def test_a_rank_that_waits_in_collectives_is_not_called_idle_first() -> None:
+    """20 of 100 ms busy, all of it exposed collectives but 1 ms."""
+    profile = recorded(
+        collective("ncclDevKernel_Generic", *every(10e3, 1.9e3, 10)), kernel("k", *every(10e3, 100, 10, begin=1.9e3)),
+        api("cudaLaunchKernel", *every(10e3, 5, 10, begin=1.0)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    assert [item.cause for item in diagnosis.findings[:2]] == ["nccl-bound", "gpu-idle-host-bound"]
+
+
+def test_devices_with_different_work_are_unbalanced() -> None:
+    profile = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 40e3), device=1))
+    found = finding(diagnosed(profile), "multi-gpu-imbalance")
+    assert (found.seconds, found.share) == (pytest.approx(0.03), pytest.approx(0.3))  # 100 − mean 70
+    equal = recorded(kernel("k", (0, 100e3)), kernel("k", (0, 90e3), device=1))
+    assert "multi-gpu-imbalance" not in causes(equal)
+
+
+def test_shares_of_several_devices_are_of_the_time_of_all() -> None:
+    profile = recorded(
+        *(copy(H2D, (0, 900), device=i) for i in range(2)), *(kernel("k", (900, 1000), device=i) for i in range(2))
+    )
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-h2d-copy-bound")
+    assert (found.seconds, found.share) == (pytest.approx(1.8e-3), pytest.approx(0.9))
+    assert "1.80 ms of 2.00 ms of 2 devices (90.0 %)" in statements(diagnosis, "gpu-h2d-copy-bound")[0]
+
+
+# -- gaps ----------------------------------------------------------------------------------------------------
+
+
+def test_what_the_host_does_in_the_gaps_is_named_by_the_innermost_range() -> None:
+    profile = recorded(
+        kernel("k", *every(10e3, 2e3, 10)), kernel("last", (100e3, 102e3)),
+        ranged("main", (0, 102e3)), ranged("read_batch", *every(10e3, 7e3, 10, begin=2500)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-idle-host-bound")
+    assert found.where.function == "read_batch"
+    assert (found.seconds, found.share) == (pytest.approx(0.08), pytest.approx(80 / 102))
+    assert (
+        "In these gaps, 80.0 ms, the host is in read_batch 70.0 ms (87.5 %), in main 10.0 ms (12.5 %)."
+        in statements(diagnosis, "gpu-idle-host-bound")
+    )
+
+
+def test_an_idle_device_beside_an_untraced_host_says_so() -> None:
+    found = finding(diagnosed(recorded(kernel("k", (0, 1000), (9000, 10_000)))), "gpu-idle-host-bound")
+    assert found.against == ("What the host does meanwhile was not traced.",)
+    assert found.confidence == pytest.approx(0.56)  # one sign, one doubt
+    told = statements(
+        diagnosed(recorded(kernel("k", (0, 1000), (9000, 10_000)), system("read", (1000, 9000)))), "gpu-idle-host-bound"
+    )
+    assert any("in read 8.00 ms (100 %)" in text for text in told)
+
+
+def test_compiling_at_run_time_fills_the_gap() -> None:
+    """508 ms, of which 352 ms compile while the device is idle."""
+    profile = recorded(
+        kernel("k", *every(1000, 20, 20), (507e3, 508e3)),
+        ranged("executor_utils::NVRTC", (100e3, 452e3)), api("cuModuleLoadDataEx", (440e3, 452e3)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function) == ("jit-compilation", "executor_utils::NVRTC")
+    assert (first.seconds, first.share) == (pytest.approx(0.352), pytest.approx(352 / 508))
+    assert finding(diagnosis, "gpu-idle-host-bound").share < 0.31  # what compiling does not explain
+
+
+def test_compiling_before_the_first_kernel_counts_from_the_first_call_on() -> None:
+    profile = recorded(
+        ranged("torch_compile", (0, 600)), api("nvrtcCompileProgram", (0, 600)), kernel("k", (600, 1000))
+    )
+    found = finding(diagnosed(profile), "jit-compilation")
+    assert found.share == pytest.approx(0.6)
+    assert "before the first operation" in statements(diagnosed(profile), "jit-compilation")[0]
+
+
+def test_code_that_was_compiled_before_is_not_compiling() -> None:
+    profile = recorded(kernel("k", (0, 100), (900, 1000)), ranged("Torch-Compiled Region: 0/0", (100, 900)))
+    assert causes(profile) == ["gpu-idle-host-bound"]
+
+
+def test_memory_allocated_between_kernels_is_a_finding() -> None:
+    """20 steps: 100 µs kernel, then 80 µs in cudaMalloc and cudaFree."""
+    profile = recorded(
+        kernel("k", *every(200, 100, 20)), api("cudaMalloc_v3020", *every(200, 40, 20, begin=100)),
+        api("cudaFree_v3020", *every(200, 40, 20, begin=140)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "gpu-allocation-in-loop")
+    assert found.seconds == pytest.approx(19 * 80e-6)  # the last are behind the window
+    once = recorded(kernel("k", (0, 100), (900, 1000)), api("cudaMalloc", (100, 900)))
+    assert causes(once) == ["gpu-idle-host-bound"]
+    assert finding(diagnosed(once), "gpu-idle-host-bound").where.function == "cudaMalloc"
+
+
+def test_tiny_kernels_with_gaps_are_bound_by_launching() -> None:
+    """100 kernels of 2 µs, one each 10 µs."""
+    profile = recorded(
+        kernel("tiny", *every(10, 2, 100)), api("cudaLaunchKernel_v7000", *every(10, 6, 100, begin=3)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.kernel) == ("gpu-launch-bound", "tiny")
+    assert (found.seconds, found.share) == (pytest.approx(99 * 8e-6), pytest.approx(792 / 992))
+    assert "100 kernel launches run 2.00 µs on average" in statements(diagnosis, "gpu-launch-bound")[0]
+
+
+def test_short_kernels_without_gaps_are_not_bound_by_launching() -> None:
+    assert causes(recorded(kernel("tiny", *every(2.1, 2, 1000)))) == ["gpu-kernel-bound"]
+
+
+def test_first_launches_that_load_code_are_called_a_start() -> None:
+    """6 kernels of 6 µs in 3 ms, the gap is the first launch; the context took 210 ms before."""
+    profile = recorded(
+        api("cudaMalloc", (-220e3, -10e3)), api("cudaLaunchKernel", (-50, -2), (20, 3020)),
+        kernel("first", (0, 6)), kernel("k", *every(7, 6, 5, begin=3025)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert found.cause == "gpu-launch-bound"
+    assert "first launches take 3.00 ms" in found.summary
+    assert "start of a run" in found.against[0]
+    assert any("cudaMalloc 210 ms" in note for note in diagnosis.notes)
+
+
+def test_a_wait_after_every_kernel_leaves_the_device_idle() -> None:
+    """50 kernels of 100 µs, each followed by a wait until 5 µs after it and 60 µs without work."""
+    profile = recorded(
+        kernel("k", *every(160, 100, 50)), api("cudaDeviceSynchronize_v3020", *every(160, 95, 50, begin=10)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = diagnosis.findings[0]
+    assert (found.cause, found.where.function) == ("gpu-sync-overuse", "cudaDeviceSynchronize")
+    assert found.seconds == pytest.approx(49 * 60e-6)
+    assert "50 synchronising calls stand beside 50 kernel launches." in statements(diagnosis, "gpu-sync-overuse")
+
+
+def test_a_host_that_waits_for_a_busy_device_is_no_finding() -> None:
+    profile = recorded(kernel("k", (0, 100e3)), api("cudaStreamSynchronize", *every(1000, 990, 100)))
+    assert causes(profile) == ["gpu-kernel-bound"]
+
+
+def test_a_device_that_waits_for_mpi() -> None:
+    """10 steps: 5 ms kernel, 4 ms MPI_Send, 1 ms other; MPI_Init before does not count."""
+    profile = recorded(
+        mpi("MPI_Init", (-600e3, -1e3)), kernel("k", *every(10e3, 5e3, 10)),
+        mpi("MPI_Send", *every(10e3, 4e3, 10, begin=5e3)), mpi("MPI_Finalize", (100e3, 110e3)),
+    )  # fmt: skip
+    diagnosis = diagnosed(profile)
+    found = finding(diagnosis, "mpi-communication-bound")
+    assert (found.seconds, found.share) == (pytest.approx(0.036), pytest.approx(36 / 95))
+    assert found.where.function == "MPI_Send"
+    barrier = recorded(kernel("k", (0, 5e3), (9e3, 10e3)), mpi("MPI_Allreduce", (5e3, 9e3)))
+    assert "mpi-collective-wait" in causes(barrier)
+
+
+# -- too little ----------------------------------------------------------------------------------------------
+
+
+def test_a_few_microseconds_of_work_are_too_little() -> None:
+    diagnosis = diagnosed(recorded(kernel("k", *every(5, 1.3, 3)), api("cudaMalloc", (-200e3, -10))))
+    assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
+    assert diagnosis.headline.startswith("The device worked for 3.90 µs in all (3 operations, 3 kernels among them)")
+
+
+def test_a_trace_in_which_nothing_ran_on_the_device_is_insufficient() -> None:
+    diagnosis = diagnosed(recorded(api("cudaGetDeviceCount", (0, 500)), ranged("step", (0, 10e3))))
+    assert diagnosis.verdict == "insufficient-data"
+    assert diagnosis.headline.startswith("Nothing ran on a GPU while this was recorded")
+
+
+def test_what_the_adapter_says_is_the_headline() -> None:
+    diagnosis = diagnosed(recorded(kernel("k", (0, 1e6)), insufficient="Profiling failed."))
+    assert (diagnosis.verdict, diagnosis.headline, diagnosis.findings) == ("insufficient-data", "Profiling failed.", ())
+
+
+# -- properties ----------------------------------------------------------------------------------------------
+
+_NAMES = (
+    "k",
+    "ncclDevKernel",
+    "cudaLaunchKernel",
+    "cudaMalloc",
+    "cudaDeviceSynchronize",
+    "MPI_Send",
+    "nvrtcCompileProgram",
+    "step",
+    "cudaMemcpy",
+)
+_DEVICE = (LaneKind.COMPUTE, LaneKind.COLLECTIVE, H2D, D2H, LaneKind.UNIFIED, LaneKind.MEMSET, LaneKind.GRAPH)
+_HOST = (LaneKind.API, LaneKind.RANGE, LaneKind.MPI, LaneKind.OS)
+
+
+@st.composite
+def timelines(draw: st.DrawFn) -> Profile:
+    from tests.diagnosis.timelines import Track
+
+    tracks = []
+    for _ in range(draw(st.integers(0, 8))):
+        spans = draw(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 100)), max_size=12))
+        made = tuple((float(a), float(a + b)) for a, b in spans)
+        kind = draw(st.sampled_from(_DEVICE + _HOST))
+        device = draw(st.integers(0, 2)) if kind in _DEVICE else -1
+        tracks.append(
+            Track(
+                kind, draw(st.sampled_from(_NAMES)), made, device, draw(st.integers(0, 10**9)),
+                draw(st.sampled_from([None, True, False])), draw(st.sampled_from([None, 1.0, 200.0])), draw(st.integers(0, 1)),
+            )
+        )  # fmt: skip
+    begin, end = draw(st.sampled_from([(None, None), (-100, 600), (100, 300)]))
+    return recorded(*tracks, begin=begin, end=end)
+
+
+@given(timelines())
+def test_busy_and_idle_make_up_the_window_and_shares_are_parts(profile: Profile) -> None:
+    facts = Facts(profile)
+    timeline, gaps = facts.timeline, facts.gaps
+    if timeline is not None and gaps is not None:
+        for device in timeline.devices:
+            whole = intervals.length(device.busy) + intervals.length(device.idle)
+            assert whole == timeline.end - timeline.begin
+        parts = sum(intervals.length(spans) for sets in gaps.by_reason.values() for spans in sets)
+        assert parts == sum(intervals.length(device.idle) for device in timeline.devices)
+        for kernel_ in timeline.kernels():
+            assert 0 <= kernel_.seconds <= timeline.device_seconds + 1e-12
+    diagnosis = diagnosed(profile)
+    assert all(0 <= item.share <= 1 for item in diagnosis.findings)
+    assert diagnosis == diagnose(profile)
+
+
+@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=12))
+def test_the_innermost_of_open_ranges_began_last(spans: list[tuple[int, int]]) -> None:
+    import numpy as np
+
+    from chathpc.diagnosis.timeline_facts import innermost
+
+    spans = sorted((a, a + b) for a, b in spans)
+    start, end = (np.array([each[i] for each in spans], dtype=np.int64) for i in (0, 1))
+    owner = {}
+    for begin, stop, index in zip(*(each.tolist() for each in innermost(start, end)), strict=True):
+        for time in range(begin, stop):
+            assert time not in owner
+            owner[time] = index
+    for time in range(100):
+        open_ = [i for i, (a, b) in enumerate(spans) if a <= time < b]
+        assert owner.get(time) == (max(open_) if open_ else None)
