@@ -14,14 +14,14 @@ from math import isfinite
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
 from chathpc.diagnosis.device import Kernel, dense, has, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.stall_samples import hottest_line, sampled_stalls
 from chathpc.profile import numbers
-from chathpc.profile.gpu_counters import COUNTERS, STALLS
+from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import shorten
@@ -39,21 +39,6 @@ _LAUNCH_FACTS = frozenset(
 )
 #: So many stall reasons with a value are all that matter; of fewer the parts of the whole are not known.
 _ENOUGH_REASONS = 8
-#: Where samples of lines may be, by the kind of waiting, the most telling first; the last ones count all samples.
-_LINE_SAMPLES = {
-    "memory": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.drain"),
-    "barrier": ("gpu.stall.barrier",),
-    "dependency": ("gpu.stall.dependency", "gpu.stall.short-scoreboard", "gpu.stall.mio-throttle"),
-    "fetch": ("gpu.stall.instruction-fetch",),
-    "pipe": ("gpu.stall.pipe-busy",),
-}
-_ANY_SAMPLES = ("gpu.stall.any", "gpu.instructions")
-#: Samples of warps by reason (`gpu.stall.<key>`) → the reason that they are samples of, where it has another name.
-_SAMPLED = {
-    "memory": "long-scoreboard", "memory-throttle": "lg-throttle", "texture": "tex-throttle", "dependency": "wait",
-    "pipe-busy": "math-pipe-throttle", "instruction-fetch": "no-instruction", "memory-fence": "membar", "constant": "imc-miss",
-    "branch": "branch-resolving", "dispatch": "dispatch-stall", "other": "misc", "warpgroup": "gmma",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -142,23 +127,8 @@ class Counted:
         total = max(self.get("latency-per-issue") or 0.0, sum(cycles.values()))
         complete = len(known) >= _ENOUGH_REASONS or (self.get("latency-per-issue") or 0.0) > 0
         if not known:
-            return self._sampled
+            return sampled_stalls(self.profile, self.nodes)
         return {name: value / total for name, value in cycles.items()} if complete and total > 0 else {}
-
-    @cached_property
-    def _sampled(self) -> Mapping[str, float]:
-        """The same from samples of warps: the part of them that stands in a reason; empty with too few samples."""
-        total = float(dense(self.profile, "gpu.instructions")[self.nodes].sum())
-        if total < common()["min_samples"].value:
-            return {}
-        found = {}
-        for reason in (*_SAMPLED, *STALLS):
-            name = f"gpu.stall.{reason}"
-            if has(self.profile, name) and reason != "selected":
-                value = float(dense(self.profile, name)[self.nodes].sum())
-                if value > 0:
-                    found[_SAMPLED.get(reason, reason)] = min(value / total, 1.0)
-        return found
 
     def stalled(self, *reasons: str) -> float:
         """Part (0..1) of the time between two instructions that a warp waits for the reasons; 0 if not known."""
@@ -201,22 +171,12 @@ class Counted:
         without samples by line.
         """
         kernel = Kernel(self.name, self.nodes, self.node, self.seconds, self.launches)
-        tree = self.profile.tree
-        for names in (_LINE_SAMPLES.get(waiting, ()), *((name,) for name in _ANY_SAMPLES)):
-            weight = sum((dense(self.profile, name) for name in names), np.zeros(len(tree)))
-            weight[~((tree.line > 0) & (tree.file >= 0))] = 0.0
-            total = float(weight[self.nodes].sum())
-            if total > 0:
-                keys = list(zip(tree.file[self.nodes].tolist(), tree.line[self.nodes].tolist(), strict=True))
-                sums: dict[tuple[int, int], float] = {}
-                for key, value in zip(keys, weight[self.nodes].tolist(), strict=True):
-                    sums[key] = sums.get(key, 0.0) + value
-                best = max(sums, key=lambda key: (sums[key], key))
-                at = np.array([key == best for key in keys])
-                return kernel_place(self.profile, kernel, np.where(_mask(len(tree), self.nodes[at]), weight, 0.0)), (
-                    sums[best] / total
-                )
-        return kernel_place(self.profile, kernel), None
+        hot = hottest_line(self.profile, self.nodes, waiting)
+        if hot is None:
+            return kernel_place(self.profile, kernel), None
+        at = np.zeros(len(self.profile.tree))
+        at[hot[0]] = 1.0
+        return kernel_place(self.profile, kernel, at), hot[1]
 
     def say(
         self, facts: Facts, statement: str, name: str, value: float | None = None, *, unit: str = "", how: str
@@ -258,12 +218,6 @@ class Counted:
 #: Names that need no quotes in a shell or in a regular expression.
 _PLAIN = re.compile(r"\w+", re.ASCII)
 _MEAN = "mean over its launches, weighted with their time"
-
-
-def _mask(size: int, nodes: IntArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-    mask = np.zeros(size, dtype=bool)
-    mask[nodes] = True
-    return mask
 
 
 def has_counters(profile: Profile) -> bool:
@@ -322,21 +276,3 @@ def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float
 def _whole(value: float) -> float:
     """A mean of equal whole numbers is that number, whatever rounding the weights brought."""
     return float(round(value)) if abs(value - round(value)) < 1e-9 * max(value, 1.0) else value
-
-
-#: Reasons that are no waiting: the warp issues, or could.
-NO_WAIT = ("selected", "not-selected")
-#: Kind of waiting → stall reasons, of chathpc.profile.gpu_counters.STALLS.
-WAITING = {
-    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar"),
-    "barrier": ("barrier",),
-    "dependency": ("wait", "short-scoreboard", "mio-throttle"),
-    "fetch": ("no-instruction",),
-    "pipe": ("math-pipe-throttle", "gmma"),
-}
-
-
-def longest_wait(kernel: Counted, kind: str) -> tuple[str, float]:
-    """Of a kind of waiting the reason with most of it, and its part (0..1)."""
-    reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
-    return reason, kernel.stalls.get(reason, 0.0)

@@ -24,7 +24,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import LONGEST_NAME, Counted, counted_kernels, has_counters
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_warps
+from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near
 from chathpc.profile import numbers
@@ -48,9 +48,9 @@ _LARGEST_GAP = 0.5
 _LAUNCH: tuple[Judge, ...] = (gpu_launch.small_grid, gpu_launch.tail_effect)
 _WASTE: tuple[Judge, ...] = (
     gpu_memory.uncoalesced,
-    gpu_memory.register_spill,
-    gpu_memory.bank_conflicts,
-    gpu_memory.atomics,
+    gpu_traffic.register_spill,
+    gpu_traffic.bank_conflicts,
+    gpu_traffic.atomics,
 )
 _COMPUTE: tuple[Judge, ...] = (
     gpu_compute.divergence, gpu_compute.tensor_unused, gpu_compute.double_precision, gpu_compute.compute_bound,
@@ -63,7 +63,7 @@ _BESIDE: dict[str, tuple[Judge, ...]] = {
     "gpu-small-grid": (gpu_launch.occupancy_of_one_wave,),
     "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),
     "gpu-barrier-stall": (gpu_compute.divergence,),
-    "gpu-compute-bound": (gpu_memory.register_spill, gpu_memory.bank_conflicts),
+    "gpu-compute-bound": (gpu_traffic.register_spill, gpu_traffic.bank_conflicts),
 }
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import NO_WAIT, WAITING, Counted, longest_wait
+from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
@@ -12,6 +12,16 @@ from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, wr
 from chathpc.profile import numbers
 from chathpc.profile.gpu_counters import STALLS
 
+#: Reasons that are no waiting: the warp issues, or could.
+_NO_WAIT = ("selected", "not-selected")
+#: Kind of waiting → stall reasons, of chathpc.profile.gpu_counters.STALLS.
+WAITING = {
+    "memory": ("long-scoreboard", "lg-throttle", "tex-throttle", "drain", "membar"),
+    "barrier": ("barrier",),
+    "dependency": ("wait", "short-scoreboard", "mio-throttle"),
+    "fetch": ("no-instruction",),
+    "pipe": ("math-pipe-throttle", "gmma"),
+}
 #: Kind of waiting → cause, and what the warps wait for in words.
 _CAUSES = {
     "memory": ("gpu-memory-latency", "data from memory"),
@@ -70,8 +80,14 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     )  # fmt: skip
 
 
+def _longest(kernel: Counted, kind: str) -> tuple[str, float]:
+    """Of a kind of waiting the reason with most of it, and its part (0..1)."""
+    reason = max(WAITING[kind], key=lambda each: kernel.stalls.get(each, 0.0))
+    return reason, kernel.stalls.get(reason, 0.0)
+
+
 def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Evidence]:
-    reason, longest = longest_wait(kernel, kind)
+    reason, longest = _longest(kernel, kind)
     total = kernel.get("latency-per-issue")
     of = f" of the {numbers.number(total)} cycles" if total else " of the time"
     evidence = [
@@ -81,7 +97,7 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
         ),
     ]  # fmt: skip
     ranked = sorted(kernel.stalls.items(), key=lambda item: (-item[1], item[0]))
-    named = [(name, value) for name, value in ranked if name not in NO_WAIT][: _NAMED + 1]
+    named = [(name, value) for name, value in ranked if name not in _NO_WAIT][: _NAMED + 1]
     if (reason, longest) not in named:
         named = [(reason, longest), *named]
     for name, value in named:

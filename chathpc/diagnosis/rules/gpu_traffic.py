@@ -1,0 +1,119 @@
+"""Kernels that make more traffic than their work needs: bank conflicts, spilled registers, contended atomic updates."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.counted import Counted
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules.gpu_memory import levels, waits_for_memory, weight
+from chathpc.diagnosis.rules.gpu_speed import low, ran, speed_of_light, write
+from chathpc.profile import numbers
+
+
+def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
+    """Shared memory accesses that are split by bank conflicts, in a kernel that waits for shared memory or fills its pipe."""
+    entry = cause("gpu-shared-bank-conflicts")
+    conflicts, wavefronts, excess = (
+        kernel.get("bank-conflicts"),
+        kernel.get("shared-wavefronts"),
+        kernel.get("excessive-wavefronts"),
+    )
+    part = min(conflicts / wavefronts, 1.0) if conflicts is not None and wavefronts else excess
+    if part is None or part < entry.threshold("min_conflicts"):
+        return None
+    waits = kernel.stalled("short-scoreboard", "mio-throttle")
+    pipe = kernel.get("l1-data-pipe")
+    filled = max(
+        (value for value in (pipe, kernel.get("l1-throughput") if pipe is None else None) if value is not None),
+        default=0.0,
+    )
+    if waits < entry.threshold("min_stall_share") and filled < low():
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of the wavefronts of its shared memory accesses come from bank conflicts.",
+            "bank-conflicts" if conflicts is not None else "excessive-wavefronts", part, unit="ratio",
+            how="conflicts / wavefronts of shared memory accesses",
+        ),
+        *kernel.percent(facts, "The data pipe of the L1 cache, which serves shared memory, is busy {} of the time.", "l1-data-pipe"),
+    ]  # fmt: skip
+    if waits:
+        evidence.append(
+            kernel.say(
+                facts, f"Warps wait for shared memory or its queue in {numbers.percent(waits)} of the time between two instructions.",
+                "stall.mio-throttle", waits, unit="ratio", how="short scoreboard + MIO throttle / cycles per instruction",
+            )
+        )  # fmt: skip
+    evidence += speed_of_light(facts, kernel)
+    return write(
+        facts, kernel, entry.id,
+        f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are theirs.",
+        evidence, headroom=part * max(waits, filled / 100), signs=1 + (waits >= entry.threshold("min_stall_share")) + (filled >= low()),
+        waiting="dependency", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
+    )  # fmt: skip
+
+
+def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
+    """Much traffic with local memory, where spilled registers and local arrays lie."""
+    entry = cause("gpu-register-spill")
+    moved = [value for name in ("local-loads", "local-stores") if (value := kernel.get(name)) is not None]
+    instructions = kernel.get("instructions")
+    if not moved or not instructions:
+        return None
+    part = min(sum(moved) / instructions, 1.0)
+    if part < entry.threshold("min_instruction_share"):
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of its instructions load from or store to local memory.", "local-loads", part, unit="ratio",
+            how="(local loads + local stores) / instructions",
+        ),
+    ]  # fmt: skip
+    registers = kernel.get("registers")
+    if registers is not None:
+        evidence.append(
+            kernel.say(
+                facts,
+                f"It has {numbers.count(registers)} registers per thread.",
+                "registers",
+                how="launch configuration",
+            )
+        )
+    evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
+    against = []
+    if not waits_for_memory(kernel):
+        against.append("The kernel neither waits for memory nor fills it.")
+    if registers is not None and registers < 64:
+        against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
+    return write(
+        facts, kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",
+        evidence, headroom=part, signs=1 + waits_for_memory(kernel), against=tuple(against), waiting="memory",
+    )  # fmt: skip
+
+
+def atomics(facts: Facts, kernel: Counted) -> Draft | None:
+    """Many atomic updates of global memory, in a kernel that waits for memory although device memory is not busy."""
+    entry = cause("gpu-atomics-contention")
+    updates, instructions = kernel.get("atomics"), kernel.get("instructions")
+    dram = kernel.get("dram-throughput")
+    if not updates or not instructions or not waits_for_memory(kernel) or (dram is not None and dram >= low()):
+        return None
+    part = min(updates / instructions, 1.0)
+    if part < entry.threshold("min_instruction_share"):
+        return None
+    evidence = [
+        ran(facts, kernel),
+        kernel.say(
+            facts, f"{numbers.percent(part)} of its instructions are atomic updates of global memory.", "atomics", part, unit="ratio",
+            how="requests of atomic operations and reductions / instructions",
+        ),
+        *speed_of_light(facts, kernel), *levels(facts, kernel),
+    ]  # fmt: skip
+    return write(
+        facts, kernel, entry.id, f"Atomic updates hold {kernel.short} up: {numbers.percent(part)} of its instructions.", evidence,
+        headroom=weight(kernel) * min(1.0, entry.headroom), signs=1 + (dram is not None), waiting="memory",
+        against=("Counters do not tell how many threads update one address.",),
+    )  # fmt: skip
