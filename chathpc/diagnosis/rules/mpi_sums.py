@@ -1,0 +1,235 @@
+"""MPI in profiles without times of single ranks: sums over all of them, perhaps with the smallest and largest, or one rank alone.
+
+Who comes late cannot be seen there. What can: which calls from which function cost how much, and, where the extremes over
+ranks are known, how much of a call is waiting. The rank that comes last to a collective spends only what the operation
+itself takes; what the others spend more is waiting for it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts, HotPlace
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.mpi import public_name
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.tree import FloatArray
+
+Ids = NDArray[np.int32]
+_COLLECTIVE = re.compile(
+    r"MPI_I?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
+    re.IGNORECASE,
+)
+#: Part of a call's time that no rank avoids, above which the call moves data rather than waits.
+_NOBODY_WAITS = 0.7
+#: A region's spread over ranks is named if it is this part of the waiting or more.
+_NAMED = 0.25
+#: Metrics with the smallest, mean and largest value of a rank, where a tool kept these.
+_EXTREMES = ("cpu.time.rank-min", "cpu.time.rank-mean", "cpu.time.rank-max")
+NEXT = "times of each rank"
+
+
+@dataclass(frozen=True, slots=True)
+class _Site:
+    """Calls of one family from one function: `node` is the call with most of the time, `name` its public name."""
+
+    hot: HotPlace
+    node: int
+    name: str
+    here: float
+    everywhere: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Spread:
+    """Smallest, mean and largest time of a rank at one node, seconds."""
+
+    least: float
+    mean: float
+    most: float
+
+
+def ranks_of(facts: Facts) -> int:
+    """Number of ranks of the run, 0 if the profile does not tell it."""
+    text = facts.profile.run.get("ranks", "")
+    return int(text) if text.isdigit() and len(text) < 10 else facts.rank_count
+
+
+def sums(facts: Facts) -> Iterable[Draft]:
+    """The calls that cost most, where no values of single ranks are there to explain them."""
+    if facts.thread_count > 1 or facts.total == 0:
+        return
+    spent = facts.spent(Activity.MPI)
+    if spent / facts.total < cause("mpi-collective-wait").threshold("min_share"):
+        return
+    weight = facts.of(Activity.MPI)
+    tree, activities = facts.profile.tree, facts.activities
+    call_name = np.where(activities.call >= 0, tree.name[np.maximum(activities.call, 0)], -1)
+    public = [public_name(name) for name in tree.names] + [""]
+    collective = np.array([bool(_COLLECTIVE.match(name)) for name in public])
+    common = _in_all(facts, weight, public, call_name, spent)
+    for chosen, wait in ((collective, "mpi-collective-wait"), (~collective, "mpi-late-sender")):
+        site = _site(facts, np.where(chosen[call_name], weight, 0.0), public, call_name)
+        if site is not None:
+            yield from _explained(facts, site, wait, common)
+
+
+def _site(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids) -> _Site | None:
+    hot = facts.hot_place(weight)
+    if hot is None:
+        return None
+    mine = facts.in_function(hot.label, weight)
+    call = facts.activities.call
+    counted = np.flatnonzero(mine > 0)
+    node = int(np.argmax(np.bincount(call[counted], weights=mine[counted])))
+    return _Site(hot, node, public[int(call_name[node])], float(mine.sum()), float(weight.sum()))
+
+
+def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids, spent: float) -> Evidence:
+    by_call: dict[str, float] = {}
+    for node in np.flatnonzero(weight > 0).tolist():
+        name = public[int(call_name[node])]
+        by_call[name] = by_call.get(name, 0.0) + float(weight[node])
+    largest = sorted(by_call.items(), key=lambda item: -item[1])[:2]
+    listed = " and ".join(f"{name} ({numbers.percent(time / spent)} of it)" for name, time in largest)
+    return fact(
+        facts,
+        f"{_who(facts)} {of_total(facts, spent)} in MPI, mostly {listed}.",
+        spent,
+        subject="MPI",
+        how="time in MPI calls of the program, MPI_Init and MPI_Finalize left out",
+    )
+
+
+def _who(facts: Facts) -> str:
+    ranks = ranks_of(facts)
+    return f"The {ranks} ranks together spend" if ranks > 1 else "The program spends"
+
+
+def _explained(facts: Facts, site: _Site, wait: str, common: Evidence) -> Iterable[Draft]:
+    spread = _spread(facts, site.node)
+    moving = spread is not None and spread.mean > 0 and spread.least / spread.mean >= _NOBODY_WAITS
+    entry = cause("mpi-communication-bound" if moving else wait)
+    share = site.here / facts.total
+    if share < entry.threshold("min_share"):
+        return
+    caller = site.hot.place.function or "the program"
+    evidence = [common, _calls(facts, site, caller)]
+    signs, against = 1, ["The profile has no times of single ranks, so which of them is late, and why, is not seen."]
+    if spread is None:
+        against = ["The profile has no times of single ranks, so waiting and moving data cannot be told apart."]
+    else:
+        evidence.append(_waiting(facts, site, caller, spread))
+        signs += 1
+        uneven = None if moving else _uneven(facts, spread)
+        if uneven is not None:
+            evidence.append(uneven)
+            signs += 1
+    command = facts.profile.not_collected.get(NEXT)
+    yield Draft(
+        cause=entry.id,
+        where=site.hot.place,
+        summary=_summary(facts, site, caller, share, spread, moving=moving),
+        cost=site.here,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=signs,
+        against=tuple(against),
+        next_measurement=f"{command} (Which rank comes late, and what it does meanwhile.)" if command else None,
+    )
+
+
+def _summary(facts: Facts, site: _Site, caller: str, share: float, spread: _Spread | None, *, moving: bool) -> str:
+    ranks = ranks_of(facts)
+    mean = f" ({time_text(facts, site.here / ranks)} per rank on average)" if ranks > 1 else ""
+    whose = "The ranks spend" if ranks > 1 else "The program spends"
+    start = f"{whose} {numbers.percent(share)} of the time{mean} in {site.name} called from {caller}"
+    if spread is None:
+        return f"{start}."
+    if moving:
+        return f"{start}, all of them about the same: it moves data or is waited for by all alike."
+    part = numbers.percent(1 - spread.least / spread.mean)
+    return (
+        f"{start}, and {part} of that is more than the rank with the least spends: waiting for ranks that come later."
+    )
+
+
+def _calls(facts: Facts, site: _Site, caller: str) -> Evidence:
+    ranks = ranks_of(facts)
+    mean = (
+        f", {time_text(facts, site.here / ranks)} of {time_text(facts, facts.total / ranks)} per rank on average"
+        if ranks > 1
+        else ""
+    )
+    other = site.everywhere - site.here
+    beside = (
+        f"; calls of this kind from other places take {time_text(facts, other)}" if other > 0.05 * site.here else ""
+    )
+    return fact(
+        facts,
+        f"{site.name} called from {caller} takes {of_total(facts, site.here)}{mean}{beside}.",
+        site.here,
+        subject=f"{site.name} called from {caller}",
+        how="time in MPI calls by calling function",
+        where=site.hot.place,
+    )
+
+
+def _spread(facts: Facts, node: int) -> _Spread | None:
+    metrics = facts.profile.metrics
+    if not all(name in metrics for name in _EXTREMES):
+        return None
+    values = [facts.profile.exclusive(name).at(node) for name in _EXTREMES]
+    if any(value is None for value in values):
+        return None
+    least, mean, most = (float(value or 0.0) for value in values)
+    return _Spread(least, mean, most) if 0 <= least <= mean <= most else None
+
+
+def _waiting(facts: Facts, site: _Site, caller: str, spread: _Spread) -> Evidence:
+    return fact(
+        facts,
+        f"In {site.name} called from {caller} a rank spends {numbers.seconds(spread.least)} at least, "
+        f"{numbers.seconds(spread.mean)} on average and {numbers.seconds(spread.most)} at most.",
+        spread.mean,
+        unit="s",
+        subject=f"{site.name} called from {caller}, per rank",
+        how="smallest, mean and largest of the ranks",
+        metric=_EXTREMES[1],
+        where=site.hot.place,
+    )
+
+
+def _uneven(facts: Facts, spread: _Spread) -> Evidence | None:
+    """The computing region, without MPI below it, whose ranks differ most."""
+    tree = facts.profile.tree
+    quiet = tree.inclusive(facts.of(Activity.MPI, Activity.MPI_SETUP)) == 0
+    least, mean, most = (facts.profile.exclusive(name).dense(len(tree), missing=np.nan) for name in _EXTREMES)
+    extra = np.where(quiet & ~np.isnan(least), most - mean, 0.0)
+    node = int(np.nanargmax(extra)) if len(extra) else -1
+    if node < 0 or not extra[node] >= _NAMED * (spread.mean - spread.least) > 0:
+        return None
+    place = facts.place(node)
+    return fact(
+        facts,
+        f"Of the regions that only compute {place.function} differs most between ranks: {numbers.seconds(float(least[node]))} "
+        f"at least, {numbers.seconds(float(mean[node]))} on average, {numbers.seconds(float(most[node]))} at most.",
+        float(most[node]),
+        unit="s",
+        subject=f"{place.function}, per rank",
+        how="smallest, mean and largest of the ranks",
+        metric=_EXTREMES[2],
+        where=place,
+    )
+
+
+RULES = (sums,)
