@@ -10,8 +10,9 @@ from pathlib import Path
 
 import numpy as np
 
+from chathpc.adapters.nsight_compute.caveats import caveats, insufficient, lacking
+from chathpc.adapters.nsight_compute.devices import devices_of, hardware_of
 from chathpc.adapters.nsight_compute.facts import SOURCES, facts
-from chathpc.adapters.nsight_compute.lacking import not_collected
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report
 from chathpc.adapters.nsight_compute.located import PERIOD, located_metrics, located_values
 from chathpc.adapters.nsight_compute.remarks import TOOL, remarks_of
@@ -20,12 +21,10 @@ from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source, SourceExcerpt
-from chathpc.profile.remark import Device, Remark
+from chathpc.profile.remark import Remark
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray, NodeKind
 
-#: Names in caveats are cut to this, and so many are named.
-_NAME, _NAMED = 80, 3
 #: PyTorch appends numbers to the names of its ranges, other ones for every call.
 _NUMBERED = re.compile(r"(?:, (?:op_id|seq) = \d+)+$")
 
@@ -37,12 +36,6 @@ _TIMES = (
     ),
     Metric("gpu.kernel.count", Unit.COUNT, "profiled kernel launches", "launches"),
 )
-
-CLOCKS = (
-    "Kernel times were taken one kernel at a time, at the clock that Nsight Compute sets (the base clock unless "
-    "--clock-control none was given): they are not comparable with times of Nsight Systems or of the program."
-)
-CHOSEN = "Only the profiled kernel launches are here: what part of the run they are, and what happens between them, is not known."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +60,8 @@ class _Group:
     @property
     def weights(self) -> list[float]:
         """How much each launch counts in an average: its time, or the same for all where times are missing."""
-        seconds = [launch.seconds or 0.0 for launch in self.launches]
-        return seconds if sum(seconds) > 0 else [1.0] * len(self.launches)
+        seconds = [(launch.seconds or 0.0) * launch.count for launch in self.launches]
+        return seconds if sum(seconds) > 0 else [launch.count for launch in self.launches]
 
     def longest(self) -> Launch:
         """The launch that took most time."""
@@ -148,10 +141,10 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
     sources: dict[str, str] = {}
     for group in groups:
         for launch, location in zip(group.launches, group.locations, strict=True):
-            assembly.put("gpu.kernel.count", group.node, 1.0, location)
+            assembly.put("gpu.kernel.count", group.node, launch.count, location)
             if launch.seconds is not None:
-                assembly.put("gpu.kernel.time", group.node, launch.seconds, location)
-                assembly.put("gpu.time", group.node, launch.seconds, location)
+                assembly.put("gpu.kernel.time", group.node, launch.seconds * launch.count, location)
+                assembly.put("gpu.time", group.node, launch.seconds * launch.count, location)
         for identifier, value in _averages(group):
             assembly.put(identifier, group.node, value, group.locations[0])
             sources[identifier] = SOURCES[identifier]
@@ -160,6 +153,7 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
     tree, values, place = builder.finish(metrics.values(), max(len(assembly.locations), 1))
     launches = [launch for group in groups for launch in group.launches]
     exported = any(part.report.exported for part in parts)
+    averaged = any(len(group.launches) > 1 or group.launches[0].count > 1 for group in groups)
     return Profile(
         format="Nsight Compute",
         title=clean(path.name),
@@ -168,12 +162,12 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
         values=values,
         where=_where(list(assembly.locations)),
         sources=tuple(Source(part.path, TOOL) for part in parts),
-        caveats=tuple(_caveats(groups, launches, metrics, exported=exported)),
-        not_collected=_lacking(metrics, launches, lines=assembly.lines, exported=exported),
-        hardware=_hardware(launches),
+        caveats=tuple(caveats(launches, metrics, averaged=averaged, exported=exported)),
+        not_collected=lacking(metrics, launches, lines=assembly.lines, exported=exported),
+        hardware=hardware_of(launches),
         timed=True,
-        insufficient=_insufficient(launches),
-        devices=_devices(launches),
+        insufficient=insufficient(launches),
+        devices=devices_of(launches),
         remarks=tuple(_remarks(groups, place)),
         read_source=partial(_excerpt, {name: text for part in parts for name, text in part.report.sources.items()}),
     )
@@ -220,106 +214,6 @@ def _remarks(groups: Iterable[_Group], place: IntArray) -> Iterable[Remark]:
             return int(place[node]), group.names[offset]
 
         yield from remarks_of(launch, int(place[group.node]), places)
-
-
-# -- what can be said of the whole -----------------------------------------------------------------------------------------
-
-
-def _lacking(
-    metrics: Mapping[str, Metric], launches: Sequence[Launch], *, lines: bool, exported: bool
-) -> Mapping[str, str]:
-    if _insufficient(launches):
-        return {"counters of the kernels": "ncu --set full -o report PROGRAM"}
-    return not_collected(metrics, lines=lines, exported=exported)
-
-
-def _insufficient(launches: Sequence[Launch]) -> str:
-    if not launches:
-        return "The report holds no kernel launch: nothing was profiled."
-    if all(launch.failed for launch in launches):
-        count = "the one kernel launch" if len(launches) == 1 else f"the {len(launches)} kernel launches"
-        return f"Profiling failed: no counter of {count} in the report has a value."
-    return ""
-
-
-def _names(names: Iterable[str]) -> str:
-    distinct = list(dict.fromkeys(name if len(name) <= _NAME else name[: _NAME - 1] + "…" for name in names))
-    more = f" and {len(distinct) - _NAMED} more" if len(distinct) > _NAMED else ""
-    return ", ".join(distinct[:_NAMED]) + more
-
-
-def _caveats(
-    groups: Sequence[_Group], launches: Sequence[Launch], metrics: Mapping[str, Metric], *, exported: bool
-) -> Iterable[str]:
-    if "gpu.kernel.time" in metrics:
-        yield CLOCKS
-    if launches:
-        yield CHOSEN
-    failed = [launch for launch in launches if launch.failed]
-    if failed and len(failed) < len(launches):
-        yield (
-            f"Nothing was measured for {len(failed)} of {len(launches)} launches, so nothing can be said of: "
-            f"{_names(launch.kernel for launch in failed)}."
-        )
-    untimed = [launch for launch in launches if launch.seconds is None and not launch.failed]
-    if untimed:
-        yield f"No time was measured for {len(untimed)} of {len(launches)} launches: {_names(launch.kernel for launch in untimed)}."
-    if launches and "gpu.kernel.sm-throughput" not in metrics and "gpu.kernel.memory-throughput" not in metrics:
-        known = "times and launch configurations" if "gpu.kernel.time" in metrics else "launch configurations"
-        yield f"The report has no utilisation of multiprocessors or memory: beyond chosen counters only {known} can be used."
-    if any(launch.kind not in (0, 4) for launch in launches):
-        yield "Some results are of ranges or graphs of several kernels: what is said of them is of all their kernels together."
-    averaged = sum(len(group.launches) > 1 for group in groups)
-    if averaged:
-        yield (
-            "Launches of one kernel with the same grid, block and shared memory are one entry; their counters are "
-            "averages, weighted with time."
-        )
-    if exported:
-        yield "Read from an export: values are rounded as they were printed, and there is nothing per instruction."
-
-
-def _hardware(launches: Iterable[Launch]) -> dict[str, str]:
-    names = dict.fromkeys(clean(launch.texts.get("device__attribute_display_name", "")) for launch in launches)
-    found = [name for name in names if name]
-    return {"gpu": ", ".join(found)} if found else {}
-
-
-def _devices(launches: Iterable[Launch]) -> dict[int, Device]:
-    found: dict[int, Device] = {}
-    for launch in launches:
-        if launch.device not in found:
-            device = _device(launch)
-            if device is not None:
-                found[launch.device] = device
-    return found
-
-
-def _device(launch: Launch) -> Device | None:
-    def attribute(*names: str) -> float | None:
-        value = launch.value(*(f"device__attribute_{name}" for name in names))
-        return value if value is not None and value > 0 else None
-
-    name = clean(launch.texts.get("device__attribute_display_name", ""))
-    major, minor = attribute("compute_capability_major"), launch.value("device__attribute_compute_capability_minor")
-    capability = f"{major:.0f}.{minor or 0:.0f}" if major is not None else launch.texts.get("capability", "")
-    if not name and not capability:
-        return None
-    memory, count = attribute("total_memory"), attribute("multiprocessor_count")
-    clock, width = (
-        attribute("memory_clock_rate", "max_mem_frequency_khz"),
-        attribute("global_memory_bus_width", "fb_bus_width"),
-    )
-    cycles = attribute("clock_rate")
-    return Device(
-        name=name or f"GPU of compute capability {clean(capability)}",
-        multiprocessors=None if count is None else int(count),
-        memory=None if memory is None else int(memory),
-        # Two transfers a clock on every line of the bus: the rule of NVIDIA's deviceQuery.
-        bandwidth=None if clock is None or width is None else 2 * clock * 1e3 * width / 8,
-        clock=None if cycles is None else cycles * 1e3,
-        capability=clean(capability),
-    )
 
 
 def _excerpt(texts: Mapping[str, str], file: str, line: int, context: int) -> SourceExcerpt | None:

@@ -8,11 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from chathpc.adapters.lines import lines
-from chathpc.adapters.nsight_compute.facts import DEVICE, PATTERN, WANTED
+from chathpc.adapters.nsight_compute.facts import WANTED
 from chathpc.adapters.nsight_compute.labels import metric_named
 from chathpc.adapters.nsight_compute.launch import Launch, Report, Rule, Triple, failed
-from chathpc.adapters.nsight_compute.table import Header, cell, rows, triple, whole
-from chathpc.adapters.nsight_compute.units import normal, number
+from chathpc.adapters.nsight_compute.names import DEVICE
+from chathpc.adapters.nsight_compute.numerals import Numerals
+from chathpc.adapters.nsight_compute.roofline import PATTERN
+from chathpc.adapters.nsight_compute.table import OWN, Header, cell, rows, triple, whole
+from chathpc.adapters.nsight_compute.units import normal
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -21,22 +24,17 @@ _PATTERN = re.compile(PATTERN)
 _TYPES = {"OK": 1, "INF": 1, "OPT": 2, "WRN": 3, "ERR": 4}
 #: What is known without running the kernel.
 _NO_COUNTER = (
-    "device__",
-    "launch__",
-    "profiler__",
-    "breakdown:",
-    "group:",
-    "nvlink__",
-    "c2clink__",
-    "numa__",
-    "smsp__maximum",
-    "sm__maximum",
-)
+    "device__", "launch__", "profiler__", "breakdown:", "group:", "nvlink__", "c2clink__", "numa__",
+    "smsp__maximum", "sm__maximum",
+)  # fmt: skip
+_RANGES = "thread Domain:Push/Pop_Range:PL_Type:PL_Value:CLR_Type:Color:Msg_Type:Msg"
+#: One range in that column: its domain, its name, and six words on its payload, colour and message.
+_RANGE = re.compile(r'"[^":]*:([^"]*?)(?::[^":]*){6}"')
 
 
 @dataclass(slots=True)
 class _Row:
-    """A launch that is being put together."""
+    """A launch that is being put together. Numbers stay text until all of the file has shown how it writes them."""
 
     kernel: str
     process: int
@@ -46,40 +44,46 @@ class _Row:
     context: int
     stream: int
     capability: str
-    metrics: dict[str, float] = field(default_factory=dict)
-    texts: dict[str, str] = field(default_factory=dict)
-    rules: list[Rule] = field(default_factory=list)
+    ranges: tuple[str, ...]
+    count: str
+    values: dict[str, tuple[str, str]] = field(default_factory=dict)
+    rules: list[tuple[Rule, str]] = field(default_factory=list)
     empty: int = 0
     zero: int = 0
     measured: int = 0
 
     def put(self, name: str, text: str, unit: str) -> None:
         """Take the metric `name`, as it is written."""
-        amount = number(text.partition(" (")[0])
-        value = None if amount is None else normal(amount, unit)
         if not name.startswith(_NO_COUNTER) and not name.endswith("peak_sustained"):
-            self.measured += bool(value)
-            self.zero += value == 0
-            self.empty += value is None
-        if value is None:
-            if text and name in DEVICE:
-                self.texts[name] = clean(text)
-        elif name in _WANTED or _PATTERN.fullmatch(name):
-            self.metrics.setdefault(name, value)
+            digits = any(character.isdigit() for character in text)
+            value = any(character in "123456789" for character in text)
+            self.measured += value
+            self.zero += digits and not value
+            self.empty += not digits
+        if name in _WANTED or _PATTERN.fullmatch(name):
+            self.values.setdefault(name, (text, unit))
 
-    def launch(self) -> Launch:
+    def launch(self, numerals: Numerals) -> Launch:
         """The launch as it is known at the end."""
-        metrics = self.metrics
-        for axis_sizes, name in ((self.grid, "launch__grid_size"), (self.block, "launch__block_size")):
-            if axis_sizes is not None:
-                x, y, z = axis_sizes
-                metrics.setdefault(name, float(x * y * z))
-        texts = {**self.texts, **({"capability": self.capability} if self.capability else {})}
+        metrics: dict[str, float] = {}
+        texts = {"capability": self.capability} if self.capability else {}
+        for name, (text, unit) in self.values.items():
+            amount = numerals.number(text)
+            value = None if amount is None else normal(amount, unit)
+            if value is not None:
+                metrics[name] = value
+            elif name in DEVICE and text:
+                texts[name] = clean(text)
+        for sizes, name in ((self.grid, "launch__grid_size"), (self.block, "launch__block_size")):
+            if sizes is not None:
+                metrics.setdefault(name, float(sizes[0] * sizes[1] * sizes[2]))
         return Launch(
             kernel=self.kernel, metrics=metrics, texts=texts,
             grid=self.grid or _line(metrics, "launch__grid_size"), block=self.block or _line(metrics, "launch__block_size"),
-            device=self.device, context=self.context, stream=self.stream, process=self.process, rules=tuple(self.rules),
+            device=self.device, context=self.context, stream=self.stream, process=self.process, ranges=self.ranges,
+            rules=tuple(_with_gain(rule, numerals.number(gain)) for rule, gain in self.rules),
             failed=failed(metrics, empty=self.empty, zero=self.zero, measured=self.measured),
+            count=max(numerals.number(self.count) or 1.0, 1.0),
         )  # fmt: skip
 
 
@@ -88,37 +92,62 @@ def _line(metrics: dict[str, float], name: str) -> Triple | None:
     return None if size is None else (int(size), 1, 1)
 
 
+def _with_gain(rule: Rule, gain: float | None) -> Rule:
+    if gain is None or not 0 < gain <= 100:
+        return rule
+    return Rule(rule.rule, rule.name, rule.type, rule.title, rule.text, gain, rule.scope)
+
+
 def read_export(path: Path) -> Report:
-    """All launches of an export; AdapterError if no row of it can be read."""
-    found: dict[tuple[int, str, str], _Row] = {}
+    """All launches of an export; AdapterError if there is no table of Nsight Compute in it."""
+    found: dict[tuple[object, ...], _Row] = {}
     processes: dict[tuple[int, str], int] = {}
     units: dict[int, list[str]] = {}
+    numerals = Numerals()
     headers = 0
     for table, header, cells in rows(lines(path), path):
         headers = max(headers, table + 1)
         identifier, process = cell(cells, header, "ID"), cell(cells, header, "Process ID")
         if header.wide and table not in units:
             units[table] = [] if identifier else cells
-            if not identifier:
-                continue
-        if whole(identifier, -1) < 0 or not cell(cells, header, "Kernel Name"):
-            continue  # output of the program
-        key = (table, process, identifier)
+        if not _is_row(cells, header, identifier):
+            continue  # the units, or output of the program
+        key = (
+            (table, process, identifier) if "ID" in header.columns else (table, process, *_configuration(cells, header))
+        )
         row = found.get(key)
         if row is None:
             number_of = processes.setdefault((table, process), len(processes))
             row = found[key] = _row(cells, header, number_of)
         if header.wide:
-            _take_wide(row, header, cells, units[table])
+            _take_wide(row, header, cells, units[table], numerals)
         else:
-            _take_long(row, header, cells)
+            _take_long(row, header, cells, numerals)
     if not headers:
-        raise AdapterError(
-            "no table of Nsight Compute in it",
-            path=path,
-            hint="Export it with: ncu --import REPORT --page raw --csv.",
-        )
-    return Report(tuple(row.launch() for row in found.values()), exported=True)
+        raise AdapterError("no table of Nsight Compute in it", path=path, hint=_without_table(path))
+    return Report(tuple(row.launch(numerals) for row in found.values()), exported=True)
+
+
+def _without_table(path: Path) -> str:
+    """What to do about output of ncu that holds no table."""
+    for line in lines(path):
+        if line.startswith(OWN) and "ERR_NVGPUCTRPERM" in line:
+            return "ncu was not allowed to read the counters: see https://developer.nvidia.com/ERR_NVGPUCTRPERM, and profile again."
+        if line.startswith(OWN) and "No kernels were profiled" in line:
+            return "ncu profiled no kernel: check its filters (--kernel-name, --launch-skip, --target-processes all)."
+    return "Write it with: ncu --csv --page raw …, or export a report with: ncu --import REPORT --page raw --csv."
+
+
+def _is_row(cells: list[str], header: Header, identifier: str) -> bool:
+    numbered = cell(cells, header, "Invocations") if "ID" not in header.columns else identifier
+    return whole(numbered.replace(",", ""), -1) >= 0 and bool(cell(cells, header, "Kernel Name"))
+
+
+def _configuration(cells: list[str], header: Header) -> tuple[str, ...]:
+    """What tells the kernels of a summary apart."""
+    return tuple(
+        cell(cells, header, name) for name in ("Kernel Name", "Block Size", "Grid Size", "Device", "Invocations")
+    )
 
 
 def _row(cells: list[str], header: Header, process: int) -> _Row:
@@ -131,6 +160,8 @@ def _row(cells: list[str], header: Header, process: int) -> _Row:
         context=whole(cell(cells, header, "Context"), -1),
         stream=whole(cell(cells, header, "Stream"), -1),
         capability=_capability(cell(cells, header, "CC")),
+        ranges=tuple(_RANGE.findall(cell(cells, header, _RANGES))),
+        count=cell(cells, header, "Invocations"),
     )
 
 
@@ -138,31 +169,36 @@ def _capability(text: str) -> str:
     return text if re.fullmatch(r"\d{1,2}\.\d", text) else ""
 
 
-def _take_wide(row: _Row, header: Header, cells: list[str], units: Iterable[str]) -> None:
+def _take_wide(row: _Row, header: Header, cells: list[str], units: Iterable[str], numerals: Numerals) -> None:
     known = list(units)
     for name, index in header.columns.items():
         if "__" in name and index < len(cells):
-            row.put(name, cells[index].strip(), known[index] if index < len(known) else "")
+            text = cells[index].strip()
+            numerals.see(text)
+            row.put(name, text, known[index] if index < len(known) else "")
 
 
-def _take_long(row: _Row, header: Header, cells: list[str]) -> None:
+def _take_long(row: _Row, header: Header, cells: list[str], numerals: Numerals) -> None:
     name, unit = cell(cells, header, "Metric Name"), cell(cells, header, "Metric Unit")
     if name:
-        section = cell(cells, header, "Section Name")
-        text = cell(cells, header, "Metric Value")
-        row.put(metric_named(name, unit, section) or name, text, unit)
+        text = cell(cells, header, "Metric Value", "Average")
+        numerals.see(text)
+        row.put(metric_named(name, unit) or name, text, unit)
     rule = cell(cells, header, "Rule Name")
     if rule:
-        gain = number(cell(cells, header, "Estimated Speedup"))
         scope = cell(cells, header, "Estimated Speedup Type").lower()
+        gain = cell(cells, header, "Estimated Speedup")
+        numerals.see(gain)
         row.rules.append(
-            Rule(
-                rule=rule,
-                name=rule,
-                type=_TYPES.get(cell(cells, header, "Rule Type").upper()[:3], 0),
-                title="",
-                text=cell(cells, header, "Rule Description"),
-                speedup=gain if gain is not None and 0 < gain <= 100 else None,
-                scope=scope if scope in ("local", "global") else "",
+            (
+                Rule(
+                    rule=rule,
+                    name=rule,
+                    type=_TYPES.get(cell(cells, header, "Rule Type").upper()[:3], 0),
+                    title="",
+                    text=cell(cells, header, "Rule Description"),
+                    scope=scope if scope in ("local", "global") else "",
+                ),
+                gain,
             )
         )

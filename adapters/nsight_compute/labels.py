@@ -23,6 +23,7 @@ _LABELS = {
     "SOL L2 Cache": "lts__throughput" + _PCT_ELAPSED,
     "SOL L2": "lts__throughput" + _PCT_ELAPSED,
     "SM Frequency": "sm__cycles_elapsed.avg.per_second",
+    "Memory Frequency": "dram__cycles_elapsed.avg.per_second",
     "DRAM Frequency": "dram__cycles_elapsed.avg.per_second",
     "L1/TEX Hit Rate": "l1tex__t_sector_hit_rate.pct",
     "L2 Hit Rate": "lts__t_sector_hit_rate.pct",
@@ -64,7 +65,7 @@ _THROUGHPUT = "Memory Throughput"
 _STALL = "Stall "
 
 
-def metric_named(label: str, unit: str, section: str) -> str | None:
+def metric_named(label: str, unit: str) -> str | None:
     """The metric behind a label of the details page; None for labels that nothing is known of, and for metric names.
 
     `Memory Throughput` is a percentage of the peak in the section Speed Of Light, and bytes per second in Memory Workload

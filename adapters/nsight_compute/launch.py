@@ -40,7 +40,8 @@ class Launch:
 
     `ranges` are the NVTX ranges around the launch, outermost first. `located` are values per instruction: metric name →
     offset → value. `base` is the address at which the kernel's code stood. `failed` is True if counters were to be
-    collected and none has a value. `process` numbers the processes of one source in order of appearance.
+    collected and none has a value. `count` is the number of launches that were averaged where only that is known.
+    `process` numbers the processes of one source in order of appearance.
     """
 
     kernel: str
@@ -59,6 +60,7 @@ class Launch:
     located: Mapping[str, Mapping[int, float]] = field(default_factory=dict)
     base: int = 0
     failed: bool = False
+    count: float = 1.0
 
     def value(self, *names: str) -> float | None:
         """The value of the first of `names` that has one."""
@@ -70,7 +72,7 @@ class Launch:
 
     @property
     def seconds(self) -> float | None:
-        """How long the launch ran, where that was measured."""
+        """How long the launch ran (the mean of several), where that was measured."""
         found = self.value("gpu__time_duration.sum", "gpu__time_duration.avg", "gpu__time_duration.max")
         return found if found is not None and found >= 0 else None
 

@@ -15,9 +15,11 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
-from chathpc.adapters.nsight_compute.facts import DEVICE, PATTERN, WANTED
+from chathpc.adapters.nsight_compute.facts import WANTED
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report, Rule, Triple, failed
 from chathpc.adapters.nsight_compute.located import LOCATED, LOCATED_PATTERN
+from chathpc.adapters.nsight_compute.names import DEVICE
+from chathpc.adapters.nsight_compute.roofline import PATTERN
 from chathpc.adapters.nsight_compute.units import normal
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean

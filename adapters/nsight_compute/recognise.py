@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_compute import MAGIC
-from chathpc.adapters.nsight_compute.table import header_of
+from chathpc.adapters.nsight_compute.table import OWN, header_of
 
 #: Files of a folder that are looked at.
 _LOOKED_AT = 200
@@ -26,7 +26,10 @@ def is_report(glance: Glance) -> bool:
 
 
 def _is_file(glance: Glance) -> bool:
-    return is_report(glance) or any(header_of(line) is not None for line in glance.text.splitlines())
+    """By its first bytes, a header, or a line of the profiler's own: the header may come after much output."""
+    return is_report(glance) or any(
+        line.startswith(OWN) or header_of(line) is not None for line in glance.text.splitlines()
+    )
 
 
 def files_in(glance: Glance) -> list[str]:

@@ -1,7 +1,8 @@
 """The rows of an export to CSV: what stands before and between them, quoting, and how numbers are written.
 
 Two pages are exported: `ncu --page raw --csv` is wide, a row for each launch and a column for each metric, units in the first
-row; `--page details --csv` is long, a row for each metric or rule of each launch. Lines of the profiler (`==PROF== …`) and the
+row; `--page details --csv` is long, a row for each metric or rule of each launch; `--print-summary` makes a long form with the
+average over launches. Lines of the profiler (`==PROF== …`) and the
 program's own output come before, and where several processes were profiled also between.
 """
 
@@ -22,6 +23,9 @@ _METRIC = re.compile(r"[a-z][a-z0-9]*__[a-z0-9_]+(\.[a-z0-9_.]+)?")
 _CELL = 8 << 20
 _LINE = 64 << 20
 
+#: How lines of the profiler itself begin.
+OWN = ("==PROF== ", "==ERROR== ", "==WARNING== ")
+
 #: Columns that say who and where; never read, since they are nobody's business.
 PRIVATE = frozenset({"Process Name", "Host Name"})
 
@@ -36,16 +40,16 @@ class Header:
 
 def header_of(line: str) -> Header | None:
     """The header that a line is, if it is one."""
-    if "Kernel Name" not in line or "ID" not in line or len(line) > _LINE:
+    if "Kernel Name" not in line or len(line) > _LINE:
         return None
     try:
         cells = [cell.strip().lstrip("\ufeff") for cell in next(csv.reader([line]), [])]
     except csv.Error:
         return None
     columns = {name: index for index, name in reversed(list(enumerate(cells))) if name and name not in PRIVATE}
-    if "ID" not in columns or "Kernel Name" not in columns:
+    if "Kernel Name" not in columns or not columns.keys() & {"ID", "Invocations"}:
         return None
-    if "Metric Name" in columns and "Metric Value" in columns:
+    if "Metric Name" in columns and columns.keys() & {"Metric Value", "Average"}:
         return Header(columns, wide=False)
     return Header(columns, wide=True) if any(_METRIC.fullmatch(name) for name in columns) else None
 

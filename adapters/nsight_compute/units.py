@@ -36,12 +36,3 @@ def normal(value: float, unit: str) -> float | None:
     """`value` in SI units; None if it is not a number, or none that a counter could have."""
     scaled = value * factor(unit)
     return scaled if math.isfinite(scaled) and abs(scaled) <= _LARGEST else None
-
-
-def number(text: str) -> float | None:
-    """The number in a cell: thousands are grouped with commas; None for `n/a`, empty cells and words."""
-    try:
-        value = float(text.replace(",", "").strip())
-    except ValueError:
-        return None
-    return value if math.isfinite(value) else None
