@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from chathpc.profile.text import clean
 #: Rows fetched at a time.
 ROWS = 20_000
 #: Bytes of pages decoded at a time by each thread; what is made of them should stay in the processor's cache.
-BATCH = 4 << 20
+BATCH = 2 << 20
 THREADS = 4
 #: Rows that SQLite is asked for one by one: more than one in this many, and a query for the table is faster.
 ODD_ONE_IN, ODD_ALWAYS = 20, 50
@@ -33,6 +34,8 @@ ODD_ONE_IN, ODD_ALWAYS = 20, 50
 KEY_NAMES = ("rowid", "_rowid_", "oid")
 #: Declared types whose columns SQLite turns into floating point when they are read (datatype3.html, section 3.1).
 REAL_TYPES = ("REAL", "FLOA", "DOUB")
+
+Present: TypeAlias = NDArray[np.bool_] | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,17 +73,25 @@ def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str,
     """The columns from the pages of the file; Unusual where SQLite has to be asked for the table."""
     root, key, layout = _schema(database, table, names)
     ((size,),), ((count,),) = database.rows("PRAGMA page_size"), database.rows("PRAGMA page_count")
+    columns = [_Growing() for _ in names]
+    odd_rows: list[int] = []
+    odd_keys: list[int] = []
+    rows, last = 0, None
     with open_pages(database.path, int(str(size)), int(str(count))) as file:
-        batches = _batches(file, leaves(file, root), layout)
-    for before, after in itertools.pairwise(batches):
-        if before.keys[-1] >= after.keys[0]:
-            raise Unusual("rows out of order")
-    rows, answers = _odd(database, table, names, key, batches)
-    columns = {}
-    for k, name in enumerate(names):
-        column = _joined([IntegerColumn(batch.values.pop(0), batch.present.pop(0)) for batch in batches])
-        columns[name] = _with(column, rows, [answer[k] for answer in answers])
-    return columns
+        pages = leaves(file, root)
+        for batch in _batches(file, pages, layout):
+            if last is not None and last >= batch.keys[0]:
+                raise Unusual("rows out of order")
+            expected = len(batch.keys) * (len(pages) * file.size // BATCH + 1)
+            for column, values, present in zip(columns, batch.values, batch.present, strict=True):
+                column.append(values, present, expected)
+            odd_rows += (batch.odd + rows).tolist()
+            odd_keys += batch.keys[batch.odd].tolist()
+            rows, last = rows + len(batch.keys), batch.keys[-1]
+            if len(odd_rows) > max(ODD_ALWAYS, rows // ODD_ONE_IN):
+                raise Unusual("many rows that are not plain")
+    found = {name: column.finished() for name, column in zip(names, columns, strict=True)}
+    return _asked(database, table, key, odd_rows, odd_keys, found) if odd_rows else found
 
 
 def _schema(database: Database, table: str, names: tuple[str, ...]) -> tuple[int, str, Layout]:
@@ -114,53 +125,35 @@ def _schema(database: Database, table: str, names: tuple[str, ...]) -> tuple[int
     return root, key, Layout(len(columns), wanted, optional)
 
 
-def _batches(file: PageFile, pages: Numbers, layout: Layout) -> list[Batch]:
+def _batches(file: PageFile, pages: Numbers, layout: Layout) -> Iterator[Batch]:
     """All rows, in the order of the pages; several threads, since numpy and reading let each other run."""
     step = max(1, BATCH // file.size)
     pieces = [pages[start : start + step] for start in range(0, len(pages), step)]
     threads = min(THREADS, len(os.sched_getaffinity(0)), len(pieces))
     if threads < 2:
-        return [decode(file, piece, layout) for piece in pieces]
+        yield from (decode(file, piece, layout) for piece in pieces)
+        return
     pool = ThreadPoolExecutor(threads)
     try:
-        return list(pool.map(lambda piece: decode(file, piece, layout), pieces))
+        yield from pool.map(lambda piece: decode(file, piece, layout), pieces)
     finally:
         pool.shutdown(cancel_futures=True)
 
 
-def _odd(
-    database: Database, table: str, names: tuple[str, ...], key: str, batches: list[Batch]
-) -> tuple[list[int], list[list[IntegerColumn]]]:
-    """The rows that could not be decoded, and what SQLite says of each; Unusual if they are many."""
-    rows: list[int] = []
-    keys: list[int] = []
-    count = 0
-    for batch in batches:
-        rows += (batch.odd + count).tolist()
-        keys += batch.keys[batch.odd].tolist()
-        count += len(batch.keys)
-    if len(rows) > max(ODD_ALWAYS, count // ODD_ONE_IN):
-        raise Unusual("many rows that are not plain")
-    statement = f"SELECT {', '.join(map(quoted, names))} FROM {quoted(table)} WHERE {key} = ?"  # noqa: S608
-    answers = []
+def _asked(
+    database: Database, table: str, key: str, rows: list[int], keys: list[int], columns: dict[str, IntegerColumn]
+) -> dict[str, IntegerColumn]:
+    """`columns` with what SQLite says of some rows, whose row numbers are `keys`."""
+    there = {name: np.ones(len(c), np.bool_) if c.present is None else c.present for name, c in columns.items()}
+    statement = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} WHERE {key} = ?"  # noqa: S608
     for row, number in zip(rows, keys, strict=True):
         found = database.rows(statement, (number,))
         if len(found) != 1:
             raise Unusual("a row that is not found by its number")
-        values = zip(names, found[0], strict=True)
-        answers.append([_integers((value,), database, table, name, row) for name, value in values])
-    return rows, answers
-
-
-def _with(column: IntegerColumn, rows: list[int], answers: list[IntegerColumn]) -> IntegerColumn:
-    """`column` with other values in some rows."""
-    if not rows:
-        return column
-    present = np.ones(len(column), np.bool_) if column.present is None else column.present
-    for row, answer in zip(rows, answers, strict=True):
-        column.values[row] = answer.values[0]
-        present[row] = answer.present is None
-    return IntegerColumn(column.values, None if present.all() else present)
+        for name, value in zip(columns, found[0], strict=True):
+            values, present = _integers((value,), database, table, name, row)
+            columns[name].values[row], there[name][row] = values[0], present is None
+    return {name: IntegerColumn(c.values, None if there[name].all() else there[name]) for name, c in columns.items()}
 
 
 def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str, IntegerColumn]:
@@ -175,19 +168,19 @@ def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str
     else:
         chosen, plan = ", ".join(map(quoted, names)), " NOT INDEXED"  # an index would give the rows in its own order
     rows = database.each(f"SELECT {chosen} FROM {quoted(table)}{plan}")  # noqa: S608
-    pieces: dict[str, list[IntegerColumn]] = {name: [] for name in names}
+    columns = [_Growing() for _ in names]
     done = 0
     while piece := list(itertools.islice(rows, ROWS)):
-        for name, values in zip(names, zip(*piece, strict=True), strict=True):
-            pieces[name].append(_integers(values, database, table, name, done))
+        for name, column, values in zip(names, columns, zip(*piece, strict=True), strict=True):
+            column.append(*_integers(values, database, table, name, done), done)
         done += len(piece)
-    return {name: _joined(pieces.pop(name)) for name in names}
+    return {name: column.finished() for name, column in zip(names, columns, strict=True)}
 
 
-def _integers(values: Sequence[object], database: Database, table: str, name: str, row: int) -> IntegerColumn:
-    """`values`, which begin at row number `row` (from 0), as integers."""
+def _integers(values: Sequence[object], database: Database, table: str, name: str, row: int) -> tuple[Numbers, Present]:
+    """`values`, which begin at row number `row` (from 0), as integers, and which of them there are."""
     if set(map(type, values)) <= {int}:
-        return IntegerColumn(np.fromiter(values, np.int64, len(values)))
+        return np.fromiter(values, np.int64, len(values)), None
     numbers = np.zeros(len(values), np.int64)
     present = np.ones(len(values), np.bool_)
     for k, value in enumerate(values):
@@ -204,15 +197,34 @@ def _integers(values: Sequence[object], database: Database, table: str, name: st
                 path=database.path,
                 hint=EXPORT_AGAIN,
             )
-    return IntegerColumn(numbers, None if present.all() else present)
+    return numbers, None if present.all() else present
 
 
-def _joined(pieces: list[IntegerColumn]) -> IntegerColumn:
-    """Pieces one behind the other."""
-    if not pieces:
-        return IntegerColumn(np.zeros(0, np.int64))
-    values = np.concatenate([piece.values for piece in pieces])
-    if all(piece.present is None for piece in pieces):
-        return IntegerColumn(values)
-    everywhere = [np.ones(len(p), np.bool_) if p.present is None else p.present for p in pieces]
-    return IntegerColumn(values, np.concatenate(everywhere))
+class _Growing:
+    """A column that grows at its end; memory is enlarged in place, so that nothing is held twice."""
+
+    def __init__(self) -> None:
+        self.values = np.empty(0, np.int64)
+        self.present: NDArray[np.bool_] | None = None
+        self.length = 0
+
+    def append(self, values: Numbers, present: Present, expected: int) -> None:
+        """Add rows; `expected` is a guess of how many there will be in the end."""
+        start, self.length = self.length, self.length + len(values)
+        if self.length > len(self.values):
+            self.values.resize(max(self.length, expected, len(self.values) * 5 // 4), refcheck=False)
+        self.values[start : self.length] = values
+        if present is None and self.present is None:
+            return
+        if self.present is None:
+            self.present = np.ones(len(self.values), np.bool_)
+        elif len(self.present) < len(self.values):
+            self.present.resize(len(self.values), refcheck=False)
+        self.present[start : self.length] = True if present is None else present
+
+    def finished(self) -> IntegerColumn:
+        """The column, without memory to spare."""
+        self.values.resize(self.length, refcheck=False)
+        if self.present is not None:
+            self.present.resize(self.length, refcheck=False)
+        return IntegerColumn(self.values, self.present)

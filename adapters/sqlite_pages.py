@@ -49,7 +49,7 @@ class PageFile:
         """The pages with these numbers (from 1), one behind the other, and MARGIN bytes more."""
         data = np.empty(len(pages) * self.size + MARGIN, np.uint8)
         data[-MARGIN:] = 0
-        view = memoryview(data)
+        view = data.data
         starts = np.flatnonzero(np.diff(pages, prepend=-1) != 1)
         stops = np.append(starts[1:], len(pages))
         for start, stop, page in zip(starts.tolist(), stops.tolist(), pages[starts].tolist(), strict=True):

@@ -26,8 +26,8 @@ KEPT = np.array([-1 if width else 0 for width in WIDTHS], np.int64)
 ADDED = np.array([int(kind == ONE) for kind in range(len(WIDTHS))], np.int64)
 #: A header of more bytes begins with a number of two bytes; the longest that is read here.
 LONGEST_HEADER = 127
-#: Bytes of the longest header size, row number and payload size before it.
-LONGEST_SIZE = 5
+#: Bytes of the longest payload size, and the bit that says that a number goes on.
+LONGEST_SIZE, CONTINUED = 5, np.uint64(128)
 #: MASKS[n] keeps the first n bytes of 128.
 MASKS = np.where(np.arange(128) < np.arange(129)[:, None], 255, 0).astype(np.uint8)
 #: Odd multipliers for hashing words (golden ratio and its multiples), and the bits of the hash.
@@ -81,6 +81,7 @@ def decode(file: PageFile, pages: Numbers, layout: Layout) -> Batch:
     headers = _understood(kinds, layout)
     odd |= (headers.length.take(kind_of) + size != payload) | ~headers.good.take(kind_of)
     where += size
+    plain = ~odd if odd.any() else None
     eight = window(data, 8)
     values: list[Numbers] = []
     present: list[NDArray[np.bool_] | None] = []
@@ -90,7 +91,11 @@ def decode(file: PageFile, pages: Numbers, layout: Layout) -> Batch:
             present.append(None)
             continue
         types = headers.types[:, k]
-        value = eight[where + headers.places[:, k].take(kind_of)].view(">i8").astype(np.int64)
+        places = headers.places[:, k].take(kind_of)
+        places += where
+        if plain is not None:
+            places *= plain  # what is odd may lie outside
+        value = eight[places].view(">i8").astype(np.int64)
         value >>= SHIFTS[types].take(kind_of)
         if not KEPT[types].all():
             value &= KEPT[types].take(kind_of)
@@ -104,9 +109,12 @@ def _cell_heads(data: Bytes, where: Numbers, file: PageFile) -> tuple[Numbers, N
     """Of each cell: bytes of the record, row number, where the record begins, and whether it is continued on other pages."""
     words = window(data, 16)[where].view("<u8").reshape(-1, 2)
     low, high = words[:, 0], words[:, 1]
-    payload, length = varint(low)
-    if length.max() > LONGEST_SIZE:
-        raise Unusual("a record of more bytes than any")
+    if (low & CONTINUED).any():
+        payload, length = varint(low)
+        if length.max() > LONGEST_SIZE:
+            raise Unusual("a record of more bytes than any")
+    else:
+        payload, length = low & np.uint64(127), np.ones(len(low), np.uint64)
     shift = length << np.uint64(3)
     key, more = varint((low >> shift) | (high << (np.uint64(64) - shift)))
     keys, size = key.view(np.int64), payload.view(np.int64)
@@ -118,7 +126,7 @@ def _cell_heads(data: Bytes, where: Numbers, file: PageFile) -> tuple[Numbers, N
         local[continued] = _local(size[continued], file.usable) + 4
     if (record + local > where // file.size * file.size + file.usable).any():
         raise Unusual("a cell that reaches beyond its page")
-    if (np.diff(keys) <= 0).any():
+    if (keys[1:] <= keys[:-1]).any():
         raise Unusual("rows out of order")
     return size, keys, record, continued
 
@@ -147,7 +155,10 @@ def _kinds(data: Bytes, where: Numbers, size: Numbers) -> tuple[Bytes, Numbers]:
     own = np.arange(rows)
     table[slots] = own
     same = table.take(slots)  # the last record of that hash
-    differs = (words.take(same, axis=0) != words).any(axis=1)
+    differs = np.zeros(rows, np.bool_)
+    like = words.take(same, axis=0)
+    for k in range(words.shape[1]):
+        differs |= words[:, k] != like[:, k]
     if differs.any():
         same[differs] = own[differs]
     chosen = np.zeros(rows, np.bool_)

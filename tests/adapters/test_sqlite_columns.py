@@ -299,9 +299,12 @@ def databases(draw: st.DrawFn) -> tuple[Callable[[Path], None], list[str]]:
         with closing(sqlite3.connect(path, isolation_level=None)) as database:
             database.execute(f"PRAGMA page_size = {page_size}")
             database.execute(f"PRAGMA auto_vacuum = {vacuum}")
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("PRAGMA journal_mode = MEMORY")
             database.execute(f"CREATE TABLE t ({', '.join(columns)})")
             database.execute("CREATE TABLE other (x)")
             marks = ", ".join("?" * len(columns))
+            database.execute("BEGIN")
             for _ in range(copies):
                 database.executemany(f"INSERT INTO t VALUES ({marks})", rows)
                 if other:
@@ -312,6 +315,7 @@ def databases(draw: st.DrawFn) -> tuple[Callable[[Path], None], list[str]]:
                     database.execute(f"INSERT INTO t VALUES ({marks}, 12)", rows[0])
             if deleted:
                 database.execute(f"DELETE FROM t WHERE abs(rowid % {deleted}) = 1")
+            database.execute("COMMIT")
             if cleaned:
                 database.execute("VACUUM")
 
@@ -381,6 +385,8 @@ def answers(path: Path, names: Sequence[str]) -> tuple[Table | None, Table | Non
         expected = truth(path, names)
     except (sqlite3.Error, OverflowError):
         expected = None
+    except UnicodeDecodeError:  # Python's module cannot name a column of a damaged schema
+        return None, None
     try:
         found = read(path, names)
     except AdapterError:
