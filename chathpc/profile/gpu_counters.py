@@ -63,9 +63,14 @@ _COUNT = {
     "gpu.kernel.clock": "cycles of a multiprocessor per second while the kernel ran",
     "gpu.kernel.arithmetic-intensity": "operations per byte of device memory traffic, in the precision with most operations",
     "gpu.kernel.latency-per-issue": "cycles between two instructions of a warp",
+    "gpu.kernel.unique-pages": "distinct pages of 4 KiB that the kernel touches",
+    "gpu.kernel.accesses-per-page": "accesses of threads to a page, mean over the pages that are touched",
+    "gpu.kernel.multiprocessors-used": "multiprocessors that ran at least one block",
+    "gpu.kernel.multiprocessor-imbalance": "busy time of the busiest multiprocessor over the mean of those used",
 }  # fmt: skip
 _BYTES = {
     "gpu.kernel.shared-memory-per-block": "shared memory per block",
+    "gpu.kernel.footprint": "memory that the kernel touches, in whole pages of 4 KiB",
     "gpu.kernel.dram-rate": "bytes per second from and to device memory",
     "gpu.kernel.peak-dram-rate": "peak of bytes per second from and to device memory",
 }

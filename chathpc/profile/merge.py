@@ -87,6 +87,11 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             for view, place in zip(views, places, strict=True)
             for remark in view.remarks
         ),
+        accesses=tuple(
+            replace(density, node=int(place[density.node]))
+            for view, place in zip(views, places, strict=True)
+            for density in view.accesses
+        ),
         disagreements=tuple(
             replace(found, node=int(places[0][found.node]) if found.node >= 0 else -1)
             for other in views[1:]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import networkx
     import pandas as pd
 
+    from chathpc.profile.access import AccessDensity
     from chathpc.profile.remark import Device, Disagreement, Remark
     from chathpc.profile.timeline import Timeline
 
@@ -72,7 +73,8 @@ class Profile:
     what is missing to the command that would collect it. `timed` is True where times were measured from beginning to end
     (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
-    `disagreements` what joined views of several tools measured differently.
+    `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
+    are spread over its time.
     """
 
     format: str
@@ -92,6 +94,7 @@ class Profile:
     devices: Mapping[int, Device] = field(default_factory=dict)
     remarks: tuple[Remark, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
+    accesses: tuple[AccessDensity, ...] = ()
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 
