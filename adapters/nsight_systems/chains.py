@@ -16,6 +16,8 @@ from chathpc.profile.tree import NodeKind
 
 #: Frames of a stack that are kept, the innermost ones: deeper recursion repeats itself.
 DEEPEST = 128
+#: Calls that are looked at to tell how they count their stacks.
+LOOKED_AT = 10_000
 #: Stacks that are put below their nodes at once.
 AT_ONCE = 50_000
 #: Libraries of the profiler itself; their frames at the inner end of a stack are no part of the program.
@@ -26,8 +28,10 @@ _PROFILER = re.compile(
 _BELOW_CUDA = re.compile(r"libcuda\.|libcudart|libnvcuda|nvcuda\.dll|cudart64")
 _BELOW_OS = re.compile(r"(libc|libpthread|ld)[-.]|ld-linux")
 _CALL = re.compile(r"cu(da)?[A-Z]\w*$")
+#: How the profiler's wrappers around functions of the system begin.
+_WRAPPERS = ("NSYS_OSRT_", "NSYS_DL_", "NSYS_MPI_")
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]+$")
-#: A stack that is the profiler's from end to end.
+#: Where the profiler works inside the program's threads.
 PROFILER = "<Nsight Systems>"
 
 
@@ -35,7 +39,7 @@ PROFILER = "<Nsight Systems>"
 class Chains:
     """A tree of frames: `parent[i] < i` (−1: outermost). `leaf` holds for the ids, ascending, the innermost frame.
 
-    −1 as a leaf: all frames were the profiler's.
+    −1 as a leaf: no frame was kept. `cut` tells the stacks whose inner end was the profiler's.
     """
 
     parent: Int32Array
@@ -44,37 +48,58 @@ class Chains:
     module: Int32Array
     ids: Int64Array
     leaf: Int32Array
+    cut: NDArray[np.bool_]
+    call: Int32Array  #: name of the innermost frame that is a function of CUDA's interface; −1 without one
 
-    def find(self, ids: Int64Array) -> tuple[NDArray[np.bool_], Int32Array]:
-        """Whether there is a stack with each of the ids, and its innermost frame."""
-        if not len(self.ids):
-            return np.zeros(len(ids), dtype=bool), np.full(len(ids), -1, dtype=np.int32)
+    def shifted(self, ids: Int64Array, names: Int32Array) -> Int64Array:
+        """The ids, increased by one if the stacks then agree with the names of the calls more often.
+
+        In exports of 2021 and 2022 the calls count their stacks from 0, the table of stacks from 1.
+        """
+        known = np.flatnonzero(ids >= 0)[:LOOKED_AT]
+        agree = []
+        for step in (0, 1):
+            at = np.minimum(np.searchsorted(self.ids, ids[known] + step), len(self.ids) - 1)
+            agree.append(int(((self.ids[at] == ids[known] + step) & (self.call[at] == names[known])).sum()))
+        return np.where(ids >= 0, ids + 1, ids) if agree[1] > agree[0] else ids
+
+    def find(self, ids: Int64Array) -> tuple[Int32Array, NDArray[np.bool_]]:
+        """The innermost frame of the stack with each of the ids (−1: none), and whether it was cut."""
         at = np.minimum(np.searchsorted(self.ids, ids), len(self.ids) - 1)
         there = self.ids[at] == ids
-        return there, np.where(there, self.leaf[at], np.int32(-1)).astype(np.int32)
+        return np.where(there, self.leaf[at], np.int32(-1)).astype(np.int32), there & self.cut[at]
 
 
 def read_chains(database: Database, table: str, paths: Paths, *, below: str = "") -> Chains | None:
     """The stacks of a table *_CALLCHAINS; None if it is absent or empty.
 
-    `below` is "cuda" or "os" for stacks of recorded calls, which end inside the call: these frames are left out too.
+    What the profiler's own code calls is left out, and its wrappers around functions of the system. `below` is "cuda" or
+    "os" for stacks of recorded calls, which end inside the call: these frames are left out too.
     """
     found = rows(database, table, ("id", "symbol", "module", "stackDepth"))
     if found is None or found.count == 0:
         return None
     chain, frame, inward = _sorted(found)
-    names, modules, dropped = _frames(database, found, paths, below=below)
-    # What is to drop stands at the inner end of the stack; behind the first frame that is kept nothing is dropped.
-    gone = dropped[frame]
-    kept_before: Int64Array = np.cumsum(~gone) - ~gone
+    frames = _frames(database, found, paths, below=below)
     first = np.ones(len(chain), dtype=bool)
     first[1:] = chain[1:] != chain[:-1]
     begin = np.flatnonzero(first)
     group = np.cumsum(first) - 1
-    leading = gone & (kept_before == kept_before[begin][group])
-    keep = ~leading & (inward < DEEPEST)
-    ids = chain[begin]
-    return _trie(ids, group[keep].astype(np.int32), names[frame[keep]], modules[frame[keep]])
+    # The outermost frame of the profiler, and all that it called.
+    outermost = np.full(len(begin), -1, dtype=np.int64)
+    own = frames.own[frame]
+    np.maximum.at(outermost, group[own], inward[own])
+    gone = inward <= outermost[group]
+    # From there outward, what belongs to the call itself; behind the first frame that is kept there is none.
+    inside = gone | frames.callee[frame] | frames.wrapper[frame]
+    kept: Int64Array = np.cumsum(~inside) - ~inside
+    leading = inside & (kept == kept[begin][group])
+    keep = ~(gone | leading | frames.wrapper[frame]) & (inward < outermost[group] + DEEPEST)
+    used = frame[keep]
+    made = _trie(chain[begin], outermost >= 0, group[keep].astype(np.int32), frames.name[used], frames.module[used])
+    calls = np.flatnonzero(frames.call[frame] >= 0)[::-1]  # so that the innermost of each stack is set last
+    made.call[group[calls]] = frames.call[frame][calls]
+    return made
 
 
 def _sorted(found: Rows) -> tuple[Int64Array, Int32Array, Int64Array]:
@@ -89,33 +114,45 @@ def _sorted(found: Rows) -> tuple[Int64Array, Int32Array, Int64Array]:
     return chain, order.astype(np.int32), inward
 
 
-def _frames(
-    database: Database, found: Rows, paths: Paths, *, below: str
-) -> tuple[Int32Array, Int32Array, NDArray[np.bool_]]:
-    """Name, module, and whether it can be dropped at the inner end, of each row's frame."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _Frames:
+    """Name and module of each row's frame, and whose it is."""
+
+    name: Int32Array
+    module: Int32Array
+    own: NDArray[np.bool_]  #: the profiler's
+    wrapper: NDArray[np.bool_]  #: a function of the profiler that only passes on
+    callee: NDArray[np.bool_]  #: part of the call that is recorded
+    call: Int32Array  #: name of a function of CUDA's interface; −1 for others
+
+
+def _frames(database: Database, found: Rows, paths: Paths, *, below: str) -> _Frames:
     symbols, symbol = encode(found["symbol"])
     libraries, library = encode(found["module"])
     known = texts(database, np.concatenate([symbols, libraries]))
-    symbol_texts = [known.get(key, "") for key in symbols.tolist()]
+    functions = [known.get(key, "") for key in symbols.tolist()]
     files = [known.get(key, "") for key in libraries.tolist()]
     bases = [file.replace("\\", "/").rsplit("/", 1)[-1] for file in files]
-    ours = np.array([bool(_PROFILER.search(file)) for file in files])
+    ours = np.array([bool(_PROFILER.search(file)) for file in files])[library]
+    wraps = np.array([text.startswith(_WRAPPERS) for text in functions])[symbol]
     inside = {"cuda": _BELOW_CUDA, "os": _BELOW_OS}.get(below)
-    callee = np.array([inside is not None and bool(inside.match(base)) for base in bases])
-    runtime = np.array([below == "cuda" and bool(_CALL.match(text)) for text in symbol_texts])
-    module_table = np.array([paths.modules.number(base) if base else -1 for base in bases], dtype=np.int32)
+    callee = np.array([inside is not None and bool(inside.match(base)) for base in bases])[library]
+    calls = [paths.names.number(text) if below == "cuda" and _CALL.match(text) else -1 for text in functions]
+    call = np.array(calls, dtype=np.int32)[symbol]
+    callee |= call >= 0
+    modules = np.array([paths.modules.number(base) if base else -1 for base in bases], dtype=np.int32)
     pairs, pair = encode(symbol.astype(np.int64) * len(files) + library)
     table = []
     for key in pairs.tolist():
-        text, base = symbol_texts[key // len(files)], bases[key % len(files)]
+        text, base = functions[key // len(files)], bases[key % len(files)]
         if not text or _ADDRESS.match(text):
             text = f"<unknown procedure> [{base}]" if base else "<unknown procedure>"
         table.append(paths.names.number(text))
-    dropped = ours[library] | callee[library] | runtime[symbol]
-    return np.array(table, dtype=np.int32)[pair], module_table[library], dropped
+    names = np.array(table, dtype=np.int32)
+    return _Frames(names[pair], modules[library], ours & ~wraps, wraps, callee, call)
 
 
-def _trie(ids: Int64Array, group: Int32Array, name: Int32Array, module: Int32Array) -> Chains:
+def _trie(ids: Int64Array, cut: NDArray[np.bool_], group: Int32Array, name: Int32Array, module: Int32Array) -> Chains:
     """The tree of the stacks `group` (numbers of `ids`), whose frames stand from the inner end on."""
     sizes = np.bincount(group, minlength=len(ids))
     last = np.cumsum(sizes)
@@ -142,7 +179,9 @@ def _trie(ids: Int64Array, group: Int32Array, name: Int32Array, module: Int32Arr
         else np.zeros(0, dtype=np.int32)
         for part in range(4)
     )
-    return Chains(parent, depth, names_of, modules_of, ids, leaf.astype(np.int32))
+    return Chains(
+        parent, depth, names_of, modules_of, ids, leaf.astype(np.int32), cut, np.full(len(ids), -1, dtype=np.int32)
+    )
 
 
 def put_below(paths: Paths, node: Int32Array, chains: Chains, leaf: Int32Array) -> Int32Array:

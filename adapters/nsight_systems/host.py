@@ -155,10 +155,10 @@ class _Spans:
             above = np.where(held >= 0, node[np.maximum(held, 0)], above)
         if found.chains is not None:
             at = put_below(self.assembly.paths, above, found.chains, found.leaf)
-            ours = np.flatnonzero(found.stacked & (found.leaf < 0))
+            ours = np.flatnonzero(found.cut)
             name = np.full(len(ours), self.assembly.paths.names.number(PROFILER), dtype=np.int32)
             at = at.copy()
-            at[ours] = self.assembly.paths.add(above[ours], NodeKind.PLACEHOLDER, name)
+            at[ours] = self.assembly.paths.add(at[ours], NodeKind.PLACEHOLDER, name)
         else:
             at = above
         nodes, index = encode(at.astype(np.int64))

@@ -52,12 +52,15 @@ class Events:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Samples:
-    """Samples of running threads: where each stood, as the innermost frame of its stack in `chains` (−1: the profiler's)."""
+    """Samples of running threads: where each stood, as the innermost frame of its stack in `chains` (−1: none).
+
+    `cut`: inside that frame the profiler worked.
+    """
 
     time: Int64Array
     tid: Int64Array
-    stacked: np.ndarray[tuple[int], np.dtype[np.bool_]]
     leaf: Int32Array
+    cut: np.ndarray[tuple[int], np.dtype[np.bool_]]
     chains: Chains | None
 
 
@@ -124,7 +127,9 @@ def _with_stacks(
         return
     chains = read_chains(database, table, assembly.paths, below=below)
     if chains is not None:
-        events.chains, events.leaf = chains, chains.find(ids)[1]
+        if below == "cuda":
+            ids = chains.shifted(ids, events.name)
+        events.chains, events.leaf = chains, chains.find(ids)[0]
         assembly.seen.add(table)
 
 
@@ -303,6 +308,6 @@ def samples(database: Database, assembly: Assembly) -> Samples | None:
     chains = read_chains(database, "SAMPLING_CALLCHAINS", assembly.paths)
     if chains is None:
         nothing = np.zeros(found.count, dtype=bool)
-        return Samples(found["start"], found["globalTid"], nothing, np.full(found.count, -1, dtype=np.int32), None)
-    stacked, leaf = chains.find(found["id"])
-    return Samples(found["start"], found["globalTid"], stacked, leaf, chains)
+        return Samples(found["start"], found["globalTid"], np.full(found.count, -1, dtype=np.int32), nothing, None)
+    leaf, cut = chains.find(found["id"])
+    return Samples(found["start"], found["globalTid"], leaf, cut, chains)
