@@ -13,6 +13,7 @@ from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_host_time, has_long_timeline
+from chathpc.diagnosis.start_up import only_start_up
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, too_short, window_note
 from chathpc.profile import numbers
@@ -54,7 +55,7 @@ def _insufficient(facts: Facts) -> str:
     if profile.insufficient:
         return profile.insufficient
     if has_host_time(facts) or has_long_timeline(facts):
-        return ""
+        return only_start_up(facts) if has_host_time(facts) and not has_device_values(facts) else ""
     if facts.timeline is not None:
         return too_short(facts.timeline)
     if has_device_values(facts):

@@ -59,12 +59,15 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
     (
         Activity.OMP_LOCK,
         r"gomp_(critical|atomic|mutex|ordered)|omp_(set|unset|test)(_nest)?_lock|kmpc_(end_)?(critical|ordered|set_lock|unset_lock|atomic_start|atomic_end)"
-        r"|kmp_acquire|kmp_release_(queuing|tas|ticket|futex|drdpa)|<omp mutex wait>|<omp ordered",
+        r"|kmp_acquire|kmp_release_(queuing|tas|ticket|futex|drdpa)|<omp mutex wait>|<omp ordered"
+        r"|(?i:!\$omp (critical|ordered|atomic) @|openmp_critical)",
     ),
     (
         Activity.OMP_WAIT,
         r"gomp_(team_)?barrier|gomp_team_end|gomp_thread_pool_(idle)|kmp_(.*)?(barrier|wait|join_call|suspend|fork_barrier)|kmpc_barrier"
-        r"|<omp (barrier|task|idle|mutex).*>|<omp idle>|kmp_(launch_worker|launch_thread)",
+        r"|<omp (barrier|task|idle|mutex).*>|<omp idle>|kmp_(launch_worker|launch_thread)"
+        # Regions of Score-P, TAU and OMPT tools.
+        r"|(?i:!\$omp (implicit )?barrier|openmp_(\w+_)?barrier|omp_?(implicit_|explicit_)?barrier)",
     ),
     (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>"),
     (
@@ -177,6 +180,9 @@ _INTERFACE = re.compile(
     r"|operator (new|delete)"
 )
 
+#: Names of two interfaces whose prefix is theirs alone.
+_STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
+
 
 def activity_of_name(name: str) -> Activity | None:
     """The activity that a frame's name stands for, None for names that say nothing (the program's own functions)."""
@@ -255,6 +261,9 @@ def classify(tree: CallTree) -> Activities:
     outside = ~_has_file(tree)
     interface_table = np.array([bool(_INTERFACE.match(base_name(name))) for name in names] + [False])
     unambiguous &= outside | interface_table[tree.name]
+    # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
+    standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
+    unambiguous |= standard_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
     frame = np.where(trusted, own, by_module)

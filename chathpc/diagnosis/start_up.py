@@ -1,0 +1,37 @@
+"""Runs so short that they show only how MPI starts and ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules.mpi import public_name
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+
+#: Part of the time in MPI_Init and MPI_Finalize from which nothing can be said about the rest.
+_MOST = 0.5
+#: A run that takes longer spends so much on starting that the start is worth a look itself.
+_SHORT = 1.0
+_LISTED = 3
+
+
+def only_start_up(facts: Facts) -> str:
+    """That a run shorter than a second mostly started and ended MPI, as a sentence; empty where it did more."""
+    if not facts.in_seconds or facts.total <= 0:
+        return ""
+    duration, share = facts.total / max(facts.thread_count, 1), facts.share(Activity.MPI_SETUP)
+    if duration >= _SHORT or share < _MOST:
+        return ""
+    tree, spent = facts.profile.tree, facts.of(Activity.MPI_SETUP)
+    by_name: dict[str, float] = {}
+    for node in np.flatnonzero(spent > 0).tolist():
+        name = public_name(tree.function_name(node))
+        by_name[name] = by_name.get(name, 0.0) + float(spent[node])
+    largest = sorted(by_name.items(), key=lambda item: -item[1])[:_LISTED]
+    listed = ", ".join(f"{name} {numbers.percent(time / facts.total)}" for name, time in largest)
+    whose = f" in each of {facts.thread_count} threads or ranks" if facts.thread_count > 1 else ""
+    return (
+        f"The run takes {numbers.seconds(duration)}{whose}, and {numbers.percent(share)} of that is starting and ending MPI "
+        f"({listed}): too little of the program's own work to conclude from. Measure a longer run."
+    )

@@ -1,0 +1,24 @@
+"""Short runs that do little but start MPI."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.records import Verdict
+from tests.diagnosis.parts import function, main, mpi, ranks
+from tests.profile.build import build
+
+
+@pytest.mark.parametrize(
+    ("init", "work", "short"),
+    [((0.3, 0.2), (0.1, 0.2), True), ((0.1, 0.1), (0.3, 0.3), False), ((30.0, 20.0), (10.0, 20.0), False)],
+)
+def test_a_short_run_that_mostly_starts_mpi_is_no_ground_for_a_conclusion(
+    init: tuple[float, float], work: tuple[float, float], short: bool
+) -> None:
+    profile = build(main(function("work", time=work), mpi("MPI_Init", time=init)), locations=ranks(2))
+    diagnosis = diagnose(profile)
+    assert (diagnosis.verdict == Verdict.INSUFFICIENT) == short
+    assert (diagnosis.headline.startswith("The run takes 400 ms in each of 2 threads or ranks, and 62.5 %")) == short
+    assert ("(MPI_Init 62.5 %)" in diagnosis.headline) == short
