@@ -153,7 +153,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: list[int]) ->
     reading.chains += len(chain) > 1
     location = reading.threads.setdefault((pid if begun["tid"] else -1, tid), len(reading.threads))
     stacks = reading.stacks
-    node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.ENTRY))
+    # A region, not an entry point: a stack that was cut short must not look like a thread that a library runs for itself.
+    node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
     chain.reverse()
     node = stacks.walk(chain, node)
     chain.clear()
