@@ -56,7 +56,7 @@ DETECTED = {
     "gpu-no-overlap": {"min_share": 0.1, "max_overlap": 0.1},
     "gpu-idle-host-bound": {"min_share": 0.2},
     "gpu-sync-overuse": {"min_share": 0.15},
-    "gpu-allocation-in-loop": {"min_share": 0.05, "min_calls": 10},
+    "gpu-allocation-in-loop": {"min_share": 0.05, "min_gaps": 10},
     "gpu-unified-memory": {"min_share": 0.1},
     "multi-gpu-imbalance": {"min_share": 0.1},
     "nccl-bound": {"min_share": 0.1, "dominant_part": 0.5},
@@ -70,7 +70,7 @@ DETECTED = {
     "gpu-register-spill": {"min_instruction_share": 0.05},
     "gpu-divergence": {"max_threads": 20},
     "gpu-atomics-contention": {"min_instruction_share": 0.02},
-    "gpu-compute-bound": {"min_throughput": 80},
+    "gpu-compute-bound": {"min_throughput": 80, "min_stall_share": 0.3},
     "gpu-fp64-bound": {"min_throughput": 60},
     "gpu-tensor-cores-unused": {"max_tensor": 1},
     "gpu-instruction-fetch": {"min_stall_share": 0.15},
@@ -117,6 +117,9 @@ def test_a_detected_cause_has_the_thresholds_that_its_rule_reads(name, threshold
 def test_common_thresholds_are_those_that_all_rules_share():
     assert {name: (each.value, each.unit) for name, each in common().items()} == {
         "min_busy_seconds": (1e-5, "seconds"),
+        "min_window_seconds": (1e-3, "seconds"),
+        "min_operations": (20, "launches"),
+        "max_missing": (0.5, "share"),
         "min_samples": (100, "samples"),
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),

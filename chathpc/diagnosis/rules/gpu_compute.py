@@ -14,6 +14,8 @@ from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, wr
 from chathpc.profile import numbers
 
 _WARP = 32
+#: Stall reasons of warps that wait for an arithmetic pipe.
+_QUEUES = ("math-pipe-throttle", "gmma")
 _PRODUCT = re.compile(r"gemm|matmul|mat_?mul|matrix_?mul|\bmm\b|conv[123]d|(?<![a-z])conv(?![a-z]{2})", re.IGNORECASE)
 #: Pipe → what it does, in words.
 _PIPES = {
@@ -26,19 +28,19 @@ def is_busy(kernel: Counted) -> bool:
     """True if arithmetic or the issue of instructions, not memory, is what keeps a kernel busy.
 
     At 80 % of the peak it is; between 60 and 80 % if a pipe, its queue or the schedulers are busy as well, or nothing else is
-    known.
+    known; below if warps wait for a busy pipe more than for anything else.
     """
     compute, memory, pipe = kernel.compute, kernel.memory, kernel.pipe
-    waits = kernel.stalled("math-pipe-throttle", "gmma")
-    if compute is not None and (compute < low() or (memory is not None and memory >= compute)):
+    if memory is not None and memory >= low() and (compute is None or memory >= compute):
         return False
+    waits = kernel.stalled(*_QUEUES)
+    others = (value for reason, value in kernel.stalls.items() if reason not in (*_QUEUES, "selected", "not-selected"))
+    if waits >= max(cause("gpu-compute-bound").threshold("min_stall_share"), max(others, default=0.0)):
+        return True
     busy = (pipe is not None and pipe[1] >= low()) or kernel.at_least("issue-active", low())
-    if compute is None:
-        return busy and (memory is None or memory < low())
-    longest = bool(kernel.stalls) and waits >= max(
-        (kernel.stalled(r) for r in kernel.stalls if r not in ("selected", "not-selected")), default=0
-    )
-    return compute >= near() or busy or longest or (pipe is None and not kernel.stalls)
+    if compute is None or compute < low():
+        return compute is None and busy
+    return compute >= near() or busy or (pipe is None and not kernel.stalls)
 
 
 def pipes(facts: Facts, kernel: Counted) -> list[Evidence]:
@@ -50,7 +52,7 @@ def pipes(facts: Facts, kernel: Counted) -> list[Evidence]:
             facts, f"The busiest pipe, {_PIPES.get(name, name)}, is busy {{}} of its cycles.", f"pipe.{name}"
         )
     evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
-    waits = kernel.stalled("math-pipe-throttle", "gmma")
+    waits = kernel.stalled(*_QUEUES)
     if waits:
         evidence.append(
             kernel.say(
@@ -186,7 +188,7 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     unit = (
         f"its {_PIPES.get(kernel.pipe[0], kernel.pipe[0])} pipe" if kernel.pipe is not None and busy else "arithmetic"
     )
-    waits = kernel.stalled("math-pipe-throttle", "gmma")
+    waits = kernel.stalled(*_QUEUES)
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
         headroom=1 - reached / 100, signs=1 + busy + (waits >= 0.2), against=tuple(against), waiting="pipe",

@@ -42,6 +42,9 @@ _KERNELS, _CONFIGURATIONS = 8, 100
 _SECOND = 0.9
 #: Causes of which one finding speaks for all kernels, and how many of these it tells the facts of.
 _TOGETHER, _LISTED = frozenset({"gpu-small-grid"}), 3
+_HALF = 0.5
+#: Memory that is so many times as busy as compute is what a kernel works for.
+_CLEARLY = 1.5
 #: A diagnosis that leaves more than this part of the kernel time without a word is none.
 _LARGEST_GAP = 0.5
 
@@ -57,7 +60,7 @@ _COMPUTE: tuple[Judge, ...] = (
 )  # fmt: skip
 #: Findings that may stand beside another one, by the cause of that.
 _BESIDE: dict[str, tuple[Judge, ...]] = {
-    "gpu-memory-latency": (gpu_launch.low_occupancy, gpu_compute.divergence),
+    "gpu-memory-latency": (gpu_launch.low_occupancy, *_WASTE, gpu_compute.divergence),
     "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_compute.divergence),
     "gpu-low-occupancy": (gpu_warps.waiting,),
     "gpu-small-grid": (gpu_launch.occupancy_of_one_wave,),
@@ -92,34 +95,65 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
 
 def judge(facts: Facts, kernel: Counted) -> list[Draft]:
     """The primary finding about a kernel, then others with another remedy; none if its counters decide nothing."""
-    first = next((draft for step in _steps(kernel) if (draft := step(facts, kernel)) is not None), None)
-    if first is None:
+    found = [draft for step in _LAUNCH if (draft := step(facts, kernel)) is not None][:1]
+    if not found or _may_matter_less(found[0], kernel):
+        limit = _first(_steps(kernel), facts, kernel)
+        if limit is not None:
+            found.append(limit)
+            # Of two causes the one that explains more of the time is the first.
+            found.sort(key=lambda draft: -(draft.headroom or 0.0))
+    if not found:
         return []
-    drafts = [with_remarks(first, kernel)]
-    for step in _BESIDE.get(first.cause, ()):
-        other = step(facts, kernel) if not _at_limit(kernel) else None
-        if other is not None and other.cause not in {draft.cause for draft in drafts}:
-            most = _SECOND * (first.headroom or 0.0)
-            drafts.append(with_remarks(replace(other, headroom=min(other.headroom or 0.0, most)), kernel, doubt=False))
-    return drafts
+    if not _at_limit(kernel):
+        others = (step(facts, kernel) for step in _BESIDE.get(found[0].cause, ()))
+        known = {draft.cause for draft in found}
+        found += [draft for draft in others if draft is not None and draft.cause not in known]
+    most = _SECOND * (found[0].headroom or 0.0)
+    return [
+        with_remarks(found[0], kernel),
+        *(
+            with_remarks(replace(draft, headroom=min(draft.headroom or 0.0, most)), kernel, doubt=False)
+            for draft in found[1:]
+        ),
+    ]
+
+
+def _first(steps: Iterable[Judge], facts: Facts, kernel: Counted) -> Draft | None:
+    return next((draft for step in steps if (draft := step(facts, kernel)) is not None), None)
+
+
+def _may_matter_less(launch: Draft, kernel: Counted) -> bool:
+    """True if a kernel that leaves part of the device empty may have a larger problem where it runs: it has a block for
+    each multiprocessor, fills more than half of a wave, and uses no unit well.
+    """
+    blocks, units = kernel.get("blocks"), kernel.multiprocessors
+    starved = blocks is not None and (blocks < units if units else blocks <= 1)
+    return not starved and (launch.headroom or 0.0) < _HALF and kernel.busiest is not None and kernel.busiest < low()
 
 
 def _steps(kernel: Counted) -> Iterable[Judge]:
-    """The questions in the order in which they are asked of a kernel."""
+    """The questions after those about the launch, in the order in which they are asked of a kernel."""
     compute, memory, busiest = kernel.compute, kernel.memory, kernel.busiest
-    yield from _LAUNCH
     if busiest is not None and low() <= busiest < near():
         yield gpu_warps.waiting
     if memory is not None and memory >= low() and (compute is None or memory >= compute - 1):
         yield from (*_WASTE, gpu_memory.split_accesses, gpu_memory.bandwidth)
     yield from _COMPUTE
     if busiest is None or busiest < low():
-        yield from _WASTE
-        if gpu_warps.leans_on_memory(kernel) and (memory or 0) >= 1.5 * (compute or 0):
+        yield _waste_that_explains
+        if gpu_warps.leans_on_memory(kernel) and (memory or 0) >= _CLEARLY * (compute or 0):
             yield from (gpu_warps.waiting, gpu_warps.probably_memory)
     yield from (_occupancy_first, gpu_warps.waiting, gpu_warps.probably_memory)
     if memory is not None and memory >= low():
         yield gpu_memory.bandwidth
+
+
+def _waste_that_explains(facts: Facts, kernel: Counted) -> Draft | None:
+    """What makes accesses slow, if that is a good part of what the warps wait for."""
+    waste, waits = _first(_WASTE, facts, kernel), gpu_warps.waiting(facts, kernel)
+    if waste is None or (waits is not None and (waste.headroom or 0.0) < _HALF * (waits.headroom or 0.0)):
+        return None
+    return waste
 
 
 def _occupancy_first(facts: Facts, kernel: Counted) -> Draft | None:

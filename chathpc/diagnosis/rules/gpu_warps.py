@@ -31,6 +31,8 @@ _CAUSES = {
 }
 #: Waiting that takes this part of the time is the limit even of a kernel that uses a unit for 60 to 80 %.
 _MOST_OF_IT = 0.5
+#: Waiting of a kind below this part of the time explains nothing.
+_LEAST = 0.15
 #: So many stall reasons are worth naming beside the first.
 _NAMED = 2
 #: Memory that is this many times as busy as compute is the side that holds a kernel up, if nothing else is known.
@@ -43,9 +45,11 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     if not kernel.stalls or (busiest is not None and busiest >= near()):
         return None
     parts = {kind: kernel.stalled(*reasons) for kind, reasons in WAITING.items()}
-    kind = max(parts, key=lambda each: parts[each])
-    if kind not in _CAUSES:
+    if max(parts, key=lambda each: parts[each]) == "pipe" and parts["pipe"] >= cause("gpu-compute-bound").threshold(
+        "min_stall_share"
+    ):
         return None
+    kind = max(_CAUSES, key=lambda each: parts[each])
     identifier, words = _CAUSES[kind]
     part, entry = parts[kind], cause(identifier)
     busy = busiest is not None and busiest >= low()
@@ -53,8 +57,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     against = []
     if part < entry.threshold("min_stall_share"):
-        others = max((other for name, other in parts.items() if name != kind), default=0.0)
-        if part < entry.threshold("min_stall_share") / 2 or others > 0.8 * part:
+        if part < _LEAST:
             return None
         against.append("No reason for waiting stands out.")
     if busy:
