@@ -12,7 +12,7 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +35,7 @@ KEY_NAMES = ("rowid", "_rowid_", "oid")
 #: Declared types whose columns SQLite turns into floating point when they are read (datatype3.html, section 3.1).
 REAL_TYPES = ("REAL", "FLOA", "DOUB")
 
+Number = TypeVar("Number", np.int64, np.bool_)
 Present: TypeAlias = NDArray[np.bool_] | None
 
 
@@ -82,7 +83,7 @@ def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str,
         for batch in _batches(file, pages, layout):
             if last is not None and last >= batch.keys[0]:
                 raise Unusual("rows out of order")
-            expected = len(batch.keys) * (len(pages) * file.size // BATCH + 1)
+            expected = len(batch.keys) * len(pages) // max(1, min(len(pages), BATCH // file.size)) + 1
             for column, values, present in zip(columns, batch.values, batch.present, strict=True):
                 column.append(values, present, expected)
             odd_rows += (batch.odd + rows).tolist()
@@ -201,7 +202,7 @@ def _integers(values: Sequence[object], database: Database, table: str, name: st
 
 
 class _Growing:
-    """A column that grows at its end; memory is enlarged in place, so that nothing is held twice."""
+    """A column that grows at its end, in memory for as many rows as are expected, so that it is not held twice."""
 
     def __init__(self) -> None:
         self.values = np.empty(0, np.int64)
@@ -212,15 +213,15 @@ class _Growing:
         """Add rows; `expected` is a guess of how many there will be in the end."""
         start, self.length = self.length, self.length + len(values)
         if self.length > len(self.values):
-            self.values.resize(max(self.length, expected, len(self.values) * 5 // 4), refcheck=False)
+            room = max(self.length, expected, len(self.values) * 5 // 4)
+            self.values = _larger(self.values, start, room)
+            self.present = None if self.present is None else _larger(self.present, start, room)
         self.values[start : self.length] = values
-        if present is None and self.present is None:
-            return
-        if self.present is None:
-            self.present = np.ones(len(self.values), np.bool_)
-        elif len(self.present) < len(self.values):
-            self.present.resize(len(self.values), refcheck=False)
-        self.present[start : self.length] = True if present is None else present
+        if present is not None and self.present is None:
+            self.present = np.empty(len(self.values), np.bool_)
+            self.present[:start] = True
+        if self.present is not None:
+            self.present[start : self.length] = True if present is None else present
 
     def finished(self) -> IntegerColumn:
         """The column, without memory to spare."""
@@ -228,3 +229,10 @@ class _Growing:
         if self.present is not None:
             self.present.resize(self.length, refcheck=False)
         return IntegerColumn(self.values, self.present)
+
+
+def _larger(array: NDArray[Number], length: int, room: int) -> NDArray[Number]:
+    """The first `length` entries in an array of `room`; memory is not touched before it is used."""
+    larger = np.empty(room, array.dtype)
+    larger[:length] = array[:length]
+    return larger
