@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from chathpc.profile.timeline import Timeline
 
 #: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
-#: samples stand for it, and then numbers of instructions.
+#: samples stand for it, then numbers of instructions, then bare percentages.
 TIME_METRICS = (
-    "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "cpu.instructions",
+    "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "cpu.instructions", "cpu.share",
 )  # fmt: skip
 
 
@@ -114,8 +114,8 @@ class Profile:
 
     @cached_property
     def time(self) -> Metric | None:
-        """The metric that stands for the time of the host: wall clock before CPU clock before cycles, samples and
-        instructions; None without any.
+        """The metric that stands for the time of the host: wall clock before CPU clock before cycles, samples,
+        instructions and percentages; None without any.
         """
         for name in TIME_METRICS:
             metric = self.metrics.get(name)
