@@ -11,7 +11,7 @@ from chathpc.adapters.content import read_text
 from chathpc.adapters.traced.assemble import Assembled, assemble
 from chathpc.adapters.traced.counters import put_counters
 from chathpc.adapters.traced.words import device_caveats
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.remark import Device
 from chathpc.profile.text import clean
 
@@ -47,7 +47,7 @@ def read(path: Path) -> Profile:
         timed=True,
         insufficient="The trace holds no event that lasts." if nothing else "",
         devices=_devices(scanner.header),
-        read_timeline=lambda: parts.timeline,
+        read_timeline=no_timeline if recording.counters else lambda: parts.timeline,
     )
 
 

@@ -47,6 +47,7 @@ _BYTES = {
     "gpu.copy.d2d.bytes": "bytes copied within a device",
     "gpu.copy.p2p.bytes": "bytes copied between devices",
     "gpu.copy.unified.bytes": "bytes of unified memory that migrated",
+    "memory.allocated.bytes": "bytes of memory that were allocated",
     "gpu.copy.pageable.bytes": "bytes copied from or to host memory that was not pinned",
 }  # fmt: skip
 _FACTS = (
@@ -97,6 +98,7 @@ def assemble(recording: Recording, ranks: Mapping[int, int] | None = None) -> As
     parents, frames, tops = _tops(recording)
     nodes = nest(columns.thread, columns.start, columns.end, columns.frame, tops, frames, parents)
     op_node, unattributed = _place_operations(recording, columns, nodes)
+    sampled = _place_samples(recording, nodes, op_node)
     tree, place = _tree(recording, nodes)
     where = _locations(recording, ranks or {})
     values = SparseValues(tree, max(len(where), 1))
@@ -104,6 +106,12 @@ def assemble(recording: Recording, ranks: Mapping[int, int] | None = None) -> As
     slice_node, moved_op = place[nodes.node].astype(np.int64), place[op_node].astype(np.int64)
     _host_values(recording, columns, nodes, slice_node, values, metrics)
     _device_values(recording, columns, moved_op, values, metrics)
+    if recording.samples:
+        counts = np.array(list(recording.samples.values()), dtype=np.float64)
+        where_sampled = columns.op_stream[np.array([op for op, _ in recording.samples])] + len(recording.threads)
+        metric = Metric("gpu.instructions", Unit.SAMPLES, "samples of instructions of kernels", "PC samples")
+        metrics[metric.id] = metric
+        values.put(metric, place[sampled].astype(np.int32), counts, where_sampled.astype(np.int32))
     host_span = int(columns.end.max() - columns.start.min()) if len(columns.start) else 0
     timeline = _timeline(recording, columns, slice_node, moved_op)
     return Assembled(
@@ -179,6 +187,21 @@ def _place_operations(recording: Recording, columns: _Columns, nodes: Nodes) -> 
     return placed, int(np.count_nonzero(~known)) if has_host else 0
 
 
+def _place_samples(recording: Recording, nodes: Nodes, op_node: Int64) -> Int64:
+    """The nodes of sampled instructions, below their kernels."""
+    index: dict[tuple[int, int], int] = {}
+    placed = []
+    for operation, frame in recording.samples:
+        key = (int(op_node[operation]), frame)
+        found = index.get(key)
+        if found is None:
+            found = index[key] = len(nodes.parent)
+            nodes.parent.append(key[0])
+            nodes.frame.append(frame)
+        placed.append(found)
+    return np.array(placed, dtype=np.int64)
+
+
 def _tree(recording: Recording, nodes: Nodes) -> tuple[CallTree, IntArray]:
     """The call tree of the nodes, and the index of each in it."""
     if not nodes.parent:
@@ -192,7 +215,9 @@ def _tree(recording: Recording, nodes: Nodes) -> tuple[CallTree, IntArray]:
     return tree_of_columns(
         parent,
         kind=of[:, 0].astype(np.uint8),
-        relation=np.where(parent < 0, Relation.LEXICAL, Relation.CALL).astype(np.uint8),
+        relation=np.where((parent < 0) | (of[:, 0] == NodeKind.INSTRUCTION), Relation.LEXICAL, Relation.CALL).astype(
+            np.uint8
+        ),
         name=of[:, 1].astype(np.int32),
         file=of[:, 2].astype(np.int32),
         line=of[:, 3].astype(np.int32),
@@ -242,6 +267,10 @@ def _host_values(
     at, where = node.astype(np.int32), columns.thread
     _put(values, metrics, "host.time", "duration of host events", at, nodes.own.astype(np.float64) * 1e-9, where)
     _put(values, metrics, "calls.count", "number of host events", at, np.ones(len(at)), where)
+    if recording.allocated:
+        taken = np.array(list(recording.allocated), dtype=np.int64)
+        size = np.array(list(recording.allocated.values()), dtype=np.float64)
+        _put(values, metrics, "memory.allocated.bytes", "bytes of allocations", at[taken], size, where[taken])
     waits = [frame.kind == NodeKind.FUNCTION and is_synchronisation(frame.name) for frame in recording.frames]
     waiting = np.array(waits, dtype=bool)[columns.frame] & (columns.role == Role.API)
     if waiting.any():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from chathpc.profile.timeline import LaneKind
 
@@ -26,6 +27,7 @@ _DIRECTIONS = (
 )  # fmt: skip
 
 
+@lru_cache(maxsize=1 << 14)
 def kernel_lane(name: str) -> LaneKind:
     """The lane of a kernel: one that communicates, or one that computes."""
     return LaneKind.COLLECTIVE if _COLLECTIVE.search(name[:400]) else LaneKind.COMPUTE

@@ -94,6 +94,8 @@ class Recording:
     launch: array[int] = field(default_factory=lambda: array("q"))
     facts: dict[int, Facts] = field(default_factory=dict)
     counters: dict[str, tuple[array[int], array[float]]] = field(default_factory=dict)
+    samples: dict[tuple[int, int], float] = field(default_factory=dict)  #: by operation and frame of the instruction
+    allocated: dict[int, int] = field(default_factory=dict)  #: bytes by slice
     undirected: int = 0  #: copies whose direction is not told
     _frames: dict[tuple[NodeKind, str, str, int], int] = field(default_factory=dict)
     _processes: dict[object, int] = field(default_factory=dict)
@@ -184,6 +186,11 @@ class Recording:
             operations, values = self.counters.setdefault(name, (array("q"), array("d")))
             operations.append(operation)
             values.append(value)
+
+    def sample(self, operation: int, frame: int, count: float = 1.0) -> None:
+        """Add samples of an instruction of a kernel."""
+        key = (operation, frame)
+        self.samples[key] = self.samples.get(key, 0.0) + count
 
     def _operation(
         self, stream: int, start: int, end: int, frame: int, lane: LaneKind | None, size: int = -1, pageable: int = -1

@@ -25,7 +25,7 @@ def device_caveats(recording: Recording, parts: Assembled) -> list[str]:
     if parts.unattributed:
         found.append(
             f"{parts.unattributed:,} of {len(parts.op_node):,} operations of the device cannot be joined to the call that "
-            "launched them: it lies outside of what was recorded."
+            "launched them: it was not recorded."
         )
     if recording.undirected:
         found.append(

@@ -1,0 +1,247 @@
+"""rocpd databases of rocprofv3 (schema 3): read from the tables themselves, never through the views of the file."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from chathpc.adapters.rocprof.intake import Intake, facts_of, integer
+from chathpc.adapters.rocprof.outcome import profile_of
+from chathpc.adapters.sqlite import Database, open_database, quoted
+from chathpc.profile.profile import Profile
+from chathpc.profile.remark import Device
+from chathpc.profile.text import clean
+
+#: What stands behind the name of a table: the identifier of the run, with or without lines between its parts.
+_RUN = re.compile(r"(?:_?[0-9a-f]{8}[0-9a-f_]{0,40})?")
+#: Runs that were merged into one file.
+_MOST_RUNS = 4096
+_PARTS = 8
+
+
+def read(path: Path) -> Profile:
+    """Read the database at `path`: one run, or several that were merged into one file."""
+    intake = Intake(path)
+    devices: dict[int, Device] = {}
+    version = ""
+    with open_database(path) as database:
+        for run in _runs(database):
+            reader = _Run(database, run, intake, devices)
+            reader.take()
+            version = version or reader.version
+    return profile_of(path, intake, format="rocpd", tool="rocprofv3", version=version, devices=devices)
+
+
+def _runs(database: Database) -> list[str]:
+    """What the names of the tables of each run end with."""
+    bases = ("rocpd_kernel_dispatch", "rocpd_region", "rocpd_memory_copy")
+    found = {
+        name[len(base) :]
+        for name in database.tables
+        for base in bases
+        if name.startswith(base) and _RUN.fullmatch(name[len(base) :])
+    }
+    return sorted(found)[:_MOST_RUNS]
+
+
+class _Run:
+    """The tables of one run."""
+
+    def __init__(self, database: Database, run: str, intake: Intake, devices: dict[int, Device]) -> None:
+        self.database = database
+        self.run = run
+        self.intake = intake
+        self.strings = dict(self._texts("rocpd_string", "string"))
+        self.version = next(
+            (text for tag, text in self._pairs("rocpd_metadata", "tag", "value") if tag == "schema_version"), ""
+        )
+        self.processes = self._identified("rocpd_info_process", "pid")
+        self.nodes = self._identified("rocpd_info_process", "nid")
+        self.threads = self._identified("rocpd_info_thread", "tid")
+        self.ordinal: dict[int, int] = {}
+        self._read_agents(devices)
+
+    def take(self) -> None:
+        """Put calls, kernels, copies, counters and allocations into the intake."""
+        self._regions()
+        events = self._kernels()
+        self._copies()
+        self._counters(events)
+        self._allocations()
+
+    # -- tables --------------------------------------------------------------------------------------------
+
+    def _rows(self, base: str, needed: tuple[str, ...], wanted: tuple[str, ...] = ()) -> Iterator[tuple[object, ...]]:
+        """Rows of a table: `needed` columns, then `wanted` ones (None where the schema lacks them); none without a table."""
+        table = base + self.run
+        if not self.database.has(table, *needed):
+            return
+        present = set(self.database.columns(table))
+        columns = [quoted(name) for name in needed] + [quoted(n) if n in present else "NULL" for n in wanted]
+        yield from self.database.each(f"SELECT {', '.join(columns)} FROM {quoted(table)}")  # noqa: S608  quoted
+
+    def _with_event(self, base: str, needed: tuple[str, ...], wanted: tuple[str, ...]) -> Iterator[tuple[object, ...]]:
+        """Rows as `_rows` gives them, then number, category and stack of their event."""
+        table, events = base + self.run, "rocpd_event" + self.run
+        if not self.database.has(table, *needed):
+            return
+        if not self.database.has(table, "event_id") or not self.database.has(events, "id", "stack_id", "category_id"):
+            for row in self._rows(base, needed, wanted):
+                yield (*row, None, None, None)
+            return
+        present = set(self.database.columns(table))
+        columns = [f"t.{quoted(n)}" for n in needed] + [f"t.{quoted(n)}" if n in present else "NULL" for n in wanted]
+        yield from self.database.each(
+            f"SELECT {', '.join(columns)}, e.id, e.category_id, e.stack_id FROM {quoted(table)} t "  # noqa: S608  quoted
+            f"LEFT JOIN {quoted(events)} e ON e.id = t.event_id"
+        )
+
+    def _texts(self, base: str, column: str) -> Iterator[tuple[int, str]]:
+        for key, text in self._rows(base, ("id", column)):
+            number = integer(key)
+            if number is not None and isinstance(text, str):
+                yield number, text
+
+    def _pairs(self, base: str, one: str, other: str) -> Iterator[tuple[str, str]]:
+        for key, value in self._rows(base, (one, other)):
+            if isinstance(key, str) and isinstance(value, (str, int)):
+                yield key, clean(str(value))[:80]
+
+    def _identified(self, base: str, column: str) -> dict[int, int]:
+        found = {}
+        for key, value in self._rows(base, ("id", column)):
+            number, what = integer(key), integer(value)
+            if number is not None and what is not None:
+                found[number] = what
+        return found
+
+    def _read_agents(self, devices: dict[int, Device]) -> None:
+        order = 0
+        for key, kind, index, product, name in self._rows(
+            "rocpd_info_agent", ("id", "type"), ("type_index", "product_name", "name")
+        ):
+            number, ordinal = integer(key), integer(index)
+            if number is None or kind != "GPU":
+                continue
+            if ordinal is None or not 0 <= ordinal < 1 << 20:
+                ordinal = order
+            order += 1
+            self.ordinal[number] = ordinal
+            words = product if isinstance(product, str) and product else name
+            architecture = clean(name[:40]) if isinstance(name, str) and name.startswith("gfx") else ""
+            devices.setdefault(
+                ordinal, Device(clean(words[:200]) if isinstance(words, str) else "GPU", capability=architecture)
+            )
+
+    # -- what happened -------------------------------------------------------------------------------------
+
+    def _process(self, key: object) -> str:
+        number = integer(key)
+        pid = self.processes.get(number or 0, number or 0)
+        several = len(set(self.nodes.values())) > 1
+        return f"{pid} on node {self.nodes.get(number or 0, 0)}" if several else str(pid)
+
+    def _regions(self) -> None:
+        for pid, tid, start, end, name_id, extra, _event, category, stack in self._with_event(
+            "rocpd_region", ("pid", "tid", "start", "end", "name_id"), ("extdata",)
+        ):
+            begin, stop = integer(start), integer(end)
+            if begin is None or stop is None:
+                self.intake.dropped += 1
+                continue
+            domain = self.strings.get(integer(category) or 0, "")
+            name = self.strings.get(integer(name_id) or 0, "[unnamed]")
+            if "MARKER" in domain.upper():
+                name = _message(extra) or name
+            thread = self.threads.get(integer(tid) or 0, integer(tid) or 0)
+            self.intake.call(self._process(pid), thread, name, begin, stop, integer(stack), domain)
+
+    def _kernels(self) -> dict[int, int]:
+        """Kernels; the operation of each event."""
+        symbols = {
+            number: next((text for text in (display, plain) if isinstance(text, str) and text), "")
+            for key, display, plain in self._rows("rocpd_info_kernel_symbol", ("id",), ("display_name", "kernel_name"))
+            if (number := integer(key)) is not None
+        }
+        registers = {
+            number: [integer(vector), integer(matrix)]
+            for key, vector, matrix in self._rows(
+                "rocpd_info_kernel_symbol", ("id",), ("arch_vgpr_count", "accum_vgpr_count")
+            )
+            if (number := integer(key)) is not None
+        }
+        of_event: dict[int, int] = {}
+        sizes = [f"{what}_size_{axis}" for what in ("grid", "workgroup") for axis in "xyz"]
+        for row in self._with_event(
+            "rocpd_kernel_dispatch", ("pid", "agent_id", "kernel_id", "start", "end"),
+            ("queue_id", "stream_id", "dispatch_id", "group_segment_size", *sizes),
+        ):  # fmt: skip
+            pid, agent, kernel, start, end, queue, stream, dispatch, shared = (integer(value) for value in row[:9])
+            event, _category, stack = (integer(value) for value in row[15:18])
+            if start is None or end is None:
+                self.intake.dropped += 1
+                continue
+            lane = stream if stream is not None else queue
+            extent = [integer(value) for value in row[9:15]]
+            number = self.intake.kernel(
+                self._process(pid), self.ordinal.get(agent or 0, 0), -1 if lane is None else lane,
+                symbols.get(kernel or 0) or f"kernel {kernel}", start, end, correlation=stack, dispatch=dispatch,
+                facts=facts_of(extent[:3], extent[3:], registers.get(kernel or 0, []), shared),
+            )  # fmt: skip
+            if number is not None and event is not None:
+                of_event[event] = number
+        return of_event
+
+    def _copies(self) -> None:
+        for row in self._with_event(
+            "rocpd_memory_copy", ("pid", "start", "end", "name_id"),
+            ("dst_agent_id", "src_agent_id", "size", "queue_id", "stream_id"),
+        ):  # fmt: skip
+            pid, start, end, name, target, source, size, queue, stream, _event, _category, stack = (
+                integer(value) for value in row
+            )
+            if start is None or end is None:
+                self.intake.dropped += 1
+                continue
+            on_device = target if (target or 0) in self.ordinal else source
+            lane = stream if stream is not None else queue
+            self.intake.copy(
+                self._process(pid), self.ordinal.get(on_device or 0, 0), -1 if lane is None else lane,
+                self.strings.get(name or 0, "copy"), start, end, correlation=stack, size=-1 if size is None else size,
+            )  # fmt: skip
+
+    def _counters(self, events: dict[int, int]) -> None:
+        names = {
+            number: next((text for text in (symbol, name) if isinstance(text, str) and text), f"counter {number}")
+            for key, name, symbol in self._rows("rocpd_info_pmc", ("id",), ("name", "symbol"))
+            if (number := integer(key)) is not None
+        }
+        for event, counter, value in self._rows("rocpd_pmc_event", ("event_id", "pmc_id", "value")):
+            operation = events.get(integer(event) or 0)
+            if operation is not None and isinstance(value, (int, float)) and abs(value) < 1e300:
+                name = names.get(integer(counter) or 0, f"counter {counter}")
+                self.intake.recording.counter(name[:200], operation, float(value))
+
+    def _allocations(self) -> None:
+        for row in self._with_event("rocpd_memory_allocate", ("pid", "size"), ("type",)):
+            size, stack = integer(row[1]), integer(row[5])
+            if size is None or size <= 0 or stack is None or row[2] not in (None, "ALLOC", "REALLOC"):
+                continue
+            call = self.intake.slice_of((self._process(row[0]), stack))
+            if call is not None:
+                allocated = self.intake.recording.allocated
+                allocated[call] = allocated.get(call, 0) + size
+
+
+def _message(extra: object) -> str:
+    """The text of a marker, which stands in its additional data."""
+    if not isinstance(extra, str) or not 2 < len(extra) < 1 << 16:
+        return ""
+    try:
+        value = json.loads(extra)
+    except (ValueError, RecursionError):
+        return ""
+    message = value.get("message") if isinstance(value, dict) else None
+    return message if isinstance(message, str) else ""

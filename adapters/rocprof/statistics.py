@@ -1,0 +1,76 @@
+"""Statistics of rocprofv3 (`--stats`): names with their number, sum and extremes of times."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+from chathpc.adapters.content import DAMAGED, read_text
+from chathpc.adapters.rocprof.intake import kernel_name
+from chathpc.adapters.rocprof.outcome import SYSTEM_TRACE
+from chathpc.adapters.traced.aggregates import Row, What, build
+from chathpc.errors import AdapterError
+from chathpc.profile.location import Locations
+from chathpc.profile.profile import Profile, Source
+
+_CALL = re.compile(r"(?:__)?hip[A-Z]|hsa_|nccl[A-Z]|roctx|rocDec|rocJpeg|omp_")
+_COPY = re.compile(r"MEMORY_COPY_|Memcpy|hipMemcpy", re.I)
+#: Sums over whole groups of calls: they hold the same time once more.
+_DOMAINS = re.compile(
+    r"(?:HIP|HSA|MARKER|RCCL|ROCDECODE|ROCJPEG|OMPT)_?[A-Z_]*(?:_API|_EXT|OMPT)|KERNEL_DISPATCH|MEMORY_COPY|SCRATCH_MEMORY|MEMORY_ALLOCATION"
+)
+
+
+def read(path: Path, files: Iterable[Path]) -> Profile:
+    """A profile of sums only: no call tree, no timeline."""
+    rows = [row for file in files for row in _rows(file)]
+    tree, metrics, values = build(rows)
+    return Profile(
+        format="rocprofv3 statistics",
+        title="HIP program",
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=Locations.single(),
+        sources=(Source(path, "rocprofv3"),),
+        caveats=(
+            "These are sums over the whole run: nothing tells when something ran, what overlapped and who called it.",
+        ),
+        not_collected={"timeline": SYSTEM_TRACE},
+        timed=True,
+        insufficient="" if metrics else "The statistics hold no row with a time.",
+    )
+
+
+def _rows(path: Path) -> list[Row]:
+    table = csv.reader(io.StringIO(read_text(path), newline=""))
+    found: list[Row] = []
+    try:
+        columns = [name.strip().lower() for name in next(table, [])]
+        for cells in table:
+            row = dict(zip(columns, cells, strict=False))
+            name, time = row.get("name", ""), _number(row.get("totaldurationns"))
+            if name and time is not None and not _DOMAINS.fullmatch(name):
+                found.append(Row(_what(name, path.name), kernel_name(name), time, _number(row.get("calls"))))
+    except csv.Error as error:
+        raise AdapterError(f"damaged CSV: {error}", path=path, hint=DAMAGED) from None
+    return found
+
+
+def _what(name: str, file: str) -> What:
+    if "marker" in file:
+        return What.RANGE
+    if _CALL.match(name) or "_api_" in file:
+        return What.CALL
+    return What.COPY if _COPY.match(name) else What.KERNEL
+
+
+def _number(text: str | None) -> float | None:
+    try:
+        value = float((text or "")[:60])
+    except ValueError:
+        return None
+    return value if 0 <= value < 1e18 else None
