@@ -11,14 +11,20 @@ from chathpc.profile.tree import NodeKind
 #: Times of host threads; a profile of a device alone has only the device's.
 HOST_TIME = tuple(name for name in TIME_METRICS if name.startswith("cpu."))
 #: What stands for the time where none was recorded.
-NO_TIME = ("cpu.samples", "cpu.instructions")
+NO_TIME = ("cpu.samples", "cpu.instructions", "cpu.share")
+#: Formats of profiles whose gaps HPCToolkit's own commands would fill.
+_HINTED = ("HPCToolkit", "hatchet")
 
 
 def not_collected(profile: Profile) -> Mapping[str, str]:
     """What is missing → the command that would collect it; only what bears on this kind of profile.
 
-    Where the adapter says how its own tool collects it, that is kept.
+    Where the adapter says how its own tool collects it, that is kept. What HPCToolkit would show is said of its own databases
+    and of hatchet's frames; other adapters know their tool's options.
     """
+    own = dict(profile.not_collected)
+    if not any(name in profile.format for name in _HINTED):
+        return own
     metrics = {name for name, metric in profile.metrics.items() if metric.has_values}
     missing: dict[str, str] = {}
     has_gpu = any(name.startswith("gpu.") for name in metrics)
@@ -42,5 +48,4 @@ def not_collected(profile: Profile) -> Mapping[str, str]:
         missing["source lines, loops and inlined functions"] = (
             "hpcstruct MEASUREMENTS; hpcprof -o DATABASE MEASUREMENTS"
         )
-    own = dict(profile.not_collected)
     return own | {what: command for what, command in missing.items() if what not in own}

@@ -6,21 +6,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import inf
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
-from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_host_time, has_long_timeline
+from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.start_up import only_start_up
 from chathpc.diagnosis.timeline_facts import is_traced
-from chathpc.diagnosis.timeline_words import healthy_headline, too_short, window_note
+from chathpc.diagnosis.timeline_words import healthy_headline, too_little, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 
+#: What explains a finding has at most this part of its weight.
+_BEHIND = 0.9
+NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
 MOST_FINDINGS = 8
 
@@ -30,7 +34,9 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     facts = facts or Facts(profile)
     lacking = _insufficient(facts)
     drafts = [] if lacking else [draft for group in GROUPS if group.applies(facts) for draft in _drafts(facts, group)]
-    ranked = _rank(_without_redundant(drafts))
+    if not drafts and not lacking and not has_any_time(facts):
+        lacking = NO_TIME
+    ranked = _rank(_behind_idle_device(_without_redundant(drafts)))
     findings, evidence = _number(facts, ranked[:MOST_FINDINGS])
     notes = _notes(facts)
     if lacking:
@@ -54,36 +60,39 @@ def _insufficient(facts: Facts) -> str:
     profile = facts.profile
     if profile.insufficient:
         return profile.insufficient
-    if has_host_time(facts) or has_long_timeline(facts):
-        return only_start_up(facts) if has_host_time(facts) and not has_device_values(facts) else ""
+    if facts.has_host_time or has_good_timeline(facts):
+        return only_start_up(facts) if facts.has_host_time and not has_device_values(facts) else ""
     if facts.timeline is not None:
-        return too_short(facts.timeline)
+        return too_little(facts.timeline)
     if has_device_values(facts):
         return ""
     if is_traced(profile):
         return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
     if profile.time is None or not facts.total:
-        return "The profile has no time of the program, so nothing can be said about what costs time."
+        return NO_TIME
     how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
     counted = numbers.count(round(facts.samples))
     return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
 
 
+def has_any_time(facts: Facts) -> bool:
+    """True if time was measured of threads that work, or of devices."""
+    return facts.has_host_time or _has_device_time(facts.profile) or has_good_timeline(facts)
+
+
 def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     """What the rules of a group find. Work of the host beside a busy device costs nothing: of findings in host time only the
-    part counts in which devices were idle.
+    part counts in which devices wait for the host.
     """
     found = (draft for rule in group.rules() for draft in rule(facts))
-    if group.name != HOST_GROUP or not has_long_timeline(facts) or facts.timeline is None:
+    if group.name != HOST_GROUP or not has_good_timeline(facts) or facts.gaps is None:
         return found
-    busy = facts.timeline.busy_part_of_recording
-    against = (
-        f"Devices work for {numbers.percent(busy)} of the recorded time; what the host does beside them costs nothing."
-    )
+    waits = facts.gaps.host_share
+    against = f"The device waits for the host's own work in {numbers.percent(waits)} of the window; what the host does beside a busy device costs nothing."
     return (
         draft
         if draft.impact is not None
-        else replace(draft, headroom=_headroom(draft) * (1 - busy), against=(*draft.against, against))
+        else replace(draft, headroom=_headroom(draft) * waits, against=(*draft.against, against))
         for draft in found
     )
 
@@ -102,6 +111,19 @@ def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
     kept = [draft for draft in drafts if draft.cause not in replaced]
     places = {draft.where.function for draft in kept if draft.cause != "hot-compute" and _weight(draft) > 0}
     return [draft for draft in kept if draft.cause != "hot-compute" or draft.where.function not in places]
+
+
+def _behind_idle_device(drafts: Sequence[Draft]) -> list[Draft]:
+    """Where a device waits for the host, what the host spends its time on explains that, and stands behind it."""
+    limit = min((_weight(draft) * _BEHIND for draft in drafts if draft.cause == "gpu-idle-host-bound"), default=inf)
+    return [
+        draft
+        if draft.impact is not None or draft.samples == 0 or cause(draft.cause).family.startswith("gpu-")
+        else replace(draft, impact=min(_weight(draft), limit))
+        if _weight(draft) > limit
+        else draft
+        for draft in drafts
+    ]
 
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:
@@ -202,7 +224,7 @@ def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
 def _notes(facts: Facts) -> tuple[str, ...]:
     """What a reader should know about the numbers."""
     notes = []
-    if facts.timeline is not None:
+    if has_good_timeline(facts) and facts.timeline is not None:
         notes.append(window_note(facts.timeline))
     if facts.profile.time is not None and facts.total:
         if facts.helper_time > 0.01 * facts.total:
@@ -226,7 +248,7 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
     """The verdict in one sentence."""
     if verdict == Verdict.BOTTLENECK:
         return findings[0].summary
-    if facts.timeline is not None and has_long_timeline(facts):
+    if facts.timeline is not None and has_good_timeline(facts):
         return healthy_headline(facts.timeline)
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
     waiting = (

@@ -10,6 +10,8 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
@@ -62,6 +64,14 @@ class Facts:
         if self.profile.time is None:
             raise ValueError("the profile has no host time")
         return self.profile.time.id
+
+    @cached_property
+    def has_host_time(self) -> bool:
+        """True if there is enough time of host threads (or samples that stand for it) for shares of it."""
+        time = self.profile.time
+        if time is None or time.id not in HOST_TIME or self.total <= 0:
+            return False
+        return self.samples >= common()["min_samples"].value
 
     @cached_property
     def activities(self) -> Activities:
@@ -127,7 +137,8 @@ class Facts:
     @property
     def whole(self) -> str:
         """What shares are parts of: the time, or the samples or instructions that stand for it."""
-        return {"cpu.samples": "the samples", "cpu.instructions": "the instructions"}.get(self.metric, "the time")
+        others = {"cpu.samples": "the samples", "cpu.instructions": "the instructions", "cpu.share": "the cost"}
+        return others.get(self.metric, "the time")
 
     def seconds(self, value: float) -> float | None:
         """`value` of the time metric if that is in seconds."""

@@ -68,6 +68,14 @@ class Gaps:
         """Number of such stretches, over all devices."""
         return sum(len(spans[0]) for reason in reasons for spans in self.by_reason[reason])
 
+    @cached_property
+    def allocations(self) -> int:
+        """Number of gaps, over all devices, in which memory is allocated or freed."""
+        return sum(
+            len(np.unique(np.searchsorted(device.idle[0], spans[0], side="right")))
+            for device, spans in zip(self.timeline.devices, self.by_reason["allocation"], strict=True)
+        )
+
     # -- which reasons are findings of their own -------------------------------------------------------------
 
     @cached_property
@@ -95,8 +103,7 @@ class Gaps:
             if self.share(reason) >= cause(identifier).threshold("min_share"):
                 found.add(reason)
         entry = cause("gpu-allocation-in-loop")
-        calls = self.timeline.count(HostCall.ALLOCATION)
-        if calls >= entry.threshold("min_calls") and self.share("allocation") >= entry.threshold("min_share"):
+        if self.allocations >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):
             found.add("allocation")
         if self.share(*self.launch_reasons) >= cause("gpu-launch-bound").threshold("min_idle_share"):
             found.update(self.launch_reasons)
@@ -106,6 +113,26 @@ class Gaps:
     def unclaimed(self) -> tuple[str, ...]:
         """Reasons that are left to the host."""
         return tuple(reason for reason in _REASONS if reason not in self.claimed)
+
+    @cached_property
+    def host_share(self) -> float:
+        """Part of the window (and of what the program prepared before, where that is longer) in which devices wait for the
+        host's own work.
+        """
+        inside = self.share(*self.unclaimed)
+        return max(inside, self.prepared_share)
+
+    @cached_property
+    def prepared_share(self) -> float:
+        """Part of window and preparation together that the program's own work before the first operation and in gaps has; 0
+        where that preparation is less than half of both.
+        """
+        timeline = self.timeline
+        before = seconds(timeline.preparing)
+        whole = timeline.window + before
+        if before < _MOST * whole:
+            return 0.0
+        return min((before + self.seconds(*self.unclaimed) / len(timeline.devices)) / whole, 1.0)
 
 
 _REASONS = ("compilation", "mpi", "allocation", "launch", "sync", "short", "host")

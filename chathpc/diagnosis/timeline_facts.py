@@ -15,10 +15,11 @@ import numpy as np
 from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
 from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
-from chathpc.profile.names import shorten
+from chathpc.profile.kernel_names import kernel_key
+from chathpc.profile.names import scopes_of, shorten
 from chathpc.profile.profile import Profile, no_timeline
 from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
-from chathpc.profile.tree import IntArray
+from chathpc.profile.tree import BoolArray, IntArray
 
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
 COMPUTING = (LaneKind.COMPUTE, LaneKind.GRAPH)
@@ -130,12 +131,6 @@ class TimelineFacts:
         """`amount` device seconds as a part of the window of all devices, 0..1."""
         return min(max(amount / self.device_seconds, 0.0), 1.0) if self.device_seconds else 0.0
 
-    @property
-    def busy_part_of_recording(self) -> float:
-        """Part of the whole recorded time, start-up included, in which devices worked (mean over devices), 0..1."""
-        whole = self.timeline.seconds * len(self.devices)
-        return min(self.busy / whole, 1.0) if whole > 0 else 0.0
-
     # -- device --------------------------------------------------------------------------------------------
 
     @cached_property
@@ -200,47 +195,65 @@ class TimelineFacts:
         return max(longest, default=0) * _NANO
 
     def kernels(self, *kinds: LaneKind) -> list[KernelTotal]:
-        """Kernels of some kinds of lanes by name, the one with most time first."""
-        return self._kernels(kinds or COMPUTING)
+        """Kernels of some kinds of lanes (those that compute, unless told), the one with most time first.
 
-    def _kernels(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
+        Instances of one template count as one kernel, under its own name; a kernel with one instance keeps its full name.
+        """
+        return self._sum_up(kinds) if kinds else self._computing_kernels
+
+    @cached_property
+    def _computing_kernels(self) -> list[KernelTotal]:
+        return self._sum_up(COMPUTING)
+
+    def _sum_up(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
         lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
         if not lanes:
             return []
         node = np.concatenate([lane.node for lane in lanes])
-        length = np.concatenate([lane.end - lane.start for lane in lanes])
-        length = np.maximum(length, 0)
-        name = self._names_of(node)
-        count = np.bincount(name)
-        total = np.bincount(name, weights=length)
+        length = np.maximum(np.concatenate([lane.end - lane.start for lane in lanes]), 0)
+        family, members = self._families(node)
+        count = np.bincount(family, minlength=len(members))
+        total = np.bincount(family, weights=length, minlength=len(members))
         found: list[KernelTotal] = []
         for index in np.argsort(-total, kind="stable").tolist():
-            if not count[index]:
-                continue
-            mine = name == index if len(found) < _UNIONS else None
-            union, best = total[index] * _NANO, -1
-            if mine is not None:
+            union, best = float(total[index]) * _NANO, -1
+            if len(found) < _UNIONS:
+                mine = family == index
                 union = self._union_of(lanes, mine)
-                by_node = np.bincount(np.maximum(node[mine], 0), weights=length[mine])
-                best = int(np.argmax(by_node)) if bool((node[mine] >= 0).any()) else -1
+                if bool((node[mine] >= 0).any()):
+                    best = int(np.argmax(np.bincount(np.maximum(node[mine], 0), weights=length[mine])))
             found.append(
                 KernelTotal(
-                    self._name(index),
-                    best,
-                    min(union, self.device_seconds),
-                    int(count[index]),
-                    float(total[index]) * _NANO / int(count[index]),
+                    name=members[index],
+                    node=best,
+                    seconds=min(union, self.device_seconds),
+                    launches=int(count[index]),
+                    mean=float(total[index]) * _NANO / int(count[index]),
                 )
             )
         return found
 
-    def _union_of(self, lanes: list[IntervalLane], chosen: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> float:
+    def _families(self, node: IntArray) -> tuple[IntArray, list[str]]:
+        """Number of the kernel that each node's name belongs to, and the kernels' names."""
+        used, inverse = np.unique(self._names_of(node), return_inverse=True)
+        families: dict[str, list[int]] = {}
+        for position, index in enumerate(used.tolist()):
+            name = self._name(index)
+            families.setdefault(_without_arguments(name), []).append(position)
+        group = np.zeros(len(used), dtype=np.int32)
+        members = []
+        for number, (base, positions) in enumerate(families.items()):
+            group[positions] = number
+            members.append(base if len(positions) > 1 else self._name(int(used[positions[0]])))
+        return group[inverse.reshape(-1)], members
+
+    def _union_of(self, lanes: list[IntervalLane], chosen: BoolArray) -> float:
         """Seconds that the chosen intervals of some lanes cover, added up over devices."""
         device = np.concatenate([np.full(len(lane), lane.device) for lane in lanes])[chosen]
         start = np.concatenate([lane.start for lane in lanes])[chosen]
         end = np.concatenate([lane.end for lane in lanes])[chosen]
         return sum(
-            seconds(intervals.clip(intervals.union(start[device == each], end[device == each]), self.begin, self.end))
+            seconds(self.clipped(intervals.union(start[device == each], end[device == each])))
             for each in np.unique(device).tolist()
         )
 
@@ -332,19 +345,47 @@ class TimelineFacts:
 
     @cached_property
     def before(self) -> Intervals:
-        """The recorded time before the first operation of a device in which the host is known to have done something."""
-        starts = [int(lane.start[0]) for lane in self.timeline.of(*_HOST) if len(lane)]
-        first = max(min(starts, default=self.begin), self.timeline.begin)
+        """The time before the first operation of a device from where on the host is known to have done something."""
+        first = min((int(lane.start[0]) for lane in self.timeline.of(*_HOST) if len(lane)), default=self.begin)
         if first >= self.begin:
             return NO_INTERVALS
         return np.array([first], dtype=np.int64), np.array([self.begin], dtype=np.int64)
 
+    @cached_property
+    def preparing(self) -> Intervals:
+        """The part of `before` in which the program is in ranges of its own and in no call: work of its own, no start-up."""
+        lanes = self.timeline.of(LaneKind.RANGE)
+        ranges = intervals.intersect(self.timeline_union(lanes), self.before)
+        return intervals.subtract(ranges, self.timeline_union(self.timeline.of(LaneKind.API, LaneKind.MPI)))
 
+    @staticmethod
+    def timeline_union(lanes: Iterable[IntervalLane]) -> Intervals:
+        """When any of some lanes is busy, outside of the recording of devices too."""
+        return intervals.union_of(*((lane.start, lane.end) for lane in lanes))
+
+    @cached_property
+    def missing(self) -> float:
+        """Seconds in which no device worked and yet the host waited for one, without short gaps between operations: work of
+        devices that was not recorded.
+        """
+        idle = intervals.gaps(intervals.union_of(*(device.busy for device in self.devices)), self.begin, self.end)
+        waited = intervals.intersect(idle, self.waiting)
+        long = waited[1] - waited[0] >= _MISSING
+        return seconds((waited[0][long], waited[1][long]))
+
+
+#: Nanoseconds of waiting for an idle device from which on its work must be missing: no device takes so long to report.
+_MISSING = 10_000_000
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 #: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
 _UNIONS = 8
 #: Intervals of ranges looked at one by one to find the innermost.
 _MOST_RANGES = 200_000
+
+
+def _without_arguments(name: str) -> str:
+    """`void a::k<float>(int)` → `a::k`: what all instances of a template share."""
+    return "::".join(scope.partition("<")[0] for scope in scopes_of(kernel_key(name))) or name
 
 
 def _inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[tuple[int, Times, Times, int]]:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import readable_function
-from chathpc.diagnosis.host_calls import plain
+from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.timeline_facts import KernelTotal, TimelineFacts, seconds
 from chathpc.profile import numbers
@@ -34,8 +35,8 @@ def of_window(timeline: TimelineFacts, amount: float) -> str:
 
 
 def counted(number: float, word: str) -> str:
-    """`1 launch`, `20 launches`."""
-    plural = word + ("es" if word.endswith(("ch", "s", "x")) else "s")
+    """`1 launch`, `20 launches`, `20 copies`."""
+    plural = word[:-1] + "ies" if word.endswith("py") else word + ("es" if word.endswith(("ch", "s", "x")) else "s")
     return f"{numbers.count(number)} {word if number == 1 else plural}"
 
 
@@ -114,14 +115,29 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
 # -- the whole -----------------------------------------------------------------------------------------------
 
 
-def too_short(timeline: TimelineFacts) -> str:
-    """That devices worked too little for any share, as a sentence."""
+def too_little(timeline: TimelineFacts) -> str:
+    """Why the timeline allows no conclusion, as a sentence; empty if it does."""
+    limit = {name: each.value for name, each in common().items()}
     launches = sum(kernel.launches for kernel in timeline.kernels())
     ran = f", {counted(launches, 'kernel')} among them" if launches else ""
-    return (
-        f"The device worked for {numbers.seconds(timeline.busy)} in all ({counted(timeline.operations, 'operation')}{ran}): "
-        "that is too little for any conclusion; record a run that computes for some seconds."
-    )
+    told = f"({counted(timeline.operations, 'operation')}{ran})"
+    if timeline.busy < limit["min_busy_seconds"]:
+        return (
+            f"The device worked for {numbers.seconds(timeline.busy)} in all {told}: that is too little for any conclusion; record a run "
+            "that computes for some seconds."
+        )
+    if timeline.window < limit["min_window_seconds"] and timeline.operations < limit["min_operations"]:
+        return (
+            f"The device's work spans {numbers.seconds(timeline.window)} {told}: that is too short for any conclusion; record a run that "
+            "computes for some seconds."
+        )
+    missing = timeline.missing / timeline.window
+    if missing > limit["max_missing"]:
+        return (
+            f"For {numbers.percent(min(missing, 1.0))} of {window_words(timeline)} the host waits for the device although nothing was recorded "
+            "there: most of the device's work is missing in the trace (graphs, or a part cut out), so its idle time means nothing."
+        )
+    return ""
 
 
 def healthy_headline(timeline: TimelineFacts) -> str:
@@ -188,20 +204,50 @@ def kernel_site(timeline: TimelineFacts, kernel: KernelTotal) -> Place:
 
 
 def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
-    """Where most of the time of copies of some kinds was issued: the call or range above the operation."""
+    """Where most of the time of copies of some kinds was issued: the program's range or function above the call.
+
+    Copies whose call was not recorded have no place; nor has the whole if these are most.
+    """
     tree = timeline.profile.tree
     lanes = [lane for lane in timeline.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
     if not lanes or not len(tree):
         return Place()
     node = np.concatenate([lane.node for lane in lanes])
-    length = np.concatenate([lane.end - lane.start for lane in lanes])
-    known = node >= 0
-    if not known.any():
+    length = np.concatenate([np.maximum(lane.end - lane.start, 0) for lane in lanes])
+    weight = np.bincount(np.maximum(node, 0), weights=np.where(node >= 0, length, 0), minlength=len(tree))
+    by_name: dict[str, float] = {}
+    heaviest: dict[str, tuple[float, int]] = {}
+    for each in np.flatnonzero(weight).tolist():
+        where = _issuer(timeline, each)
+        name = "" if where < 0 else tree.function_name(where)
+        by_name[name] = by_name.get(name, 0.0) + float(weight[each])
+        heaviest[name] = max(heaviest.get(name, (0.0, -1)), (float(weight[each]), where))
+    known = {name: amount for name, amount in by_name.items() if name}
+    if not known:
         return Place()
-    best = int(np.argmax(np.bincount(node[known], weights=np.maximum(length[known], 0))))
-    while best >= 0 and tree.kind[best] in (NodeKind.GPU_OP, NodeKind.GPU_KERNEL, NodeKind.PLACEHOLDER):
-        best = int(tree.parent[best])
-    return site(timeline, best) if best >= 0 else Place()
+    best = max(known, key=lambda name: (known[name], name))
+    return site(timeline, heaviest[best][1]) if known[best] >= _WORTH_A_LINE * float(weight.sum()) else Place()
+
+
+def _issuer(timeline: TimelineFacts, node: int) -> int:
+    """The range or function of the program that issued an operation: above the operation and the runtime's calls; where
+    there is none the outermost call, −1 where the call was not recorded."""
+    tree = timeline.profile.tree
+    call = -1
+    for step in reversed(tree.path(node)):
+        kind = NodeKind(int(tree.kind[step]))
+        if kind == NodeKind.PLACEHOLDER:
+            return call
+        if kind in (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.REGION):
+            name = tree.function_name(step)
+            if host_call(name) == HostCall.OTHER and not name.startswith(_RUNTIMES):
+                return step
+            call = step
+    return call
+
+
+#: How names of the runtimes' functions begin.
+_RUNTIMES = ("cuda", "cuMem", "cuStream", "cuLaunch", "hip", "hsa_")
 
 
 # -- commands ------------------------------------------------------------------------------------------------

@@ -135,7 +135,7 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
     (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
     (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
-    (Activity.PROFILER, r"libhpcrun|libmonitor|libpapi|libpfm"),
+    (Activity.PROFILER, r"libhpcrun|libmonitor|libpapi|libpfm|libToolsInjection|libcupti|libnvperf|librocprofiler|libroctracer"),
     (
         Activity.LIBRARY,
         r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel",
@@ -148,6 +148,8 @@ _MATH = (
     r"|sqrt|cbrt|hypot|erf|erfc|tgamma|lgamma|fmod|remainder|floor|ceil|round|trunc|rint|nearbyint|fma|ldexp|frexp|modf|scalbn)(f|l|f128)?(_(fma4?|sse[0-9]*|avx[0-9]*|finite|ifunc|compat))*(@plt)?$"
 )
 
+#: What Nsight Systems calls the functions that it puts around those of the C library: `NSYS_OSRT_pthread_mutex_lock_1`.
+_WRAPPER = re.compile(r"NSYS_OSRT_(\w+?)(_\d+)?$")
 _ADDRESS_SUFFIX = re.compile(r" \[[^\]]*\]$")
 _VERSION_SUFFIX = re.compile(r"@.*$|\.(constprop|isra|part|cold|localalias)\.?\d*$")
 
@@ -157,6 +159,8 @@ def base_name(name: str) -> str:
     [libc.so.6]` → `poll`.
     """
     stem = _VERSION_SUFFIX.sub("", _ADDRESS_SUFFIX.sub("", name))
+    if (wrapper := _WRAPPER.match(stem)) is not None:
+        stem = wrapper[1]
     if stem.startswith("__GI_"):
         stem = stem[len("__GI_") :]
     return stem.lstrip("_") or stem

@@ -192,11 +192,22 @@ def test_advice_fits_the_programming_models_of_the_run() -> None:
 
 
 def missing(profile: Profile) -> list[str]:
+    profile = replace(profile, format="HPCToolkit v4")
     return [key.split(" (")[0] for key in diagnosed(profile).not_collected]
 
 
+def test_hpctoolkits_commands_are_for_its_own_profiles() -> None:
+    profile = build(main(line("app.c:2", time=1.0)), format="gprof", not_collected={"waiting": "perf trace ./heat"})
+    assert diagnosed(profile).not_collected == {"waiting": "perf trace ./heat"}
+
+
 def test_what_was_not_collected_is_said_with_its_command() -> None:
-    profile = build(main(line("app.c:2", time=1.0)), title="heat", not_collected={"a trace": "hpcrun -t ./heat"})
+    profile = build(
+        main(line("app.c:2", time=1.0)),
+        title="heat",
+        format="HPCToolkit v4",
+        not_collected={"a trace": "hpcrun -t ./heat"},
+    )
     found = diagnosed(profile).not_collected
     assert next(iter(found)) == "a trace"
     assert found["waiting (blocked and sleeping threads)"] == "hpcrun -e REALTIME -t ./heat"
@@ -221,7 +232,7 @@ def test_counters_lines_and_stalls_are_missing_where_they_bear_on_the_profile() 
 
 @pytest.mark.parametrize("title", ["", "two words", "path/to/app"])
 def test_a_title_that_is_no_program_is_replaced(title: str) -> None:
-    found = diagnosed(build(main(line("app.c:2", time=1.0)), title=title)).not_collected
+    found = diagnosed(build(main(line("app.c:2", time=1.0)), title=title, format="hatchet")).not_collected
     assert all("./app" in command for command in found.values())
 
 
@@ -284,14 +295,14 @@ def test_a_place_is_short_for_a_reader() -> None:
 
 def test_an_adapters_own_command_is_kept() -> None:
     waiting = "waiting (blocked and sleeping threads)"
-    profile = build(main(line("app.c:2", time=1.0)), not_collected={waiting: "perf trace -s ./heat"})
+    profile = build(main(line("app.c:2", time=1.0)), format="hatchet", not_collected={waiting: "perf trace -s ./heat"})
     assert diagnosed(profile).not_collected[waiting] == "perf trace -s ./heat"
 
 
 def test_without_time_the_samples_or_instructions_stand_for_it() -> None:
     for metric, words in (("cpu.samples", "the samples"), ("cpu.instructions", "the instructions")):
         profile = build(main(line("app.c:2", values={metric: 4000.0}), function("other", values={metric: 1000.0})))
-        diagnosis = diagnosed(replace(profile, sample_count=5000.0))
+        diagnosis = diagnosed(replace(profile, sample_count=5000.0, format="HPCToolkit v4"))
         assert diagnosis.findings[0].summary == f"main has 80.0 % of {words}, most of it at app.c:2."
         assert diagnosis.findings[0].seconds is None
         assert "host time" in diagnosis.not_collected

@@ -33,7 +33,7 @@ def copied(name: str, seconds: float, at: str, metric: str | None = None, volume
 
 
 def program(*below: Node) -> Profile:
-    return build(main(function("solve", *below, at="app.cu:3")))
+    return build(main(function("solve", *below, at="app.cu:3")), format="HPCToolkit v4")
 
 
 def sampled(at: str, samples: float, **stalls: float) -> Node:

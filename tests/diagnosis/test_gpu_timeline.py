@@ -131,7 +131,7 @@ def test_pageable_copies_are_named_with_their_rate() -> None:
     diagnosis = diagnosed(profile)
     found = finding(diagnosis, "gpu-pageable-copies")
     assert found.seconds == pytest.approx(20e-3)
-    assert "20 copies from pageable memory move 200 MB, 10.0 GB a second." in statements(
+    assert "20 copies from pageable memory move 200 MB in 20.0 ms, 10.0 GB a second." in statements(
         diagnosis, "gpu-pageable-copies"
     )
     assert found.against == ()
@@ -284,7 +284,7 @@ def test_compiling_at_run_time_fills_the_gap() -> None:
 
 def test_compiling_before_the_first_kernel_counts_from_the_first_call_on() -> None:
     profile = recorded(
-        ranged("torch_compile", (0, 600)), api("nvrtcCompileProgram", (0, 600)), kernel("k", (600, 1000))
+        ranged("torch_compile", (0, 600e3)), api("nvrtcCompileProgram", (0, 600e3)), kernel("k", (600e3, 1000e3))
     )
     found = finding(diagnosed(profile), "jit-compilation")
     assert found.share == pytest.approx(0.6)

@@ -42,7 +42,7 @@ UNITS = frozenset(
         "sectors/request",
         "waves",
         "threads",
-        "calls",
+        "gaps",
         "blocks",
     }
 )

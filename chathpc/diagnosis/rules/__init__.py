@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.timeline_words import too_little
 
 Rule = Callable[[Facts], Iterable[Draft]]
 
@@ -22,22 +21,14 @@ class Group:
     rules: Callable[[], tuple[Rule, ...]]
 
 
-def has_host_time(facts: Facts) -> bool:
-    """True if there is enough time of host threads for shares of it."""
-    time = facts.profile.time
-    if time is None or time.id not in HOST_TIME or facts.total <= 0:
-        return False
-    return facts.samples >= common()["min_samples"].value
-
-
 def has_device_values(facts: Facts) -> bool:
     """True if anything about a device was measured."""
     return any(name.startswith("gpu.") and metric.has_values for name, metric in facts.profile.metrics.items())
 
 
-def has_long_timeline(facts: Facts) -> bool:
-    """True if it is known when devices worked, and they worked long enough for shares of it."""
-    return facts.timeline is not None and facts.timeline.busy >= common()["min_busy_seconds"].value
+def has_good_timeline(facts: Facts) -> bool:
+    """True if it is known when devices worked, and that allows conclusions."""
+    return facts.timeline is not None and not too_little(facts.timeline)
 
 
 def host_rules() -> tuple[Rule, ...]:
@@ -87,8 +78,8 @@ HOST_GROUP = "host time"
 
 #: All rules. A new kind of data (logs of file systems, …) is one more line.
 GROUPS = (
-    Group(HOST_GROUP, has_host_time, host_rules),
-    Group("device time over a timeline", has_long_timeline, timeline_rules),
+    Group(HOST_GROUP, lambda facts: facts.has_host_time, host_rules),
+    Group("device time over a timeline", has_good_timeline, timeline_rules),
     Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_rules),
     Group("stall samples of kernels", has_device_values, sample_rules),
     Group("counters of kernels", has_device_values, counter_rules),

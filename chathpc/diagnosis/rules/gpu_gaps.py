@@ -6,9 +6,10 @@ Which idle stretch belongs to which is decided in chathpc.diagnosis.gaps; no sec
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, is_compilation
 from chathpc.diagnosis.records import Evidence, Place
@@ -26,6 +27,16 @@ _NAMED = 0.1
 _HOST_LANES = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE, LaneKind.OS)
 
 
+@dataclass(frozen=True, slots=True)
+class _Doing:
+    """What the host does while devices are idle: place and name of the longest part, the evidence, and the doubts."""
+
+    where: Place
+    name: str | None
+    evidence: Evidence | None
+    against: tuple[str, ...]
+
+
 def _parts(timeline: TimelineFacts, spans: Intervals, *kinds: LaneKind) -> list[HostPart]:
     """What the host did in a stretch, what is worth naming."""
     whole = seconds(spans)
@@ -41,24 +52,16 @@ def _in_words(parts: list[HostPart], whole: float) -> str:
     )
 
 
-def _doing(timeline: TimelineFacts, spans: Intervals) -> tuple[Evidence | None, HostPart | None, tuple[str, ...]]:
-    """What the host did while devices were idle: the evidence, the longest part, and what speaks against it."""
+def _doing(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> _Doing:
+    """What the host did while devices were idle: calls and ranges, else calls of the operating system, else its samples."""
     whole = seconds(spans)
-    parts = _parts(timeline, spans)
-    against: tuple[str, ...] = ()
+    parts = _parts(timeline, spans) or _parts(timeline, spans, LaneKind.OS)
     if not parts:
-        system = _parts(timeline, spans, LaneKind.OS)
-        if system:
-            parts = system
-    if not parts:
-        return None, None, ("What the host does meanwhile was not traced.",)
+        return _sampled(facts)
+    # A call that fills most of the gaps says more than the range around it.
+    calls = [part for part in parts if part.kind != LaneKind.RANGE and part.seconds >= _MOST * whole]
+    parts = calls[:1] + [part for part in parts if part not in calls[:1]]
     first = parts[0]
-    waited = seconds(intervals.intersect(timeline.waiting, spans))
-    if waited >= _MOST * whole:
-        against = (
-            f"In {numbers.percent(waited / whole)} of the gaps the host waits for the device although nothing runs there: "
-            "operations may be missing in the trace.",
-        )
     where = site(timeline, first.node)
     evidence = item(
         timeline,
@@ -69,7 +72,34 @@ def _doing(timeline: TimelineFacts, spans: Intervals) -> tuple[Evidence | None, 
         how="union of the innermost ranges and calls inside the gaps, by name",
         where=where,
     )
-    return evidence, first, against
+    waited = seconds(intervals.intersect(timeline.waiting, spans))
+    against: tuple[str, ...] = ()
+    if waited >= _MOST * whole:
+        against = (
+            f"In {numbers.percent(min(waited / whole, 1.0))} of the gaps the host waits for the device although nothing runs there: "
+            "operations may be missing in the trace.",
+        )
+    return _Doing(where, first.short, evidence, against)
+
+
+def _sampled(facts: Facts) -> _Doing:
+    """Where the samples of the host are, which tell what it does but not when."""
+    untraced = "What the host does meanwhile was not traced."
+    hot = facts.hot_place(facts.time) if facts.has_host_time else None
+    if hot is None:
+        return _Doing(Place(), None, None, (untraced,))
+    name = str(hot.place.function)
+    part = hot.weight / facts.total
+    evidence = fact(
+        facts,
+        f"{name} has {numbers.percent(part)} of {facts.whole} of the host, over the whole recording.",
+        part,
+        unit="ratio",
+        subject=name,
+        how="time in and called by the function",
+        where=hot.place,
+    )
+    return _Doing(hot.place, name, evidence, ("Samples tell what the host does, but not that it does so in the gaps.",))
 
 
 def compilation(facts: Facts) -> Iterable[Draft]:
@@ -151,6 +181,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-allocation-in-loop")
     cost, share = gaps.seconds("allocation"), gaps.share("allocation")
     calls = timeline.count(HostCall.ALLOCATION)
+    number = gaps.allocations
     parts = _parts(timeline, gaps.spans("allocation"), LaneKind.API)
     place = site(timeline, parts[0].node) if parts else Place()
     yield Draft(
@@ -164,7 +195,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         evidence=(
             item(
                 timeline,
-                f"In calls that allocate or free memory the device is idle for {of_window(timeline, cost)}.",
+                f"In calls that allocate or free memory the device is idle for {of_window(timeline, cost)}, in {counted(number, 'gap')}.",
                 cost,
                 metric="host.time",
                 subject="allocation",
@@ -288,7 +319,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
                 how="union of launch calls inside the gaps",
             )
         )
-    doing, _, _ = _doing(timeline, spans)
+    doing = _doing(facts, timeline, spans).evidence
     if doing is not None:
         signs = 2
         evidence.append(doing)
@@ -385,52 +416,69 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if timeline is None or gaps is None:
         return
     entry = cause("gpu-idle-host-bound")
-    cost, share = gaps.seconds(*gaps.unclaimed), gaps.share(*gaps.unclaimed)
+    prepared = gaps.prepared_share
+    cost, share = gaps.seconds(*gaps.unclaimed), max(gaps.share(*gaps.unclaimed), prepared)
     if share < entry.threshold("min_share"):
         return
-    spans = gaps.spans(*gaps.unclaimed)
-    doing, first, against = _doing(timeline, spans)
-    place = site(timeline, first.node) if first else Place()
-    evidence = [
-        idle_fact(timeline),
-        item(
-            timeline,
-            f"{of_window(timeline, cost)[0].upper()}{of_window(timeline, cost)[1:]} of idle time in {counted(gaps.count(*gaps.unclaimed), 'gap')} "
-            "belong to the host's work.",
-            cost,
-            metric="gpu.time",
-            subject="gaps of the device",
-            how="idle time without what launches, waits, compiling and MPI explain",
-        ),
-    ]
-    if doing is not None:
-        evidence.append(doing)
-    while_ = f", most of the time in {first.short}" if first else ""
+    spans, early = gaps.spans(*gaps.unclaimed), seconds(timeline.preparing)
+    words = window_words(timeline)
+    evidence = [idle_fact(timeline)]
+    if prepared:
+        spans = intervals.union_of(spans, timeline.preparing)
+        cost += early * len(timeline.devices)
+        words = f"the {numbers.seconds(timeline.window + early)} of preparation and work"
+        evidence.append(
+            item(
+                timeline,
+                f"Before the first operation the program prepares for {numbers.seconds(early)}, calls of the runtime not counted.",
+                early,
+                metric="host.time",
+                subject="preparation",
+                how="named ranges before the first operation, without calls inside them",
+            )
+        )
+    elif cost < 0.95 * timeline.idle:
+        evidence.append(
+            item(
+                timeline,
+                f"{numbers.seconds(cost)} of it in {counted(gaps.count(*gaps.unclaimed), 'gap')} belong to the host's own work.",
+                cost,
+                metric="gpu.time",
+                subject="gaps of the device",
+                how="idle time without what launches, waits, compiling and MPI explain",
+            )
+        )
+    doing = _doing(facts, timeline, spans)
+    if doing.evidence is not None:
+        evidence.append(doing.evidence)
+    against, impact = doing.against, None
     # Ranks that wait for others in collectives win nothing from idle time of their own that goes.
-    waits = timeline.spent(LaneKind.COLLECTIVE)
+    waits, exposed = timeline.spent(LaneKind.COLLECTIVE), timeline.share(timeline.exposed(LaneKind.COLLECTIVE))
     nccl = cause("nccl-bound")
-    exposed = timeline.share(timeline.exposed(LaneKind.COLLECTIVE))
-    impact = None
     if waits >= nccl.threshold("dominant_part") * timeline.busy and exposed >= nccl.threshold("min_share"):
-        impact = min(share * entry.headroom, 0.9 * exposed * nccl.headroom)
+        impact = min(share * entry.headroom, _BEHIND * exposed * nccl.headroom)
         against = (
             *against,
-            f"The device spends {numbers.percent(min(waits / timeline.busy, 1.0))} of its busy time in collectives: a rank that waits for others "
-            "has time to spare.",
+            f"The device spends {numbers.percent(min(waits / timeline.busy, 1.0))} of its busy time in collectives: a rank that waits for "
+            "others has time to spare.",
         )
+    most = f", most of the time in {doing.name}" if doing.name else ""
     yield Draft(
         cause=entry.id,
-        where=place,
-        summary=f"The device is idle for {numbers.percent(share)} of {window_words(timeline)} while the host works{while_}.",
+        where=doing.where,
+        summary=f"The device is idle for {numbers.percent(share)} of {words} while the host works{most}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
-        signs=2 if first else 1,
+        signs=2 if doing.name else 1,
         against=against,
         impact=impact,
         samples=0,
     )
 
+
+#: A finding that another one explains stands behind it.
+_BEHIND = 0.9
 
 RULES = (compilation, allocation, communication, launching, synchronising, host_bound)

@@ -118,70 +118,63 @@ def _from_pinned(timeline: TimelineFacts, kind: LaneKind) -> tuple[str, ...]:
 
 
 def pageable(facts: Facts) -> Iterable[Draft]:
-    """Copies from or to host memory that is not pinned."""
+    """Copies from or to host memory that is not pinned, large enough for that to matter."""
     timeline = facts.timeline
     if timeline is None:
         return
     entry = cause("gpu-pageable-copies")
+    evidence: list[Evidence] = []
+    used: list[LaneKind] = []
+    cost = volume = spent = 0.0
     for kind, words in ((LaneKind.H2D, "from"), (LaneKind.D2H, "to")):
-        count, volume, spent, cost = timeline.pageable(kind)
-        if not count or volume / count < entry.threshold("min_mean_bytes") or not spent:
+        count, moved, lasted, exposed = timeline.pageable(kind)
+        if not count or moved / count < entry.threshold("min_mean_bytes") or not lasted:
             continue
-        share = timeline.share(cost)
-        if share < entry.threshold("min_share"):
-            continue
-        rate = volume / spent
-        place = copy_site(timeline, kind)
-        evidence = [
+        used.append(kind)
+        cost, volume, spent = cost + exposed, volume + moved, spent + lasted
+        evidence.append(
             item(
                 timeline,
-                f"{numbers.count(count)} copies {words} pageable memory move {numbers.size(volume)}, "
-                f"{numbers.size(rate)} a second.",
-                rate,
+                f"{counted(count, 'copy')} {words} pageable memory move {numbers.size(moved)} in {numbers.seconds(lasted)}, "
+                f"{numbers.size(moved / lasted)} a second.",
+                moved / lasted,
                 unit="bytes/s",
                 metric="gpu.copy.pageable.bytes",
-                subject="rate of pageable copies",
+                subject=f"rate of copies {words} pageable memory",
                 how="bytes / time of the copies whose host memory is pageable",
-                where=place,
-            ),
-            item(
-                timeline,
-                f"They run for {of_window(timeline, spent)}.",
-                spent,
-                metric="gpu.copy.time",
-                subject="pageable copies",
-                how="union of their intervals",
-            ),
-        ]
-        pinned = timeline.pageable(kind, pinned=True)
-        if pinned[1] > volume / 100 and pinned[2]:
+            )
+        )
+        _, pinned, pinned_time, _ = timeline.pageable(kind, pinned=True)
+        if pinned > moved / 100 and pinned_time:
             evidence.append(
                 item(
                     timeline,
-                    f"Pinned copies of the same direction reach {numbers.size(pinned[1] / pinned[2])} a second.",
-                    pinned[1] / pinned[2],
+                    f"Pinned copies of the same direction reach {numbers.size(pinned / pinned_time)} a second.",
+                    pinned / pinned_time,
                     unit="bytes/s",
                     metric="gpu.copy.time",
-                    subject="rate of pinned copies",
+                    subject=f"rate of copies {words} pinned memory",
                     how="bytes / time of the copies whose host memory is pinned",
                 )
             )
-        fast = rate >= entry.threshold("fast_rate")
-        yield Draft(
-            cause=entry.id,
-            where=place,
-            summary=f"Copies {words} pageable memory take {numbers.percent(share)} of {window_words(timeline)} at "
-            f"{numbers.size(rate)} a second.",
-            cost=cost,
-            share=share,
-            threshold=entry.threshold("min_share"),
-            evidence=tuple(evidence),
-            signs=2,
-            against=(f"{numbers.size(rate)} a second is near what the link moves; pinning would win little.",)
-            if fast
-            else (),
-            samples=0,
-        )
+    share = timeline.share(cost)
+    if not spent or share < entry.threshold("min_share"):
+        return
+    rate = volume / spent
+    near = f"{numbers.size(rate)} a second is near what the link moves; pinning would win little."
+    yield Draft(
+        cause=entry.id,
+        where=copy_site(timeline, *used),
+        summary=f"Copies from or to pageable memory take {numbers.percent(share)} of {window_words(timeline)} at "
+        f"{numbers.size(rate)} a second.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=tuple(evidence),
+        signs=2,
+        against=(near,) if rate >= entry.threshold("fast_rate") else (),
+        samples=0,
+    )
 
 
 def no_overlap(facts: Facts) -> Iterable[Draft]:
