@@ -10,33 +10,26 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from math import isfinite
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
-from chathpc.diagnosis.device import Kernel, dense, has, kernel_place
+from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.stall_samples import hottest_line, sampled_stalls
 from chathpc.profile import numbers
-from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.kernel_names import base_key, kernel_key
-from chathpc.profile.metric import Unit
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
-from chathpc.profile.tree import IntArray, NodeKind
+from chathpc.profile.tree import IntArray
 
 PREFIX = "gpu.kernel."
 #: Characters of a name in a sentence; those of templates fill a page.
 LONGEST_NAME = 60
 _STALL = "stall."
-#: Facts that profilers of time (HPCToolkit, Nsight Systems) tell of a launch as well; alone they are no counters.
-_LAUNCH_FACTS = frozenset(
-    PREFIX + name for name in ("blocks", "threads-per-block", "registers", "shared-memory-per-block", "occupancy")
-)
 #: So many stall reasons with a value are all that matter; of fewer the parts of the whole are not known.
 _ENOUGH_REASONS = 8
 
@@ -218,61 +211,3 @@ class Counted:
 #: Names that need no quotes in a shell or in a regular expression.
 _PLAIN = re.compile(r"\w+", re.ASCII)
 _MEAN = "mean over its launches, weighted with their time"
-
-
-def has_counters(profile: Profile) -> bool:
-    """True if the profile holds counters of kernels, not only facts about their launch."""
-    return any(name in COUNTERS and name not in _LAUNCH_FACTS and has(profile, name) for name in profile.metrics)
-
-
-def counted_kernels(profile: Profile) -> list[Counted]:
-    """The kernels with counters, the one with most time first. Those without time are left out, unless there is only one
-    in all, which then has share 1."""
-    if not has_counters(profile):
-        return []
-    tree = profile.tree
-    columns = {name: profile.exclusive(name) for name in COUNTERS if has(profile, name)}
-    nodes = sorted(
-        {
-            int(node)
-            for name, column in columns.items()
-            if name not in _LAUNCH_FACTS
-            for node in column.nodes.tolist()
-            if tree.kind[node] == NodeKind.GPU_KERNEL
-        }
-    )
-    time, launches = dense(profile, "gpu.kernel.time"), dense(profile, "gpu.kernel.count")
-    time = np.where(np.isfinite(time), np.maximum(time, 0.0), 0.0)
-    total = float(time.sum())
-    found = []
-    for node in nodes:
-        seconds = float(time[node : int(tree.end[node])].sum())
-        if (total > 0 and seconds == 0) or (total == 0 and len(nodes) > 1):
-            continue
-        values = {
-            name.removeprefix(PREFIX): value
-            for name, column in columns.items()
-            if (value := column.at(node)) is not None
-        }
-        found.append(
-            Counted(
-                profile, tree.function_name(node), node, seconds, float(launches[node : int(tree.end[node])].sum()),
-                seconds / total if total else 1.0, _plausible(profile, values),
-            )
-        )  # fmt: skip
-    return sorted(found, key=lambda kernel: (-kernel.seconds, kernel.name, kernel.node))
-
-
-def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float]:
-    """Values that can be: no infinities or negative numbers, percentages of at most 100."""
-    kept = {}
-    for name, value in values.items():
-        if isfinite(value) and value >= 0:
-            metric = profile.metrics.get(PREFIX + name)
-            kept[name] = min(value, 100.0) if metric is not None and metric.unit == Unit.PERCENT else _whole(value)
-    return kept
-
-
-def _whole(value: float) -> float:
-    """A mean of equal whole numbers is that number, whatever rounding the weights brought."""
-    return float(round(value)) if abs(value - round(value)) < 1e-9 * max(value, 1.0) else value

@@ -21,9 +21,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import LONGEST_NAME, Counted, counted_kernels, has_counters
+from chathpc.diagnosis.counted import LONGEST_NAME, Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import counted_kernels, has_counters
 from chathpc.diagnosis.rules import gpu_compute, gpu_launch, gpu_memory, gpu_traffic, gpu_warps
 from chathpc.diagnosis.rules.gpu_remarks import with_remarks
 from chathpc.diagnosis.rules.gpu_speed import low, near
@@ -61,7 +62,7 @@ _COMPUTE: tuple[Judge, ...] = (
 #: Findings that may stand beside another one, by the cause of that.
 _BESIDE: dict[str, tuple[Judge, ...]] = {
     "gpu-memory-latency": (gpu_launch.low_occupancy, *_WASTE, gpu_compute.divergence),
-    "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_compute.divergence),
+    "gpu-dependency-stall": (gpu_launch.low_occupancy, gpu_traffic.bank_conflicts, gpu_compute.divergence),
     "gpu-low-occupancy": (gpu_warps.waiting,),
     "gpu-small-grid": (gpu_launch.occupancy_of_one_wave,),
     "gpu-memory-bandwidth": (gpu_launch.low_occupancy,),

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import counted_kernels, has_counters
 from chathpc.diagnosis.device import Kernel, dense, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -27,11 +27,6 @@ _STALLS = {
     "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
     "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
 }
-
-
-def _counted(profile: Profile) -> frozenset[str]:
-    """Names of the kernels with counters: these say more than samples, and are judged by gpu_counters."""
-    return frozenset(kernel.name for kernel in counted_kernels(profile))
 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
@@ -59,7 +54,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     device = device_time(profile)
     everything = float(total_samples.sum())
     period = _period(profile)
-    counted = _counted(profile)
+    counted = counted_names(profile)
     for kernel in kernels(profile)[:8]:
         if kernel.name in counted:
             continue
@@ -136,7 +131,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
     if not device or "gpu.kernel.occupancy" not in profile.metrics:
         return
     column = profile.exclusive("gpu.kernel.occupancy")
-    counted = _counted(profile)
+    counted = counted_names(profile)
     for kernel in kernels(profile)[:8]:
         if kernel.name in counted:
             continue

@@ -19,7 +19,13 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
         kernel.get("shared-wavefronts"),
         kernel.get("excessive-wavefronts"),
     )
-    part = min(conflicts / wavefronts, 1.0) if conflicts is not None and wavefronts else excess
+    part = (
+        min(conflicts / wavefronts, 1.0)
+        if conflicts is not None and wavefronts
+        else excess
+        if excess is None
+        else min(excess, 1.0)
+    )
     if part is None or part < entry.threshold("min_conflicts"):
         return None
     waits = kernel.stalled("short-scoreboard", "mio-throttle")

@@ -1,0 +1,93 @@
+"""The kernels of a profile that have counters, read once for all rules."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from math import isfinite
+
+import numpy as np
+
+from chathpc.diagnosis.counted import PREFIX, Counted
+from chathpc.diagnosis.device import dense, has
+from chathpc.profile.gpu_counters import COUNTERS
+from chathpc.profile.metric import Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind
+
+#: Facts that profilers of time (HPCToolkit, Nsight Systems) tell of a launch as well; alone they are no counters.
+_LAUNCH_FACTS = frozenset(
+    PREFIX + name for name in ("blocks", "threads-per-block", "registers", "shared-memory-per-block", "occupancy")
+)
+
+
+def has_counters(profile: Profile) -> bool:
+    """True if the profile holds counters of kernels, not only facts about their launch."""
+    return any(name in COUNTERS and name not in _LAUNCH_FACTS and has(profile, name) for name in profile.metrics)
+
+
+def counted_names(profile: Profile) -> frozenset[str]:
+    """Names of the kernels with counters."""
+    return frozenset(profile.tree.function_name(node) for node in _facts_by_node(profile))
+
+
+def _facts_by_node(profile: Profile) -> dict[int, dict[str, float]]:
+    """Facts of each kernel that has more than those of its launch, by id without the prefix."""
+    if not has_counters(profile):
+        return {}
+    found: dict[int, dict[str, float]] = {}
+    more = set()
+    for identifier in COUNTERS:
+        if not has(profile, identifier):
+            continue
+        column = profile.exclusive(identifier)
+        for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True):
+            found.setdefault(node, {})[identifier.removeprefix(PREFIX)] = value
+        if identifier not in _LAUNCH_FACTS:
+            more.update(column.nodes.tolist())
+    kind = profile.tree.kind
+    return {node: found[node] for node in sorted(more) if kind[node] == NodeKind.GPU_KERNEL}
+
+
+def counted_kernels(profile: Profile) -> list[Counted]:
+    """The kernels with counters, the one with most time first. Those without time are left out, unless there is only one
+    in all, which then has share 1.
+    """
+    tree = profile.tree
+    facts = _facts_by_node(profile)
+    time = dense(profile, "gpu.kernel.time")
+    time = np.where(np.isfinite(time), np.maximum(time, 0.0), 0.0)
+    total = float(time.sum())
+    launches = dense(profile, "gpu.kernel.count")
+    found = []
+    for node, values in facts.items():
+        below = slice(node, int(tree.end[node]))
+        seconds = float(time[below].sum())
+        if (total > 0 and seconds <= 0) or (total == 0 and len(facts) > 1):
+            continue
+        found.append(
+            Counted(
+                profile=profile,
+                name=tree.function_name(node),
+                node=node,
+                seconds=seconds,
+                launches=float(launches[below].sum()),
+                share=min(seconds / total, 1.0) if total else 1.0,
+                values=_plausible(profile, values),
+            )
+        )
+    return sorted(found, key=lambda kernel: (-kernel.seconds, kernel.name, kernel.node))
+
+
+def _plausible(profile: Profile, values: Mapping[str, float]) -> dict[str, float]:
+    """Values that can be: no infinities or negative numbers, percentages of at most 100."""
+    kept = {}
+    for name, value in values.items():
+        if isfinite(value) and value >= 0:
+            metric = profile.metrics.get(PREFIX + name)
+            kept[name] = min(value, 100.0) if metric is not None and metric.unit == Unit.PERCENT else _whole(value)
+    return kept
+
+
+def _whole(value: float) -> float:
+    """A mean of equal whole numbers is that number, whatever rounding the weights brought."""
+    return float(round(value)) if abs(value - round(value)) < 1e-9 * max(value, 1.0) else value

@@ -1,0 +1,336 @@
+"""Launches that leave a device empty, arithmetic at its limit, and what warps wait for otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.rules.gpu_launch import lost_in_tail
+from chathpc.profile.remark import Device
+from tests.diagnosis.kernels import LATENCY, bare, causes, first, found, one, report, with_stalls
+from tests.diagnosis.parts import diagnosed, finding, statements
+
+# -- launch --------------------------------------------------------------------------------------------------
+
+
+def test_fewer_blocks_than_multiprocessors_are_a_small_grid() -> None:
+    diagnosis = diagnosed(
+        report(one(blocks=60, waves=0.075, sm_throughput=12, memory_throughput=9, achieved_occupancy=12))
+    )
+    small = finding(diagnosis, "gpu-small-grid")
+    assert diagnosis.verdict == "bottleneck"
+    assert (
+        diagnosis.headline
+        == "solve<float> is too small for the device: 60 blocks of 256 threads on 100 multiprocessors."
+    )
+    assert small.share == 1
+    assert small.headroom == 0.9  # 1 − 0.075 is more than is ever promised
+    assert statements(diagnosis, "gpu-small-grid")[:3] == [
+        "solve<float> runs 1.00 s in 1 launch, 100 % of the kernel time in the report.",
+        "Its grid has 60 blocks of 256 threads; the device has 100 multiprocessors.",
+        "That is 0.0750 of a wave: of the blocks that fit on the device at once.",
+    ]
+    assert len(diagnosis.findings) == 1
+
+
+@pytest.mark.parametrize(("blocks", "small"), [(99, True), (100, False)])
+def test_one_block_for_each_multiprocessor_is_no_small_grid_if_no_more_fit(blocks: float, small: bool) -> None:
+    kernel = one(blocks=blocks, waves=blocks / 100, sm_throughput=30, memory_throughput=20)
+    assert ("gpu-small-grid" in causes(kernel)) is small
+
+
+def test_a_busy_device_is_not_starved_whatever_its_grid() -> None:
+    assert causes(one(blocks=90, waves=0.9, sm_throughput=85, memory_throughput=20)) == ["gpu-compute-bound"]
+
+
+def test_one_block_is_small_on_any_device_and_says_so_without_any_other_counter() -> None:
+    small = first(bare(blocks=1, threads_per_block=10, limit_warps=64))
+    assert small.cause == "gpu-small-grid"
+    assert small.summary.endswith("Of its other properties a launch of one block tells nothing.")
+    assert small.against == ("How busy the device was in the kernel is not in the report.",)
+
+
+def test_a_short_single_block_is_no_more_than_its_launch_and_says_nothing_of_divergence() -> None:
+    diagnosis = diagnosed(
+        report(
+            one("kernel_a", 1.5e-6, blocks=1, threads_per_block=64, waves=0.003, sm_throughput=0.1, memory_throughput=1.2,
+                threads_per_instruction=16)
+        )
+    )  # fmt: skip
+    assert [each.cause for each in diagnosis.findings] == ["gpu-small-grid"]
+    assert "A launch runs 1.50 µs, which is about what launching it takes." in statements(diagnosis, "gpu-small-grid")
+
+
+def test_the_number_of_multiprocessors_may_come_from_the_device() -> None:
+    kernel = bare(blocks=60, sm_throughput=5, memory_throughput=5)
+    assert "gpu-small-grid" not in causes(kernel)
+    diagnosis = diagnose(report(kernel, devices={0: Device("GPU", multiprocessors=100)}))
+    assert [each.cause for each in diagnosis.findings] == ["gpu-small-grid"]
+    two = {0: Device("GPU", multiprocessors=100), 1: Device("other", multiprocessors=40)}
+    assert diagnose(report(kernel, devices=two)).findings == ()
+
+
+def test_many_small_kernels_are_one_finding() -> None:
+    kernels = [
+        one(f"step_{i}", 1e-3, blocks=1, waves=0.001, sm_throughput=0.1, memory_throughput=0.1) for i in range(4)
+    ]
+    (small,) = found(*kernels)
+    assert small.share == pytest.approx(1)
+    assert small.summary.endswith("(3 other kernels too, together 100 % of the kernel time.)")
+
+
+def test_part_of_a_wave_with_a_block_everywhere_comes_after_what_explains_more() -> None:
+    kernel = with_stalls(one(blocks=760, waves=0.95, **LATENCY), long_scoreboard=20)
+    assert causes(kernel) == ["gpu-memory-latency", "gpu-small-grid"]
+
+
+@pytest.mark.parametrize(("waves", "lost"), [(1.0, 0), (1.25, 0.375), (2.0, 0), (2.5, 1 / 6), (0.5, 0.5), (0.0, 0)])
+def test_what_a_part_filled_wave_loses(waves: float, lost: float) -> None:
+    assert lost_in_tail(waves) == pytest.approx(lost)
+
+
+@pytest.mark.parametrize(
+    ("waves", "tail"),
+    [(1.0, False), (1.01, True), (1.6, True), (1.61, False), (2.4, True), (2.41, False), (5.0, False), (5.1, False)],
+)
+def test_tails_are_reported_from_a_fifth_of_lost_places_on(waves: float, tail: bool) -> None:
+    kernel = one(waves=waves, sm_throughput=65, memory_throughput=20, occupancy=75, achieved_occupancy=55)
+    assert (causes(kernel)[0] == "gpu-tail-effect") is tail
+
+
+def test_a_tail_says_what_is_lost_and_doubts_itself_where_occupancy_does_not_fall() -> None:
+    short = first(one(waves=1.25, sm_throughput=65, memory_throughput=20, occupancy=75, achieved_occupancy=50))
+    full = first(one(waves=1.25, sm_throughput=65, memory_throughput=20, occupancy=75, achieved_occupancy=74))
+    assert short.headroom == full.headroom == pytest.approx(0.375)
+    assert short.against == ()
+    assert full.against == ("The achieved occupancy is as high as the theoretical one, so the tail is short.",)
+    assert short.confidence > full.confidence
+
+
+def test_a_unit_at_its_limit_has_no_tail_worth_naming() -> None:
+    assert causes(one(waves=1.25, sm_throughput=20, memory_throughput=85, dram_throughput=85)) == [
+        "gpu-memory-bandwidth"
+    ]
+
+
+# -- compute -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("facts", "busy"),
+    [
+        ({"sm_throughput": 80.0, "pipe_alu": 10.0}, True),
+        ({"sm_throughput": 66.0, "pipe_alu": 66.0}, True),
+        ({"sm_throughput": 66.0, "pipe_alu": 40.0}, False),
+        ({"sm_throughput": 66.0, "pipe_alu": 40.0, "issue_active": 70.0}, True),
+        ({"sm_throughput": 66.0}, True),
+        ({"sm_throughput": 59.9}, False),
+    ],
+)  # fmt: skip
+def test_arithmetic_is_the_limit_if_a_pipe_or_the_schedulers_are_busy(facts: dict[str, float], busy: bool) -> None:
+    assert ("gpu-compute-bound" in causes(one(memory_throughput=20, **facts))) is busy
+
+
+def test_a_queue_before_a_pipe_tells_it_even_at_half_of_the_peak() -> None:
+    kernel = with_stalls(one(sm_throughput=50, memory_throughput=10), math_pipe_throttle=10)
+    assert causes(kernel) == ["gpu-compute-bound"]
+
+
+def test_the_limit_of_a_pipe_names_the_pipe() -> None:
+    limit = first(one(sm_throughput=90, memory_throughput=10, pipe_fma=90, pipe_alu=30, pipe_lsu=99))
+    assert limit.summary == "solve<float> is at the limit of its FMA (single precision) pipe: 90.0 % of the peak."
+    assert limit.headroom == pytest.approx(0.1)
+
+
+def test_without_pipes_the_next_measurement_asks_for_them() -> None:
+    limit = first(one(sm_throughput=90, memory_throughput=10))
+    assert limit.next_measurement is not None
+    assert "--section ComputeWorkloadAnalysis" in limit.next_measurement
+    assert "-k regex:solve " in limit.next_measurement
+
+
+@pytest.mark.parametrize(("used", "double"), [(60, True), (59.9, False)])
+def test_the_fp64_pipe_is_the_limit_if_it_is_the_busiest(used: float, double: bool) -> None:
+    kernel = one(
+        sm_throughput=85, memory_throughput=10, pipe_fp64=used, pipe_fma=5, peak_flops_fp32=64e12, peak_flops_fp64=1e12
+    )
+    assert (first(kernel).cause == "gpu-fp64-bound") is double
+
+
+def test_full_rate_units_for_double_precision_speak_against_it() -> None:
+    fast = first(
+        one(
+            sm_throughput=85, memory_throughput=10, pipe_fp64=85, pipe_fma=5, peak_flops_fp32=2e12, peak_flops_fp64=1e12
+        )
+    )
+    assert fast.against == ("The device has full-rate units for double precision.",)
+
+
+def test_the_roofline_tells_double_precision_without_pipes() -> None:
+    kernel = one(sm_throughput=85, memory_throughput=10, flops_fp64=0.9e12, peak_flops_fp64=1e12)
+    assert first(kernel).cause == "gpu-fp64-bound"
+
+
+PRODUCT = {"sm_throughput": 85.0, "memory_throughput": 30.0, "pipe_fma": 85.0}
+
+
+def test_a_matrix_product_without_the_tensor_pipe_is_told_by_its_name_and_pipes() -> None:
+    name = "void sgemm_tiled<64>(float*, float const*, float const*, int)"
+    assert first(one(name, **PRODUCT, pipe_tensor=0.0, flops_fp32=9e12)).cause == "gpu-tensor-cores-unused"
+    assert first(one(name, **PRODUCT, pipe_tensor=1.0)).cause == "gpu-compute-bound"
+    assert first(one(name, **PRODUCT)).cause == "gpu-compute-bound"
+    assert first(one("void stencil(float*)", **PRODUCT, pipe_tensor=0.0)).cause == "gpu-compute-bound"
+    assert first(one(name, **PRODUCT, pipe_tensor=0.0, flops_tensor=1e12)).cause == "gpu-compute-bound"
+
+
+@pytest.mark.parametrize("name", ["convert_f16", "reconvolve_indices", "gemvish_no", "conveyor"])
+def test_other_names_are_no_matrix_products(name: str) -> None:
+    assert first(one(name, **PRODUCT, pipe_tensor=0.0)).cause == "gpu-compute-bound"
+
+
+def test_half_precision_outside_the_tensor_pipe_is_the_stronger_sign() -> None:
+    half = first(one("hgemm", **PRODUCT, pipe_tensor=0.0, flops_fp16=9e12, flops_fp32=1e9))
+    single = first(one("sgemm", **PRODUCT, pipe_tensor=0.0, flops_fp32=9e12))
+    assert half.against == ()
+    assert half.confidence > single.confidence
+
+
+@pytest.mark.parametrize(("threads", "diverges"), [(20, True), (20.1, False), (32, False)])
+def test_divergence_counts_below_20_threads_of_32(threads: float, diverges: bool) -> None:
+    kernel = one(sm_throughput=70, memory_throughput=10, pipe_alu=70, threads_per_instruction=threads)
+    assert (first(kernel).cause == "gpu-divergence") is diverges
+
+
+def test_blocks_of_part_of_a_warp_do_not_diverge() -> None:
+    kernel = one(sm_throughput=70, memory_throughput=10, pipe_alu=70, threads_per_instruction=16, threads_per_block=16)
+    assert first(kernel).cause == "gpu-compute-bound"
+
+
+# -- latency -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("cycles", "cause"),
+    [
+        ({"long_scoreboard": 20.0}, "gpu-memory-latency"),
+        ({"lg_throttle": 20.0}, "gpu-memory-latency"),
+        ({"barrier": 20.0}, "gpu-barrier-stall"),
+        ({"wait": 10.0, "short_scoreboard": 9.0}, "gpu-dependency-stall"),
+        ({"no_instruction": 20.0}, "gpu-instruction-fetch"),
+    ],
+)  # fmt: skip
+def test_what_warps_wait_for_most_is_the_cause(cycles: dict[str, float], cause: str) -> None:
+    kernel = with_stalls(one(**LATENCY), **cycles)
+    diagnosis = diagnosed(report(kernel))
+    assert [each.cause for each in diagnosis.findings] == [cause]
+    assert diagnosis.findings[0].headroom == pytest.approx(0.7)  # no more than the memory system has left
+
+
+def test_a_barrier_wait_names_its_part_of_the_cycles() -> None:
+    diagnosis = diagnosed(report(with_stalls(one(**LATENCY), barrier=18.4)))
+    assert (
+        "Between two instructions a warp waits 92.0 % of the 20.0 cycles for other warps at a barrier."
+        in statements(diagnosis, "gpu-barrier-stall")
+    )
+
+
+def test_the_time_in_which_a_warp_may_issue_is_no_waiting() -> None:
+    kernel = with_stalls(one(**LATENCY), not_selected=100.0, wait=10.0)
+    assert "gpu-dependency-stall" not in causes(kernel)
+
+
+@pytest.mark.parametrize("reached", [60.0, 79.9])
+def test_waiting_for_memory_is_no_latency_if_memory_is_used(reached: float) -> None:
+    kernel = with_stalls(one(sm_throughput=20, memory_throughput=reached, dram_throughput=reached), long_scoreboard=20)
+    assert first(kernel).cause == "gpu-memory-bandwidth"
+
+
+def test_barriers_hold_up_even_a_kernel_that_uses_memory_for_two_thirds() -> None:
+    kernel = with_stalls(one(sm_throughput=20, memory_throughput=66, dram_throughput=66), barrier=20)
+    assert first(kernel).cause == "gpu-barrier-stall"
+
+
+def test_spread_accesses_are_why_memory_is_slow() -> None:
+    kernel = with_stalls(one(**LATENCY, excessive_sectors=0.8), long_scoreboard=20)
+    assert causes(kernel) == ["gpu-uncoalesced-access"]
+
+
+def test_a_little_spread_comes_after_the_latency() -> None:
+    kernel = with_stalls(one(**LATENCY, excessive_sectors=0.31), long_scoreboard=20)
+    assert causes(kernel) == ["gpu-memory-latency", "gpu-uncoalesced-access"]
+
+
+LIMITS = {"limit_registers": 2.0, "limit_shared_memory": 8.0, "limit_warps": 8.0, "limit_blocks": 32.0}
+
+
+def test_low_occupancy_is_first_where_memory_is_not_clearly_busier() -> None:
+    kernel = with_stalls(
+        one(sm_throughput=30, memory_throughput=32, occupancy=25, achieved_occupancy=24, **LIMITS), long_scoreboard=20
+    )
+    low, latency = found(kernel)
+    assert (low.cause, latency.cause) == ("gpu-low-occupancy", "gpu-memory-latency")
+    assert low.summary.endswith("25.0 % of what fits, limited by registers.")
+    assert latency.weight < low.weight
+
+
+@pytest.mark.parametrize(("occupancy", "low"), [(50.0, True), (50.1, False)])
+def test_occupancy_is_low_up_to_a_half(occupancy: float, low: bool) -> None:
+    kernel = with_stalls(one(sm_throughput=30, memory_throughput=32, occupancy=occupancy, **LIMITS), long_scoreboard=20)
+    assert ("gpu-low-occupancy" in causes(kernel)) is low
+
+
+def test_all_equally_low_limits_are_named_with_their_remedies() -> None:
+    limits = {**LIMITS, "limit_shared_memory": 2.0}
+    low = first(with_stalls(one(sm_throughput=30, memory_throughput=32, occupancy=25, **limits), long_scoreboard=20))
+    assert low.summary.endswith("limited by registers and shared memory.")
+    assert "__launch_bounds__" in low.advice[0]
+    assert "__shared__" in low.advice[1]
+
+
+def test_blocks_of_one_warp_are_limited_by_their_number() -> None:
+    limits = {"limit_registers": 40.0, "limit_shared_memory": 100.0, "limit_warps": 64.0, "limit_blocks": 32.0}
+    kernel = one(sm_throughput=40, memory_throughput=42, occupancy=50, threads_per_block=32, **limits)
+    low = first(with_stalls(kernel, long_scoreboard=20))
+    assert low.cause == "gpu-low-occupancy"
+    assert low.advice[0].startswith("Launch blocks of 128 threads")
+
+
+def test_occupancy_is_no_matter_where_barriers_or_pipes_are_the_limit() -> None:
+    low = {"occupancy": 25.0, **LIMITS}
+    assert causes(with_stalls(one(**LATENCY, **low), barrier=20)) == ["gpu-barrier-stall"]
+    assert causes(one(sm_throughput=90, memory_throughput=10, **low)) == ["gpu-compute-bound"]
+    assert causes(one(sm_throughput=10, memory_throughput=90, dram_throughput=90, **low)) == ["gpu-memory-bandwidth"]
+
+
+def test_without_stall_reasons_a_busier_memory_is_only_probable() -> None:
+    diagnosis = diagnosed(report(one(sm_throughput=46, memory_throughput=46)))
+    (latency,) = diagnosis.findings
+    assert latency.cause == "gpu-memory-latency"
+    assert "probably of memory" in latency.summary
+    assert latency.against == ("What the warps wait for was not collected: it may be barriers or earlier results.",)
+    assert latency.next_measurement is not None
+    assert "--section WarpStateStats" in latency.next_measurement
+
+
+def test_samples_of_warps_stand_in_for_stall_counters_and_name_the_line() -> None:
+    samples = {
+        ("solve.cu", 12): {"gpu.instructions": 700.0, "gpu.stall.any": 690.0, "gpu.stall.barrier": 650.0},
+        ("solve.cu", 20): {"gpu.instructions": 300.0, "gpu.stall.any": 200.0, "gpu.stall.memory": 200.0},
+    }
+    diagnosis = diagnosed(report(replace(one(**LATENCY), samples=samples)))
+    barrier = finding(diagnosis, "gpu-barrier-stall")
+    assert barrier.where.short == "solve.cu:12"
+    assert "solve.cu:12 has 100 % of the samples of the kernel's lines." in statements(diagnosis, "gpu-barrier-stall")
+    few = {place: {name: value / 20 for name, value in values.items()} for place, values in samples.items()}
+    assert causes(replace(one(sm_throughput=5, memory_throughput=5), samples=few)) == []
+
+
+def test_the_hot_line_is_that_of_the_waiting_not_of_all_samples() -> None:
+    samples = {
+        ("solve.cu", 3): {"gpu.instructions": 900.0, "gpu.stall.any": 100.0},
+        ("solve.cu", 4): {"gpu.instructions": 100.0, "gpu.stall.any": 90.0, "gpu.stall.memory": 60.0},
+    }
+    latency = first(replace(with_stalls(one(**LATENCY), long_scoreboard=20), samples=samples))
+    assert latency.where.short == "solve.cu:4"

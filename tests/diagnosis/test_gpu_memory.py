@@ -1,0 +1,161 @@
+"""Kernels that memory limits: its rate, and what makes them move or split too much."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.diagnosis.kernels import LATENCY, causes, first, one, report, with_stalls
+from tests.diagnosis.parts import diagnosed, statements
+
+# -- memory --------------------------------------------------------------------------------------------------
+
+
+def test_device_memory_at_its_limit_has_little_headroom_and_is_healthy() -> None:
+    kernel = one(
+        sm_throughput=18,
+        memory_throughput=96,
+        dram_throughput=96,
+        l2_throughput=30,
+        dram_rate=960e9,
+        peak_dram_rate=1e12,
+    )
+    diagnosis = diagnosed(report(kernel))
+    (limit,) = diagnosis.findings
+    assert (limit.cause, limit.headroom) == ("gpu-memory-bandwidth", pytest.approx(0.04))
+    assert (
+        limit.summary
+        == "solve<float> is at the limit of device memory, 96.0 % of the peak: only moving fewer bytes makes it faster."
+    )
+    assert diagnosis.verdict == "healthy"
+    assert "It moves 960 GB a second of at most 1.00 TB." in statements(diagnosis, "gpu-memory-bandwidth")
+
+
+@pytest.mark.parametrize(
+    ("reached", "cause", "doubts"),
+    [(80, "gpu-memory-bandwidth", 0), (79.9, "gpu-memory-bandwidth", 1), (60, "gpu-memory-bandwidth", 1)],
+)
+def test_from_60_percent_memory_is_near_and_from_80_at_its_limit(reached: float, cause: str, doubts: int) -> None:
+    limit = first(one(sm_throughput=20, memory_throughput=reached, dram_throughput=reached, l2_throughput=20))
+    assert (limit.cause, len(limit.against)) == (cause, doubts)
+    assert ("at the limit" in limit.summary) is (doubts == 0)
+
+
+def test_a_cache_at_its_limit_is_named_and_leaves_headroom() -> None:
+    limit = first(one(sm_throughput=30, memory_throughput=90, dram_throughput=10, l2_throughput=90))
+    assert limit.summary == "solve<float> is at the limit of the L2 cache, 90.0 % of the peak."
+    assert limit.headroom == 0.3
+    assert "float4" in limit.advice[0]
+
+
+BUSY = {"sm_throughput": 20.0, "memory_throughput": 85.0, "dram_throughput": 70.0, "l2_throughput": 85.0}
+
+
+@pytest.mark.parametrize(("sectors", "spread"), [(4, False), (8, False), (8.1, True), (32, True)])
+def test_sectors_per_request_tell_uncoalesced_accesses(sectors: float, spread: bool) -> None:
+    found_ = first(one(**BUSY, sectors_per_request_global_load=sectors))
+    assert (found_.cause == "gpu-uncoalesced-access") is spread
+
+
+def test_up_to_16_sectors_may_be_wide_elements() -> None:
+    wide = first(one(**BUSY, sectors_per_request_global_load=16))
+    certain = first(one(**BUSY, sectors_per_request_global_load=17))
+    assert any("8 or 16 bytes" in text for text in wide.against)
+    assert certain.against == ()
+    assert wide.headroom < certain.headroom
+
+
+@pytest.mark.parametrize(("excess", "spread"), [(0.0, False), (0.29, False), (0.3, True), (0.875, True)])
+def test_excess_sectors_decide_whatever_the_sectors_per_request(excess: float, spread: bool) -> None:
+    limit = first(one(**BUSY, sectors_per_request_global_load=16, excessive_sectors=excess))
+    assert limit.cause == ("gpu-uncoalesced-access" if spread else "gpu-memory-bandwidth")
+    if spread:
+        assert limit.headroom == pytest.approx(excess * 0.85)
+
+
+def test_spread_accesses_do_not_matter_to_a_kernel_that_computes() -> None:
+    assert causes(one(sm_throughput=85, memory_throughput=20, excessive_sectors=0.8)) == ["gpu-compute-bound"]
+
+
+L1_FULL = {
+    "sm_throughput": 7.0,
+    "memory_throughput": 99.0,
+    "l1_throughput": 99.5,
+    "l1_data_pipe": 99.0,
+    "dram_throughput": 0.1,
+    "l2_throughput": 5.0,
+}
+
+
+def test_a_full_data_pipe_with_few_instructions_asks_for_the_memory_tables() -> None:
+    limit = first(one(**L1_FULL))
+    assert limit.cause == "gpu-uncoalesced-access"
+    assert "or bank conflicts; memory tables would tell which" in limit.summary
+    assert len(limit.against) == 1
+    assert limit.next_measurement is not None
+    assert limit.next_measurement.startswith(
+        "ncu --section MemoryWorkloadAnalysis_Tables --section SourceCounters -k regex:solve -c 3 ./app ("
+    )
+
+
+def test_without_shared_memory_it_can_only_be_uncoalesced() -> None:
+    limit = first(one(**L1_FULL, shared_memory_per_block=0))
+    assert limit.summary.endswith("its accesses are uncoalesced.")
+    assert limit.against == ()
+
+
+def test_a_full_data_pipe_with_tables_is_decided_by_them() -> None:
+    tables = {"bank_conflicts": 9e6, "shared_wavefronts": 1e7, "sectors_per_request_global_load": 4.0}
+    assert first(one(**L1_FULL, **tables)).cause == "gpu-shared-bank-conflicts"
+    clean = {**tables, "bank_conflicts": 0.0}
+    assert first(one(**L1_FULL, **clean)).cause == "gpu-memory-bandwidth"
+
+
+def test_many_narrow_loads_fill_the_l1_cache_without_being_split() -> None:
+    limit = first(
+        one(
+            sm_throughput=91,
+            memory_throughput=91,
+            l1_throughput=93,
+            l1_data_pipe=46,
+            dram_throughput=1,
+            l2_throughput=5,
+        )
+    )
+    assert (limit.cause, limit.where.kernel) == ("gpu-memory-bandwidth", "void solve<float>(float*, int)")
+
+
+@pytest.mark.parametrize(("part", "conflicts"), [(0.29, False), (0.3, True)])
+def test_bank_conflicts_count_from_three_of_ten_wavefronts_on(part: float, conflicts: bool) -> None:
+    kernel = with_stalls(
+        one(**LATENCY, bank_conflicts=part * 1e6, shared_wavefronts=1e6), mio_throttle=10, short_scoreboard=10
+    )
+    assert ("gpu-shared-bank-conflicts" in causes(kernel)) is conflicts
+
+
+def test_bank_conflicts_are_first_where_they_explain_most_of_the_waiting() -> None:
+    kernel = with_stalls(
+        one(**LATENCY, bank_conflicts=9e5, shared_wavefronts=1e6), mio_throttle=10, short_scoreboard=10
+    )
+    assert causes(kernel) == ["gpu-shared-bank-conflicts"]
+
+
+def test_bank_conflicts_that_nobody_waits_for_are_no_finding() -> None:
+    kernel = with_stalls(one(**LATENCY, bank_conflicts=9e5, shared_wavefronts=1e6), barrier=20)
+    assert causes(kernel) == ["gpu-barrier-stall"]
+
+
+def test_excess_wavefronts_stand_in_for_counted_conflicts() -> None:
+    kernel = with_stalls(one(**LATENCY, excessive_wavefronts=0.9), mio_throttle=20)
+    assert first(kernel).cause == "gpu-shared-bank-conflicts"
+
+
+@pytest.mark.parametrize(("moved", "spills"), [(4.9e4, False), (5e4, True)])
+def test_local_memory_counts_from_one_of_twenty_instructions_on(moved: float, spills: bool) -> None:
+    kernel = one(**BUSY, local_loads=moved / 2, local_stores=moved / 2, instructions=1e6)
+    assert (first(kernel).cause == "gpu-register-spill") is spills
+
+
+def test_few_registers_speak_for_local_arrays() -> None:
+    spill = first(one(**BUSY, local_loads=1e6, instructions=4e6))
+    assert spill.against == ("It uses few registers: local arrays with computed indices lie in local memory, too.",)
+    assert first(one(**{**BUSY, "registers": 255.0}, local_loads=1e6, instructions=4e6)).against == ()
