@@ -35,6 +35,13 @@ _COPY_METRICS = {
     LaneKind.H2D: "gpu.copy.h2d", LaneKind.D2H: "gpu.copy.d2h", LaneKind.D2D: "gpu.copy.d2d", LaneKind.P2P: "gpu.copy.p2p",
     LaneKind.UNIFIED: "gpu.copy.unified",
 }  # fmt: skip
+#: Launch facts, the columns they are made of, and how.
+_LAUNCH_COLUMNS = {
+    "gpu.kernel.blocks": (("gridX", "gridY", "gridZ"), np.multiply),
+    "gpu.kernel.threads-per-block": (("blockX", "blockY", "blockZ"), np.multiply),
+    "gpu.kernel.registers": (("registersPerThread",), np.multiply),
+    "gpu.kernel.shared-memory-per-block": (("staticSharedMemory", "dynamicSharedMemory"), np.add),
+}
 #: srcKind, dstKind of host memory that is not pinned (ENUM_CUDA_MEM_KIND).
 PAGEABLE = 0
 #: syncType of a wait of a stream for an event: the host does not wait.
@@ -196,7 +203,8 @@ class DeviceReader:
         """Kernels, with their launch configurations."""
         table = "CUPTI_ACTIVITY_KIND_KERNEL"
         name = next((c for c in ("demangledName", "shortName", "mangledName") if self.database.has(table, c)), None)
-        operations = None if name is None else self._operations(table, (name,))
+        launch = tuple(column for columns, _ in _LAUNCH_COLUMNS.values() for column in columns)
+        operations = None if name is None else self._operations(table, (name,), launch)
         if operations is None or name is None:
             return
         self.assembly.seen.add("kernels")
@@ -217,29 +225,23 @@ class DeviceReader:
         else:
             self._lane(LaneKind.COMPUTE, operations, node)
         del time, names
-        self._launch_facts(table, node, operations)
+        self._launch_facts(node, operations)
 
-    def _launch_facts(self, table: str, node: Int32Array, operations: Operations) -> None:
+    def _launch_facts(self, node: Int32Array, operations: Operations) -> None:
         """Means of the launch configuration over the launches of each node."""
         low = int(node.min())
-        count = np.bincount(node - low)
+        index = node - low
+        count = np.bincount(index)
         used = np.flatnonzero(count)
         place = np.zeros(len(count), dtype=np.int32)
-        place[node - low] = operations.place
-        for metric, names, product in (
-            ("gpu.kernel.blocks", ("gridX", "gridY", "gridZ"), True),
-            ("gpu.kernel.threads-per-block", ("blockX", "blockY", "blockZ"), True),
-            ("gpu.kernel.registers", ("registersPerThread",), True),
-            ("gpu.kernel.shared-memory-per-block", ("staticSharedMemory", "dynamicSharedMemory"), False),
-        ):
-            found = rows(self.database, table, ("start", "end", *names))
-            if found is None:
+        place[index] = operations.place
+        for metric, (names, combine) in _LAUNCH_COLUMNS.items():
+            if not all(name in operations.table for name in names):
                 continue
-            found, _ = usable(found)
-            amount = found[names[0]].astype(np.float64)
+            amount = operations.table.take(names[0]).astype(np.float64)
             for other in names[1:]:
-                amount = amount * found[other] if product else amount + found[other]
-            means = np.bincount(node - low, weights=amount, minlength=len(count))[used] / count[used]
+                combine(amount, operations.table.take(other), out=amount)
+            means = np.bincount(index, weights=amount, minlength=len(count))[used] / count[used]
             self.assembly.add(metric, (used + low).astype(np.int32), place[used], means)
 
     def copies(self) -> None:

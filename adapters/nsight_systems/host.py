@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.nsight_systems.assembly import Assembly, RawLane
+from chathpc.adapters.nsight_systems.bulk import nest_all
 from chathpc.adapters.nsight_systems.chains import PROFILER, put_below
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array, by_group, encode
 from chathpc.adapters.nsight_systems.sources import PROCESS_BITS, Events, Samples
-from chathpc.adapters.nsight_systems.spans import Nesting, nest
+from chathpc.adapters.nsight_systems.spans import Nesting, Spans
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
 
@@ -61,15 +62,14 @@ class _Spans:
         self.threads_of = [np.searchsorted(threads.ids, events.tid).astype(np.int32) for events in sources]
         for events in sources:
             events.tid = np.zeros(0, dtype=np.int64)
-        starts, ends = [events.start for events in sources], [events.end for events in sources]
-        thread_of = list(self.threads_of)
+        spans = [
+            Spans(thread, events.start, events.end) for thread, events in zip(self.threads_of, sources, strict=True)
+        ]
         if samples is not None:
-            starts.append(samples.time)
-            ends.append(samples.time)
-            thread_of.append(np.searchsorted(threads.ids, samples.tid).astype(np.int32))
+            spans.append(Spans(np.searchsorted(threads.ids, samples.tid).astype(np.int32), samples.time, samples.time))
         self.count = edges[-1]
-        self.thread = _joined(thread_of)
-        self.nesting: Nesting = nest(self.thread, _joined(starts), _joined(ends))
+        self.thread = _joined([source.thread for source in spans])
+        self.nesting: Nesting = nest_all(spans)
         self.kind = np.concatenate(
             [np.full(len(e), e.kind, dtype=np.uint8) for e in sources] or [np.zeros(0, np.uint8)]
         )

@@ -2,12 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Spans:
+    """Spans of one source: the thread (numbers from 0), begin and end of each."""
+
+    thread: Int32Array
+    start: Int64Array
+    end: Int64Array
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+
+@dataclass(frozen=True, slots=True)
+class Axis:
+    """One axis of time on which the threads lie one behind the other, each `span` long from time `first` on."""
+
+    first: int
+    span: int
+    threads: int
+
+    @classmethod
+    def of(cls, sources: Sequence[Spans]) -> Axis:
+        """The axis that holds all spans; OverflowError if they are centuries."""
+        real = [source for source in sources if len(source)]
+        first, last = min(int(s.start.min()) for s in real), max(int(s.end.max()) for s in real)
+        threads = max(int(source.thread.max()) + 1 for source in real)
+        if (last - first + 1) * threads >= 2**62:
+            raise OverflowError("the times of all threads do not fit one axis")
+        return cls(first, last - first + 1, threads)
+
+    def keys(self, spans: Spans) -> tuple[Int64Array, Int64Array]:
+        """Where the spans begin and end on the axis."""
+        if self.threads == 1:
+            return spans.start, spans.end
+        shift = spans.thread.astype(np.int64)
+        shift *= self.span
+        shift -= self.first
+        return spans.start + shift, spans.end + shift
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +74,8 @@ def nest(thread: Int32Array, start: Int64Array, end: Int64Array) -> Nesting:
     if n == 0:
         nothing = np.zeros(0, dtype=np.int32)
         return Nesting(nothing, nothing, np.zeros(0, dtype=np.int64))
-    key, stop = _one_axis(thread, start, end)
+    spans = Spans(thread, start, end)
+    key, stop = Axis.of([spans]).keys(spans)
     order = _outer_first(key, stop)
     if order is not None:
         key, stop = key[order], stop[order]
@@ -80,16 +122,6 @@ def _as_given(order: NDArray[np.intp], parent: Int64Array, depth: Int64Array, ow
     depths[order] = depth
     owns[order] = own
     return Nesting(parents, depths, owns)
-
-
-def _one_axis(thread: Int32Array, start: Int64Array, end: Int64Array) -> tuple[Int64Array, Int64Array]:
-    """Times moved so that the threads lie one behind the other."""
-    first, last, threads = int(start.min()), int(end.max()), int(thread.max()) + 1
-    span = last - first + 1
-    if span * threads < 2**62:
-        shift = thread.astype(np.int64) * span - first
-        return start + shift, end + shift
-    raise OverflowError("the times of all threads do not fit one axis")
 
 
 def _outer_first(key: Int64Array, stop: Int64Array) -> NDArray[np.intp] | None:
