@@ -16,6 +16,7 @@ from chathpc.adapters.nsight_compute.facts import SOURCES, facts
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report
 from chathpc.adapters.nsight_compute.located import PERIOD, located_metrics, located_values
 from chathpc.adapters.nsight_compute.remarks import TOOL, remarks_of
+from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
@@ -135,7 +136,13 @@ class _Assembly:
 
 
 def profile_of(parts: Sequence[Part], path: Path) -> Profile:
-    """One profile of the launches in all `parts`; `path` is what the user gave."""
+    """One profile of the launches in all `parts`; `path` is what the user gave. AdapterError if there is no launch."""
+    if not any(part.report.launches for part in parts):
+        raise AdapterError(
+            "no kernel launch in it: nothing was profiled",
+            path=path,
+            hint="Check the filters of ncu (--kernel-name, --launch-skip, --nvtx-include), and --target-processes all.",
+        )
     assembly = _Assembly(parts)
     builder, groups = assembly.builder, list(assembly.groups.values())
     sources: dict[str, str] = {}
@@ -150,7 +157,7 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
             sources[identifier] = SOURCES[identifier]
         assembly.instructions(group)
     metrics = _metrics(assembly.measured, sources)
-    tree, values, place = builder.finish(metrics.values(), max(len(assembly.locations), 1))
+    tree, values, place = builder.finish(metrics.values(), len(assembly.locations))
     launches = [launch for group in groups for launch in group.launches]
     exported = any(part.report.exported for part in parts)
     averaged = any(len(group.launches) > 1 or group.launches[0].count > 1 for group in groups)
@@ -195,8 +202,6 @@ def _metrics(measured: Collection[str], sources: Mapping[str, str]) -> dict[str,
 
 
 def _where(places: Sequence[tuple[int, int, int]]) -> Locations:
-    if not places:
-        return Locations.single()
     columns = np.array(places, dtype=np.int64).T
     return Locations.of(len(places), rank=columns[0], gpu_context=columns[1], stream=columns[2])
 

@@ -26,8 +26,6 @@ def lacking(metrics: Collection[str], launches: Sequence[Launch], *, lines: bool
 
 def insufficient(launches: Sequence[Launch]) -> str:
     """Why nothing can be concluded, as a sentence; empty if something can."""
-    if not launches:
-        return "The report holds no kernel launch: nothing was profiled."
     if all(launch.failed for launch in launches):
         count = "the one kernel launch" if len(launches) == 1 else f"the {len(launches)} kernel launches"
         return f"Profiling failed: no counter of {count} in the report has a value."
@@ -44,8 +42,7 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
     """What the report cannot tell, as sentences; `averaged` if entries stand for several launches each."""
     if "gpu.kernel.time" in metrics:
         yield CLOCKS
-    if launches:
-        yield CHOSEN
+    yield CHOSEN
     failed = [launch for launch in launches if launch.failed]
     if failed and len(failed) < len(launches):
         yield (
@@ -55,7 +52,7 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
     untimed = [launch for launch in launches if launch.seconds is None and not launch.failed]
     if untimed:
         yield f"No time was measured for {len(untimed)} of {len(launches)} launches: {_names(launch.kernel for launch in untimed)}."
-    if launches and "gpu.kernel.sm-throughput" not in metrics and "gpu.kernel.memory-throughput" not in metrics:
+    if "gpu.kernel.sm-throughput" not in metrics and "gpu.kernel.memory-throughput" not in metrics:
         known = "times and launch configurations" if "gpu.kernel.time" in metrics else "launch configurations"
         yield f"The report has no utilisation of multiprocessors or memory: beyond chosen counters only {known} can be used."
     if any(launch.kind not in (0, 4) for launch in launches):

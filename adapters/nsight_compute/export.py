@@ -123,8 +123,9 @@ def read_export(path: Path) -> Report:
             _take_wide(row, header, cells, units[table], numerals)
         else:
             _take_long(row, header, cells, numerals)
-    if not headers:
-        raise AdapterError("no table of Nsight Compute in it", path=path, hint=_without_table(path))
+    if not found:
+        what = "a table of Nsight Compute without rows" if headers else "no table of Nsight Compute in it"
+        raise AdapterError(what, path=path, hint=_without_table(path))
     return Report(tuple(row.launch(numerals) for row in found.values()), exported=True)
 
 

@@ -28,15 +28,20 @@ class Numerals:
 
     def see(self, text: str) -> None:
         """Take a cell as evidence for one way of writing."""
+        text = _plain(text)
         self._points += _POINT.fullmatch(text) is not None
         self._commas += _COMMA.fullmatch(text) is not None
 
     def number(self, text: str) -> float | None:
         """The number in a cell; None for `n/a`, empty cells and words. Values per instance in brackets are left out."""
-        text = _SPACES.sub("", text.partition(" (")[0].strip())
+        text = _plain(text)
         decimal, grouping = (",", ".") if self._commas > self._points else (".", ",")
         try:
             value = float(text.replace(grouping, "").replace(decimal, "."))
         except ValueError:
             return None
         return value if math.isfinite(value) else None
+
+
+def _plain(text: str) -> str:
+    return _SPACES.sub("", text.partition(" (")[0].strip())
