@@ -13,8 +13,8 @@ LARGEST = 256 << 20
 _NAMED = re.compile(r"\[\w+\] finish (0x[0-9a-f]+) name (\S+)|\[\w+\] find (0x[0-9a-f]+) name (\S+)", re.ASCII)
 _RENAMED = re.compile(r"\[\w+\] rename (.+) \d+_[0-9a-f]{40}$", re.ASCII)
 _FOUND = re.compile(r"\[exec\] funcmap-find (0x[0-9a-f]+) success", re.ASCII)
-_GRID = re.compile(r"\[exec\] grid (\d+) (\d+) (\d+) block (\d+) (\d+) (\d+)", re.ASCII)
-_SAVED = re.compile(r"\[exec\] save (\S+) size (\d+)", re.ASCII)
+_GRID = re.compile(r"\[exec\] grid (\d{1,10}) (\d{1,10}) (\d{1,10}) block (\d{1,10}) (\d{1,10}) (\d{1,10})\b", re.ASCII)
+_SAVED = re.compile(r"\[exec\] save (\S+) size (\d{1,18})$", re.ASCII)
 _TIMES = re.compile(r"\[\w+\] prologue ([\d.]+) kernel ([\d.]+) epilogue ([\d.]+)(?: original ([\d.]+))?", re.ASCII)
 
 

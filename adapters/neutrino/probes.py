@@ -54,6 +54,8 @@ def read_probes(path: Path) -> tuple[Probe, ...]:
         document = tomllib.loads(read_text(path, largest=LARGEST))
     except tomllib.TOMLDecodeError as error:
         raise AdapterError(f"damaged TOML: {clean(str(error))}", path=path, hint=RECORD_AGAIN) from None
+    except ValueError as error:  # a number with thousands of digits
+        raise AdapterError(f"damaged TOML: {clean(str(error))[:100]}", path=path, hint=RECORD_AGAIN) from None
     except RecursionError:
         raise AdapterError("the TOML is nested too deeply", path=path, hint=RECORD_AGAIN) from None
     maps = document.get("map")
