@@ -31,7 +31,7 @@ _NUMBERED = re.compile(r"(?:, (?:op_id|seq) = \d+)+$")
 
 _DURATION = "gpu__time_duration.sum"
 _TIMES = (
-    Metric("gpu.time", Unit.SECONDS, "time of the profiled GPU operations", "Duration"),
+    Metric("gpu.time", Unit.SECONDS, "time of the profiled GPU operations", _DURATION),
     Metric(
         "gpu.kernel.time", Unit.SECONDS, "time of GPU kernels, under the clocks that Nsight Compute sets", _DURATION
     ),
@@ -98,7 +98,7 @@ class _Assembly:
         if group is None:
             kernel = launch.kernel or "unnamed kernel"
             group = self.groups[key] = _Group(builder.node(node, NodeKind.GPU_KERNEL, kernel, apart=len(self.groups)))
-        where = (part.rank, launch.context, launch.stream)
+        where = (part.rank, launch.context if launch.context >= 0 else launch.device, launch.stream)
         group.launches.append(launch)
         group.locations.append(self.locations.setdefault(where, len(self.locations)))
 

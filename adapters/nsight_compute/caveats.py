@@ -43,8 +43,10 @@ def caveats(launches: Sequence[Launch], metrics: Collection[str], *, averaged: b
     if "gpu.kernel.time" in metrics:
         yield CLOCKS
     yield CHOSEN
+    if insufficient(launches):
+        return
     failed = [launch for launch in launches if launch.failed]
-    if failed and len(failed) < len(launches):
+    if failed:
         yield (
             f"Nothing was measured for {len(failed)} of {len(launches)} launches, so nothing can be said of: "
             f"{_names(launch.kernel for launch in failed)}."

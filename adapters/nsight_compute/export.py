@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -54,14 +53,19 @@ class _Row:
 
     def put(self, name: str, text: str, unit: str) -> None:
         """Take the metric `name`, as it is written."""
+        if not self.measured:
+            self.count_in(name, text)
+        if _is_wanted(name):
+            self.values.setdefault(name, (text, unit))
+
+    def count_in(self, name: str, text: str) -> None:
+        """Take a counter as a sign that profiling worked, or did not; nothing more is needed once one was measured."""
         if not name.startswith(_NO_COUNTER) and not name.endswith("peak_sustained"):
             digits = any(character.isdigit() for character in text)
             value = any(character in "123456789" for character in text)
             self.measured += value
             self.zero += digits and not value
             self.empty += not digits
-        if name in _WANTED or _PATTERN.fullmatch(name):
-            self.values.setdefault(name, (text, unit))
 
     def launch(self, numerals: Numerals) -> Launch:
         """The launch as it is known at the end."""
@@ -102,14 +106,14 @@ def read_export(path: Path) -> Report:
     """All launches of an export; AdapterError if there is no table of Nsight Compute in it."""
     found: dict[tuple[object, ...], _Row] = {}
     processes: dict[tuple[int, str], int] = {}
-    units: dict[int, list[str]] = {}
+    wide: dict[int, _Wide] = {}
     numerals = Numerals()
     headers = 0
     for table, header, cells in rows(lines(path), path):
         headers = max(headers, table + 1)
         identifier, process = cell(cells, header, "ID"), cell(cells, header, "Process ID")
-        if header.wide and table not in units:
-            units[table] = [] if identifier else cells
+        if header.wide and table not in wide:
+            wide[table] = _Wide(header, [] if identifier else cells)
         if not _is_row(cells, header, identifier):
             continue  # the units, or output of the program
         key = (
@@ -120,7 +124,7 @@ def read_export(path: Path) -> Report:
             number_of = processes.setdefault((table, process), len(processes))
             row = found[key] = _row(cells, header, number_of)
         if header.wide:
-            _take_wide(row, header, cells, units[table], numerals)
+            wide[table].take(row, cells, numerals)
         else:
             _take_long(row, header, cells, numerals)
     if not found:
@@ -170,13 +174,30 @@ def _capability(text: str) -> str:
     return text if re.fullmatch(r"\d{1,2}\.\d", text) else ""
 
 
-def _take_wide(row: _Row, header: Header, cells: list[str], units: Iterable[str], numerals: Numerals) -> None:
-    known = list(units)
-    for name, index in header.columns.items():
-        if "__" in name and index < len(cells):
-            text = cells[index].strip()
-            numerals.see(text)
-            row.put(name, text, known[index] if index < len(known) else "")
+def _is_wanted(name: str) -> bool:
+    return name in _WANTED or _PATTERN.fullmatch(name) is not None
+
+
+class _Wide:
+    """The columns of a wide table: those that hold a wanted metric, and all that hold one."""
+
+    def __init__(self, header: Header, units: list[str]) -> None:
+        metrics = [(name, index) for name, index in header.columns.items() if "__" in name]
+        self._all = metrics
+        self._wanted = [(n, i, units[i] if i < len(units) else "") for n, i in metrics if _is_wanted(n)]
+
+    def take(self, row: _Row, cells: list[str], numerals: Numerals) -> None:
+        """Put the cells of one launch into `row`."""
+        for name, index, unit in self._wanted:
+            if index < len(cells):
+                text = cells[index].strip()
+                numerals.see(text)
+                row.values.setdefault(name, (text, unit))
+        for name, index in self._all:
+            if row.measured:
+                return
+            if index < len(cells):
+                row.count_in(name, cells[index].strip())
 
 
 def _take_long(row: _Row, header: Header, cells: list[str], numerals: Numerals) -> None:

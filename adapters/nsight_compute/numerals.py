@@ -16,6 +16,8 @@ _POINT = re.compile(
 _COMMA = re.compile(
     r"-?(?:\d+,(?:\d{1,2}|\d{4,})|0,\d+|\d{1,3}(?:\.\d{3})+,\d+|\d{1,3}(?:\.\d{3}){2,})(?:[eE][+-]?\d+)?"
 )
+#: After so many signs the matter is settled.
+_ENOUGH = 1000
 #: Separators of thousands that mean nothing else: spaces of all widths and apostrophes.
 _SPACES = re.compile(r"(?<=\d)[\s'\u2019](?=\d)")
 
@@ -28,6 +30,8 @@ class Numerals:
 
     def see(self, text: str) -> None:
         """Take a cell as evidence for one way of writing."""
+        if self._points + self._commas >= _ENOUGH:
+            return
         text = _plain(text)
         self._points += _POINT.fullmatch(text) is not None
         self._commas += _COMMA.fullmatch(text) is not None
