@@ -14,15 +14,20 @@ from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 
-#: Facts that profilers of time (HPCToolkit, Nsight Systems) tell of a launch as well; alone they are no counters.
-_LAUNCH_FACTS = frozenset(
-    PREFIX + name for name in ("blocks", "threads-per-block", "registers", "shared-memory-per-block", "occupancy")
-)
+#: Facts that other tools tell of a kernel as well (HPCToolkit, Nsight Systems: its launch; Neutrino: its accesses); alone they are
+#: no counters.
+_NO_COUNTERS = frozenset(
+    PREFIX + name
+    for name in (
+        "blocks", "threads-per-block", "registers", "shared-memory-per-block", "occupancy", "multiprocessors", "clock",
+        "footprint", "unique-pages", "accesses-per-page", "multiprocessors-used", "multiprocessor-imbalance",
+    )
+)  # fmt: skip
 
 
 def has_counters(profile: Profile) -> bool:
-    """True if the profile holds counters of kernels, not only facts about their launch."""
-    return any(name in COUNTERS and name not in _LAUNCH_FACTS and has(profile, name) for name in profile.metrics)
+    """True if the profile holds counters of kernels, not only facts about their launch or accesses."""
+    return any(name in COUNTERS and name not in _NO_COUNTERS and has(profile, name) for name in profile.metrics)
 
 
 def counted_names(profile: Profile) -> frozenset[str]:
@@ -31,7 +36,7 @@ def counted_names(profile: Profile) -> frozenset[str]:
 
 
 def _facts_by_node(profile: Profile) -> dict[int, dict[str, float]]:
-    """Facts of each kernel that has more than those of its launch, by id without the prefix."""
+    """Facts of each kernel that has counters among them, by id without the prefix."""
     if not has_counters(profile):
         return {}
     found: dict[int, dict[str, float]] = {}
@@ -42,7 +47,7 @@ def _facts_by_node(profile: Profile) -> dict[int, dict[str, float]]:
         column = profile.exclusive(identifier)
         for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True):
             found.setdefault(node, {})[identifier.removeprefix(PREFIX)] = value
-        if identifier not in _LAUNCH_FACTS:
+        if identifier not in _NO_COUNTERS:
             more.update(column.nodes.tolist())
     kind = profile.tree.kind
     return {node: found[node] for node in sorted(more) if kind[node] == NodeKind.GPU_KERNEL}

@@ -83,6 +83,19 @@ def test_low_throughput_without_stall_reasons_says_what_to_collect() -> None:
     assert not judgeable(profile)
 
 
+def test_a_finding_about_another_kernel_is_a_decision() -> None:
+    silent = one(seconds=0.8, sm_throughput=9, memory_throughput=8)
+    assert undecided(report(silent, one("other", 0.2, sm_throughput=12, memory_throughput=97, dram_throughput=97)))
+    small = one("other", 0.2, blocks=1, waves=0.001, sm_throughput=0.1, memory_throughput=0.1)
+    assert judgeable(report(silent, small))
+
+
+def test_accesses_of_another_tool_are_no_counters() -> None:
+    profile = report(bare(footprint=4096, unique_pages=1, accesses_per_page=32, multiprocessors_used=3))
+    assert counted_kernels(profile) == []
+    assert judgeable(profile)
+
+
 def test_a_report_is_decided_if_the_kernel_with_most_time_is() -> None:
     assert judgeable(
         report(one(sm_throughput=90, memory_throughput=8), one("other", 0.4, sm_throughput=9, memory_throughput=8))

@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import LONGEST_NAME, Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
@@ -220,7 +220,8 @@ def _unmeasured(profile: Profile, kernels: list[Counted]) -> tuple[str, ...]:
 def undecided(profile: Profile) -> str:
     """Why the kernels of a profile with counters cannot be judged, as a sentence; empty if they can, or there are no counters.
 
-    For the verdict: a profile whose only kernels have no speed of light is not healthy, it is insufficient.
+    For the verdict: a profile without a finding, most of whose kernel time has no counters that decide anything, is not
+    healthy but insufficient.
     """
     if not has_counters(profile):
         return ""
@@ -228,6 +229,9 @@ def undecided(profile: Profile) -> str:
     if not kernels:
         return "No kernel of the report has both a time and counters, so that nothing can be said about what limits it."
     facts = Facts(profile)
+    worth = common()["verdict_weight"].value
+    if any(draft.share * (draft.headroom or 0.0) >= worth for draft in kernel_limits(facts)):
+        return ""
     silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(facts, kernel)]
     missing = [kernel for kernel in silent if kernel.busiest is None or (kernel.busiest < low() and not kernel.stalls)]
     part = sum(kernel.share for kernel in missing)

@@ -29,7 +29,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     """
     entry = cause("gpu-small-grid")
     blocks, waves, units = kernel.get("blocks"), kernel.get("waves"), kernel.multiprocessors
-    starved = blocks is not None and (blocks < units if units else blocks <= 1)
+    starved = blocks is not None and blocks >= 1 and (blocks < units if units else blocks <= 1)
     partial = waves is not None and waves < entry.threshold("min_waves")
     busiest = kernel.busiest
     if not (starved or partial) or (busiest is not None and busiest >= low()) or (busiest is None and not starved):
@@ -50,6 +50,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         evidence.append(
             kernel.say(
                 facts, f"That is {numbers.number(waves)} of a wave: of the blocks that fit on the device at once.", "waves",
+                unit="ratio",
                 how="blocks / (multiprocessors × resident blocks of each)",
             )
         )  # fmt: skip
@@ -114,7 +115,7 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
         kernel.say(
             facts,
             f"Its blocks fill {numbers.number(waves)} waves: the time of {ceil(waves)} for the work of {numbers.number(waves)}.",
-            "waves", how="blocks / (multiprocessors × resident blocks of each)",
+            "waves", unit="ratio", how="blocks / (multiprocessors × resident blocks of each)",
         ),
         kernel.say(
             facts, f"If all blocks take equally long, {numbers.percent(lost)} of the places for blocks stay empty at the end.",

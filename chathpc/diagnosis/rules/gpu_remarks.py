@@ -61,7 +61,6 @@ _WORDS = (
     (("tail effect", "partial wave"), "gpu-tail-effect"),
     (("small grid", "less than the gpu"), "gpu-small-grid"),
 )  # fmt: skip
-_LINK = re.compile(r"@(?:section|url|sass|source):[^@]*?:([^@:]*)(?::[^@]*)?@")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z])")
 #: A quotation is cut to this many characters, and a finding holds at most so many.
 _LONGEST, _MOST = 240, 3
@@ -111,8 +110,8 @@ def _tool(remark: Remark) -> str:
 
 
 def _short(remark: Remark) -> str:
-    """The title and the first sentence of a result, without its links."""
-    text = " ".join(clean(_LINK.sub(r"\1", remark.text)).split())
+    """The title and the first sentence of a result."""
+    text = " ".join(clean(remark.text).split())
     text = _SENTENCE.split(text, maxsplit=1)[0]
     title = " ".join(clean(remark.title).split())
     if title.replace(" ", "").lower() != remark.rule.lower() and title and not text.lower().startswith(title.lower()):
