@@ -14,6 +14,7 @@ from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_good_timeline
+from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, too_little, window_note
@@ -62,10 +63,12 @@ def _insufficient(facts: Facts) -> str:
         return profile.insufficient
     if facts.has_host_time or has_good_timeline(facts):
         return only_start_up(facts) if facts.has_host_time and not has_device_values(facts) else ""
-    if facts.timeline is not None:
-        return too_little(facts.timeline)
+    if facts.timeline is not None and facts.timeline.lack is not None:
+        return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):
         return ""
+    if is_log(facts):
+        return too_little_io(facts)
     if is_traced(profile):
         return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
     if profile.time is None or not facts.total:
@@ -77,7 +80,7 @@ def _insufficient(facts: Facts) -> str:
 
 def has_any_time(facts: Facts) -> bool:
     """True if time was measured of threads that work, or of devices."""
-    return facts.has_host_time or _has_device_time(facts.profile) or has_good_timeline(facts)
+    return facts.has_host_time or _has_device_time(facts.profile) or has_good_timeline(facts) or is_log(facts)
 
 
 def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
@@ -208,6 +211,8 @@ def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
             models.append("openmp")
         if facts.spent(Activity.MPI, Activity.MPI_SETUP):
             models.append("mpi")
+    if is_log(facts) and processes_of(facts.profile) > 1:
+        models.append("mpi")
     models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
     return tuple(dict.fromkeys(models))
 

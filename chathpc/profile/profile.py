@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 #: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
 #: samples stand for it, then numbers of instructions, then bare percentages.
 TIME_METRICS = (
-    "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "cpu.instructions", "cpu.share",
+    "cpu.time.wall", "cpu.time", "cpu.cycles", "cpu.samples", "gpu.time", "host.time", "io.time", "cpu.instructions", "cpu.share",
 )  # fmt: skip
 
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.timeline_words import too_little
 
 Rule = Callable[[Facts], Iterable[Draft]]
 
@@ -28,7 +27,7 @@ def has_device_values(facts: Facts) -> bool:
 
 def has_good_timeline(facts: Facts) -> bool:
     """True if it is known when devices worked, and that allows conclusions."""
-    return facts.timeline is not None and not too_little(facts.timeline)
+    return facts.timeline is not None and facts.timeline.lack is None
 
 
 def host_rules() -> tuple[Rule, ...]:
@@ -74,13 +73,28 @@ def counter_rules() -> tuple[Rule, ...]:
     return tuple(gpu_counters.RULES)
 
 
+def log_rules() -> tuple[Rule, ...]:
+    """Rules over logs of input and output."""
+    from chathpc.diagnosis.rules import input_output_log
+
+    return input_output_log.RULES
+
+
+def has_io_log(facts: Facts) -> bool:
+    """True if a log of the run's input and output is there, and allows conclusions."""
+    from chathpc.diagnosis.rules.input_output_log import is_log, too_little_io
+
+    return is_log(facts) and not too_little_io(facts)
+
+
 HOST_GROUP = "host time"
 
-#: All rules. A new kind of data (logs of file systems, …) is one more line.
+#: All rules. A new kind of data is one more line.
 GROUPS = (
     Group(HOST_GROUP, lambda facts: facts.has_host_time, host_rules),
     Group("device time over a timeline", has_good_timeline, timeline_rules),
     Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_rules),
     Group("stall samples of kernels", has_device_values, sample_rules),
     Group("counters of kernels", has_device_values, counter_rules),
+    Group("log of input and output", has_io_log, log_rules),
 )

@@ -1,0 +1,87 @@
+"""The program that opens a log with Darshan's library: a process of its own, because native code may crash on damaged files.
+
+Run as a script, it reads one request (JSON) from standard input and writes one JSON value a line: the job first, then one for
+each record of a file, `{"end": n}` last; `{"error": "…"}` if the library raises something, `{"missing": true}` without it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+try:
+    import resource
+except ImportError:  # Windows has no limits
+    resource = None  # type: ignore[assignment]
+
+
+def main() -> None:
+    """Answer one request."""
+    request = json.loads(sys.stdin.buffer.read())
+    if resource is not None:
+        for name, key in (
+            ("RLIMIT_AS", "memory"),
+            ("RLIMIT_CPU", "seconds"),
+            ("RLIMIT_FSIZE", "answer"),
+            ("RLIMIT_CORE", ""),
+        ):
+            kind = getattr(resource, name)
+            hard = resource.getrlimit(kind)[1]
+            wanted = int(request.get(key, 0))
+            resource.setrlimit(kind, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
+    out = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what native code prints is no answer
+    sys.path[:] = request["import_path"]
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    try:
+        import darshan.backend.cffi_backend as backend
+    except (ImportError, OSError, RuntimeError):
+        out.write('{"missing": true}\n')
+        out.flush()
+        return
+    try:
+        answer(backend, request, out)
+    except Exception as error:  # noqa: BLE001  whatever the library raises is the answer
+        out.write(json.dumps({"error": f"{type(error).__name__}: {error}"[:300]}) + "\n")
+    out.flush()
+    os._exit(0)  # the library's own way out has been seen to crash
+
+
+def answer(backend: Any, request: dict[str, Any], out: Any) -> None:
+    """The job and the records of the wanted modules, with the wanted counters that the log's version has."""
+    log = backend.log_open(request["path"])
+    if not log.get("handle"):
+        raise ValueError("cannot be opened")
+    job = backend.log_get_job(log)
+    modules = backend.log_get_modules(log)
+    names = backend.log_get_name_records(log)
+    wanted = {
+        "job": {key: float(job[key]) for key in ("nprocs", "run_time") if key in job},
+        "version": str(job.get("log_ver", "")),
+        "modules": [[name, bool(facts.get("partial_flag"))] for name, facts in modules.items()],
+    }
+    out.write(json.dumps(wanted) + "\n")
+    count = 0
+    for module in request["modules"]:
+        if module not in modules:
+            continue
+        counters, times = list(backend.counter_names(module)), list(backend.fcounter_names(module))
+        number = {name: counters.index(name) for name in request["counters"] if name in counters}
+        time = {name: times.index(name) for name in request["counters"] if name in times}
+        while count < request["records"]:
+            record = backend.log_get_record(log, module)
+            if record is None:
+                break
+            values = {name: float(record["counters"][index]) for name, index in number.items()}
+            values |= {name: float(record["fcounters"][index]) for name, index in time.items()}
+            name = str(names.get(record["id"], ""))
+            row = {"module": module, "rank": int(record["rank"]), "file": name, "values": values}
+            out.write(json.dumps(row) + "\n")
+            count += 1
+    out.write(json.dumps({"end": count}) + "\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,138 @@
+"""A Darshan log as plain records, read by Darshan's own library in a child process with limits."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from chathpc.errors import AdapterError
+from chathpc.profile.text import clean
+
+#: Modules that are read, the outermost layer first.
+MODULES = ("MPI-IO", "POSIX", "STDIO")
+#: Prefix of a module's counters.
+PREFIX = {"MPI-IO": "MPIIO", "POSIX": "POSIX", "STDIO": "STDIO"}
+SIZES = ("0_100", "100_1K", "1K_10K", "10K_100K", "100K_1M", "1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
+_COUNTERS = (
+    "OPENS", "INDEP_OPENS", "COLL_OPENS", "READS", "WRITES", "SEEKS", "STATS", "FSYNCS", "FDSYNCS", "FLUSHES", "INDEP_READS",
+    "INDEP_WRITES", "COLL_READS", "COLL_WRITES", "BYTES_READ", "BYTES_WRITTEN", "SEQ_READS", "SEQ_WRITES", "FILE_NOT_ALIGNED",
+    "F_READ_TIME", "F_WRITE_TIME", "F_META_TIME", "F_FASTEST_RANK_TIME", "F_SLOWEST_RANK_TIME",
+    *(f"SIZE_{way}_{size}" for way in ("READ", "WRITE") for size in SIZES),
+)  # fmt: skip
+
+#: Limits of the child, and so much more for each byte of the log (a log unpacks to some twenty times its size).
+_MEMORY, _MEMORY_PER_BYTE = 2 << 30, 64
+_ANSWER, _ANSWER_PER_BYTE = 256 << 20, 64
+_SECONDS, _SECONDS_PER_BYTE = 20, 2e-6
+_WALL = 4
+#: Records of files that are read.
+MOST_RECORDS = 1_000_000
+DAMAGED = "Copy the log again."
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """What one rank (−1: all ranks together) did to one file through one module; counters without the module's prefix."""
+
+    module: str
+    rank: int
+    file: str
+    values: Mapping[str, float]
+
+
+@dataclass(slots=True)
+class Log:
+    """Processes and seconds of the job, the log's version, modules that recorded only a part, and the records."""
+
+    processes: int
+    seconds: float
+    version: str
+    partial: tuple[str, ...] = ()
+    records: list[Record] = field(default_factory=list)
+
+
+def installed() -> bool:
+    """True if Darshan's package can be imported, without importing it."""
+    try:
+        return find_spec("darshan") is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def read_log(path: Path) -> Log:
+    """All records of the modules that move data; AdapterError for damage or if the package is missing."""
+    if not installed() or not sys.executable:
+        raise _missing(path)
+    try:
+        size = path.stat().st_size
+    except OSError as error:
+        raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
+    request = {
+        "path": str(path.absolute()),
+        "import_path": sys.path,
+        "modules": MODULES,
+        "counters": [f"{prefix}_{name}" for prefix in PREFIX.values() for name in _COUNTERS],
+        "records": MOST_RECORDS,
+        "memory": _MEMORY + _MEMORY_PER_BYTE * size,
+        "answer": _ANSWER + _ANSWER_PER_BYTE * size,
+        "seconds": int(_SECONDS + _SECONDS_PER_BYTE * size),
+    }
+    with tempfile.TemporaryFile("w+b") as answer:
+        ended = _run(request, answer, path)
+        answer.seek(0)
+        log: Log | None = None
+        for line in answer:
+            value = json.loads(line) if line.endswith(b"\n") else {}
+            if "missing" in value:
+                raise _missing(path)
+            if "error" in value:
+                raise AdapterError(f"Darshan's library refuses it ({clean(value['error'])})", path=path, hint=DAMAGED)
+            if "job" in value:
+                log = _job(value, path)
+            elif "module" in value and log is not None:
+                prefix = PREFIX[value["module"]] + "_"
+                values = {name.removeprefix(prefix): amount for name, amount in value["values"].items()}
+                log.records.append(Record(value["module"], value["rank"], value["file"], values))
+            elif "end" in value and log is not None:
+                return log
+    raise AdapterError(f"Darshan's library {ended} on it: it is damaged", path=path, hint=DAMAGED)
+
+
+def _job(value: Mapping[str, Any], path: Path) -> Log:
+    processes, seconds = value["job"].get("nprocs", 0.0), value["job"].get("run_time", 0.0)
+    if not 1 <= processes <= 1e8 or not 0 <= seconds < 1e10:
+        raise AdapterError(f"a job of {processes:g} processes and {seconds:g} s cannot be", path=path, hint=DAMAGED)
+    partial = tuple(name for name, is_partial in value["modules"] if is_partial)
+    return Log(int(processes), float(seconds), clean(value["version"])[:20], partial)
+
+
+def _missing(path: Path) -> AdapterError:
+    return AdapterError(
+        "a Darshan log, which the package darshan reads",
+        path=path,
+        hint="Install it: pip install 'chathpc[darshan]'.",
+    )
+
+
+def _run(request: Mapping[str, Any], answer: Any, path: Path) -> str:
+    """Run the child to its end; how it ended, in words."""
+    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))]
+    try:
+        done = subprocess.run(
+            command, input=json.dumps(request).encode(), stdout=answer, stderr=subprocess.DEVNULL,
+            timeout=_WALL * float(request["seconds"]), check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        return "did not come to an end"
+    except OSError as error:
+        raise AdapterError(
+            f"no process can be started to read it ({clean(str(error.strerror))})", path=path, hint="Free some memory."
+        ) from None
+    return f"crashed (signal {-done.returncode})" if done.returncode < 0 else f"ended with status {done.returncode}"
