@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import io
 import json
+import os
+import stat
 import zlib
 from pathlib import Path
 from typing import Any
 
 from chathpc.adapters.glance import GZIP
 from chathpc.errors import AdapterError
+from chathpc.profile.text import clean
 
 #: The largest file that is read into memory as a whole. Formats that grow beyond it are read in pieces.
 LARGEST = 4 << 30
 #: Bytes that a compressed file may unpack to: a constant, and a multiple of its size (traces shrink to a hundredth at best).
 UNPACKED, UNPACKED_PER_BYTE = 32 << 20, 128
-#: Bytes unpacked at a time.
-PIECE = 4 << 20
+#: Bytes unpacked at a time; and bytes given to the unpacker at first and at most: what a member of the file leaves of them is copied.
+PIECE, FEED, FEED_MOST = 4 << 20, 1 << 10, 1 << 20
+#: Members of a gzip file: a constant, and how many bytes each takes on average beyond it (the smallest has 20).
+MEMBERS, BYTES_PER_MEMBER = 1_000, 64
 
 DAMAGED = "Copy the file again, or write it again."
 
@@ -23,45 +29,73 @@ DAMAGED = "Copy the file again, or write it again."
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
     """All of a file, unpacked if it is gzip (by content, not by name); AdapterError beyond the bounds or if it is damaged."""
     try:
-        size = path.stat().st_size
-        if size > largest:
-            raise AdapterError(
-                f"has {size:,} bytes; at most {largest:,} are read at once", path=path, hint="Record a shorter run."
-            )
-        data = path.read_bytes()
+        with open(path, "rb", opener=_no_wait) as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise AdapterError("is no regular file", path=path, hint="Give a file, not a pipe, device or folder.")
+            if status.st_size > largest:
+                raise AdapterError(
+                    f"has {status.st_size:,} bytes; at most {largest:,} are read at once",
+                    path=path,
+                    hint="Record a shorter run.",
+                )
+            data = file.read(status.st_size)
+        return unpack(data, path) if data.startswith(GZIP) else data
     except OSError as error:
         raise AdapterError(
             error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."
         ) from None
+    except ValueError:  # a zero byte
+        raise AdapterError("is no path", path=clean(str(path)), hint="Check the path.") from None
     except MemoryError:
         raise AdapterError("needs more memory than there is", path=path, hint="Record a shorter run.") from None
-    return unpack(data, path) if data.startswith(GZIP) else data
+
+
+def _no_wait(path: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
 
 
 def unpack(data: bytes, path: Path) -> bytes:
-    """`data`, which is gzip (one member or several), unpacked; AdapterError for damage and for bombs."""
+    """`data`, which is gzip (one member or several), unpacked; AdapterError for damage and for bombs.
+
+    What follows the last member and is no member is ignored, as gzip does.
+    """
     allowed = UNPACKED + UNPACKED_PER_BYTE * len(data)
-    pieces, length, rest = [], 0, data
-    while rest.startswith(GZIP):
-        member = zlib.decompressobj(wbits=31)
-        while not member.eof:
-            try:
-                piece = member.decompress(rest, PIECE)
-            except zlib.error as error:
-                raise AdapterError(f"damaged gzip data: {error}", path=path, hint=DAMAGED) from None
-            rest = member.unconsumed_tail or member.unused_data
-            if not piece and not member.eof:
-                raise AdapterError("the gzip data ends too early", path=path, hint=DAMAGED)
-            length += len(piece)
-            if length > allowed:
-                raise AdapterError(
-                    f"unpacks to more than {allowed:,} bytes, over {UNPACKED_PER_BYTE} times its size",
-                    path=path,
-                    hint="This is no profile. If it is, unpack it with gunzip and give the result.",
-                )
-            pieces.append(piece)
-        rest = member.unused_data
-    return b"".join(pieces)
+    unpacked, position, members = io.BytesIO(), 0, 0
+    view = memoryview(data)
+    while data.startswith(GZIP, position):
+        members += 1
+        if members > MEMBERS + len(data) // BYTES_PER_MEMBER:
+            raise AdapterError(f"has more than {members - 1:,} gzip members", path=path, hint=DAMAGED)
+        position = _member(view, position, unpacked, allowed, path)
+    return unpacked.getvalue()
+
+
+def _member(data: memoryview, position: int, unpacked: io.BytesIO, allowed: int, path: Path) -> int:
+    """Unpack the member that begins at `position` onto `unpacked`; returns where it ends."""
+    member = zlib.decompressobj(wbits=31)
+    feed, rest = FEED, b""
+    while not member.eof:
+        if not rest:
+            rest = bytes(data[position : position + feed])
+            position += len(rest)
+            feed = min(2 * feed, FEED_MOST)
+        try:
+            piece = member.decompress(rest, PIECE)
+        except zlib.error as error:
+            raise AdapterError(f"damaged gzip data: {error}", path=path, hint=DAMAGED) from None
+        if not piece and not rest:
+            raise AdapterError("the gzip data ends too early", path=path, hint=DAMAGED)
+        rest = member.unconsumed_tail
+        unpacked.write(piece)
+        if unpacked.tell() > allowed:
+            raise AdapterError(
+                f"unpacks to more than {allowed:,} bytes, over {UNPACKED_PER_BYTE} times its size",
+                path=path,
+                hint="This is no profile. If it is, unpack it with gunzip and give the result.",
+            )
+    return position - len(member.unused_data)
 
 
 def read_text(path: Path, *, largest: int = LARGEST) -> str:
@@ -83,7 +117,8 @@ def parse_json(text: str, path: Path) -> Any:
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
-        raise AdapterError(f"damaged JSON: {error.msg}", path=path, offset=error.pos, hint=DAMAGED) from None
+        offset = len(text[: error.pos].encode("utf-8", "surrogatepass"))
+        raise AdapterError(f"damaged JSON: {error.msg}", path=path, offset=offset, hint=DAMAGED) from None
     except RecursionError:
         raise AdapterError("the JSON is nested too deeply", path=path, hint="This is no profile.") from None
     except ValueError as error:  # a number with thousands of digits

@@ -12,6 +12,8 @@ from pathlib import Path
 HEAD = 64 << 10
 #: Names in a folder that are looked at.
 NAMES = 10_000
+#: Compressed bytes unpacked at a time: what lies before damage is seen to this much.
+STEP = 256
 
 GZIP = b"\x1f\x8b"
 SQLITE = b"SQLite format 3\x00"
@@ -62,18 +64,28 @@ class Glance:
         try:
             with self.path.open("rb") as file:
                 return file.read(HEAD)
-        except OSError:
+        except (OSError, ValueError):
             return b""
 
     @cached_property
     def content(self) -> bytes:
-        """The first 64 KiB, decompressed if the file is gzip."""
-        if not self.head.startswith(GZIP):
-            return self.head
-        try:
-            return zlib.decompressobj(wbits=31).decompress(self.head, HEAD)
-        except zlib.error:
-            return b""
+        """The first 64 KiB, decompressed if the file is gzip (as far as it is not damaged)."""
+        rest, content = self.head, b""
+        if not rest.startswith(GZIP):
+            return rest
+        while rest.startswith(GZIP) and len(content) < HEAD:
+            member = zlib.decompressobj(wbits=31)
+            for start in range(0, len(rest), STEP):
+                try:
+                    content += member.decompress(rest[start : start + STEP], HEAD)
+                except zlib.error:
+                    return content[:HEAD]
+                if member.eof or len(content) >= HEAD:
+                    break
+            if not member.eof:
+                break
+            rest = member.unused_data + rest[start + STEP :]
+        return content[:HEAD]
 
     @cached_property
     def text(self) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,11 +15,14 @@ from chathpc.adapters.glance import SQLITE
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
-#: Bytes of the longest text or blob that is read.
-LONGEST_VALUE = 64 << 20
+#: Bytes of the longest text or blob that is read. None in a file is longer than the file: only a view can make one,
+#: and some room is left for what is made of names and numbers.
+LONGEST_VALUE, MADE_VALUE = 64 << 20, 64 << 10
+#: Rows that are fetched at once at most.
+MOST_ROWS = 1_000_000
 #: Columns of a table, terms of an expression, attached databases: far above what profilers write.
 LIMITS = {
-    sqlite3.SQLITE_LIMIT_LENGTH: LONGEST_VALUE,
+    sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 200,
     sqlite3.SQLITE_LIMIT_COLUMN: 500,
     sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 100,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
@@ -60,8 +65,11 @@ class Database:
         return self._columns[table]
 
     def rows(self, statement: str, parameters: Sequence[object] = ()) -> list[tuple[object, ...]]:
-        """All rows of a query, for what is known to be small."""
-        return list(self.each(statement, parameters))
+        """All rows of a query, for what is known to be small; AdapterError beyond a million rows."""
+        rows = list(islice(self.each(statement, parameters), MOST_ROWS + 1))
+        if len(rows) > MOST_ROWS:
+            raise AdapterError(f"more than {MOST_ROWS:,} rows where few belong", path=self.path, hint=EXPORT_AGAIN)
+        return rows
 
     def each(self, statement: str, parameters: Sequence[object] = ()) -> Iterator[tuple[object, ...]]:
         """The rows of a query one by one."""
@@ -85,6 +93,27 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+#: What a journal that is still needed begins with, and a write-ahead log (https://www.sqlite.org/fileformat2.html, 3 and 4.1).
+JOURNAL, LOGS = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7", (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83")
+
+
+def refuse_unfinished(path: Path) -> None:
+    """AdapterError if changes to the database still lie in a file beside it, which reading without a trace leaves out."""
+    for ending, marks in (("-journal", (JOURNAL,)), ("-wal", LOGS)):
+        beside = path.with_name(path.name + ending)
+        try:
+            with beside.open("rb") as file:
+                unfinished = file.read(8).startswith(marks)
+        except OSError:
+            continue
+        if unfinished:
+            raise AdapterError(
+                f"is being written, or its writing was interrupted: changes lie in {clean(beside.name)}",
+                path=path,
+                hint='Wait for its writer to end. If it has ended: sqlite3 FILE "SELECT count(*) FROM sqlite_master"',
+            )
+
+
 @contextmanager
 def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Database]:
     """Open the database at `path` for reading only; AdapterError if it is none or damaged.
@@ -95,13 +124,16 @@ def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Datab
         with path.open("rb") as file:
             if file.read(len(SQLITE)) != SQLITE:
                 raise AdapterError("not an SQLite database", path=path, hint=EXPORT_AGAIN)
-        size = path.stat().st_size
+            size = os.fstat(file.fileno()).st_size
+        refuse_unfinished(path)
         connection = sqlite3.connect(
-            f"file:{quote(str(path.resolve()))}?mode=ro&immutable=1", uri=True, isolation_level=None,
+            f"file:{quote(os.fsencode(path.resolve()))}?mode=ro&immutable=1", uri=True, isolation_level=None,
             check_same_thread=False,
         )  # fmt: skip
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path, hint="Check its permissions.") from None
+    except ValueError:  # a zero byte
+        raise AdapterError("is no path", path=clean(str(path)), hint="Check the path.") from None
     except sqlite3.Error as error:
         raise AdapterError(f"cannot be opened: {clean(str(error))}", path=path, hint=EXPORT_AGAIN) from None
     allowed = SECONDS + size * SECONDS_PER_BYTE if seconds is None else seconds
@@ -109,6 +141,7 @@ def open_database(path: Path, *, seconds: float | None = None) -> Iterator[Datab
     try:
         for limit, value in LIMITS.items():
             connection.setlimit(limit, value)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, min(LONGEST_VALUE, max(MADE_VALUE, size)))
         connection.set_progress_handler(lambda: int(time.process_time() > deadline), INSTRUCTIONS)
         connection.text_factory = lambda raw: raw.decode("utf-8", "replace")
         try:
