@@ -115,8 +115,9 @@ class _Assembly:
             for identifier, values in located_values(launch):
                 sampled = sampled or identifier == "gpu.instructions"
                 for offset, value in values.items():
-                    if value != 0 or identifier == "gpu.instructions":
-                        self.put(identifier, self._place(group, known.get(offset), offset), value, location)
+                    self.put(identifier, self._place(group, known.get(offset), offset), value, location)
+                if identifier not in self.measured:  # measured, and nothing of the kind happened
+                    self.put(identifier, group.node, 0.0, location)
             if sampled:
                 self.put(PERIOD, group.node, 1.0, location)
 

@@ -139,9 +139,12 @@ class _Reader:
 
     @staticmethod
     def _instances(metric: Any) -> tuple[list[int], list[float]]:
+        """Addresses and values, without the zeros: most reasons to stall never occur at most instructions."""
+        values = [float(metric.as_double(i)) for i in range(int(metric.num_instances()))]
         places = metric.correlation_ids()
-        count = range(int(metric.num_instances()))
-        return [int(places.as_uint64(i)) for i in count], [float(metric.as_double(i)) for i in count]
+        return [int(places.as_uint64(i)) for i, value in enumerate(values) if value], [
+            value for value in values if value
+        ]
 
     @staticmethod
     def _ranges(action: Any) -> list[str]:

@@ -133,6 +133,12 @@ COMPUTED: dict[str, tuple[Computed, str]] = {
         _shared("l1tex__data_pipe_lsu_wavefronts_mem_shared"),
         "l1tex__data_pipe_lsu_wavefronts_mem_shared.sum",
     ),
+    "gpu.kernel.atomics": (
+        lambda launch: _sum(
+            launch, *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{way}.sum" for way in ("atom", "red"))
+        ),
+        "l1tex__t_requests_pipe_lsu_mem_global_op_atom.sum + l1tex__t_requests_pipe_lsu_mem_global_op_red.sum",
+    ),
     "gpu.kernel.flops.fp32": (lambda launch: flops(launch, "fp32"), "fadd + fmul + 2 ffma"),
     "gpu.kernel.flops.fp64": (lambda launch: flops(launch, "fp64"), "dadd + dmul + 2 dfma"),
     "gpu.kernel.flops.fp16": (lambda launch: flops(launch, "fp16"), "2 (hadd + hmul + 2 hfma)"),
@@ -190,6 +196,7 @@ WANTED: frozenset[str] = frozenset(
         "dram__bytes.sum", "dram__bytes.sum.per_second", "dram__bytes.sum.peak_sustained", "dram__cycles_elapsed.avg.per_second",
         *(f"dram__bytes_{way}.sum{suffix}" for way in ("read", "write") for suffix in ("", ".per_second")),
         *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{way}.sum" for what in ("sectors", "requests") for way in ("ld", "st")),
+        *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{way}.sum" for way in ("atom", "red")),
         *(f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{way}.ratio" for way in ("ld", "st")),
         *(f"l1tex__data_{what}_pipe_lsu_{of}mem_shared_op_{way}.sum" for what, of in (("bank_conflicts", ""),)
           for way in ("ld", "st", "atom")),

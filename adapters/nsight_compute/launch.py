@@ -39,7 +39,8 @@ class Launch:
     """One launch: its metrics by NVIDIA's name, in SI units, without those that have no value.
 
     `ranges` are the NVTX ranges around the launch, outermost first. `located` are values per instruction: metric name →
-    offset → value. `base` is the address at which the kernel's code stood. `failed` is True if counters were to be
+    offset → value,
+    without zeros. `base` is the address at which the kernel's code stood. `failed` is True if counters were to be
     collected and none has a value. `count` is the number of launches that were averaged where only that is known.
     `process` numbers the processes of one source in order of appearance.
     """

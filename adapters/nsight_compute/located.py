@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
 from chathpc.adapters.nsight_compute.launch import Launch
 from chathpc.profile.metric import Aggregation, Metric, Unit
 
@@ -78,9 +76,9 @@ PERIOD = "gpu.samples.period"
 
 
 def located_values(launch: Launch) -> Iterator[tuple[str, Mapping[int, float]]]:
-    """(id, offset → value) for everything that is measured per instruction; zeros are left out, but for samples."""
+    """(id, offset → value) for everything that is measured per instruction; zeros are left out."""
     samples = launch.located.get(SAMPLES)
-    if samples:
+    if samples is not None:
         yield "gpu.instructions", samples
         issued = launch.located.get(_STALLED + _ISSUES, {})
         yield "gpu.stall.any", {at: value - issued.get(at, 0.0) for at, value in samples.items()}
@@ -127,8 +125,3 @@ def located_metrics() -> dict[str, Metric]:
             identifier, Unit.COUNT, words, f"derived__{_COUNTS[base][0][0]}_excessive (per instruction)"
         )
     return found
-
-
-def nonzero(values: Mapping[int, float]) -> bool:
-    """True if any value is not zero."""
-    return bool(np.any(np.fromiter(values.values(), dtype=np.float64)))

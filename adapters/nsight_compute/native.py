@@ -7,6 +7,8 @@ bytes). So it runs in a child with limits on memory, time and answer, and a cras
 from __future__ import annotations
 
 import json
+import math
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,6 +17,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import IO, Any
 
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.nsight_compute import MAGIC
 from chathpc.adapters.nsight_compute.facts import WANTED
 from chathpc.adapters.nsight_compute.launch import Instruction, Launch, Report, Rule, Triple, failed
 from chathpc.adapters.nsight_compute.located import LOCATED, LOCATED_PATTERN
@@ -30,9 +34,12 @@ _ANSWER, _ANSWER_PER_BYTE = 64 << 20, 64
 _SECONDS, _SECONDS_PER_BYTE = 20, 2e-6
 #: The wall clock is only to end a child that does nothing at all.
 _WALL = 4
+#: No kernel's code is longer; an address beyond it is damage.
+_CODE = 1 << 40
 #: Characters of source text that are taken from a report.
 _SOURCE_TEXT = 16 << 20
 
+_LFS = b"version https://git-lfs"
 _SCOPES = {1: "local", 2: "global"}
 DAMAGED = "Copy the file again, or profile again."
 
@@ -56,15 +63,26 @@ def missing(path: Path) -> AdapterError:
     )
 
 
+def refuse_others(path: Path) -> None:
+    """AdapterError for a file that is called a report and is none."""
+    head = Glance(path).head
+    if head.startswith(_LFS):
+        raise AdapterError("a pointer of Git LFS, not the report itself", path=path, hint="Fetch it: git lfs pull.")
+    if not head.startswith(MAGIC) and not path.name.endswith(".ncu-repz"):
+        what = "an empty file" if not head else "no report of Nsight Compute, though it is called one"
+        raise AdapterError(what, path=path, offset=0, hint=DAMAGED)
+
+
 def read_report(path: Path) -> Report:
     """All launches of a report. AdapterError if it is damaged, or NVIDIA's reader is not installed."""
+    refuse_others(path)
     if not installed() or not sys.executable:
         raise missing(path)
     try:
         size = path.stat().st_size
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
-    request = {
+    request: dict[str, Any] = {
         "path": str(path.absolute()),
         "import_path": sys.path,
         "metrics": sorted({*WANTED, *DEVICE}),
@@ -80,6 +98,12 @@ def read_report(path: Path) -> Report:
     sources: dict[str, str] = {}
     with tempfile.TemporaryFile("w+b") as answer:
         ended = _run(request, answer, path)
+        if answer.seek(0, os.SEEK_END) >= int(request["answer"]):
+            raise AdapterError(
+                f"holds more than is read at once ({request['answer']:,} bytes)",
+                path=path,
+                hint="Profile fewer launches (--launch-count), or fewer sections.",
+            )
         answer.seek(0)
         for value in _answers(answer, path):
             if "missing" in value:
@@ -152,9 +176,14 @@ def _launch(value: Mapping[str, Any]) -> Launch:
         instructions=tuple(
             Instruction(address - base, clean(sass.strip()), clean(file), line)
             for address, sass, file, line in value.get("code", ())
+            if 0 <= address - base < _CODE
         ),
         located={
-            name: {place - base: amount for place, amount in zip(*pairs, strict=True)}
+            name: {
+                place - base: amount
+                for place, amount in zip(*pairs, strict=True)
+                if 0 <= place - base < _CODE and math.isfinite(amount)
+            }
             for name, pairs in value["located"].items()
         },
         base=base,

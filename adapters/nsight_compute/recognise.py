@@ -21,8 +21,8 @@ def recognises(glance: Glance) -> bool:
 
 
 def is_report(glance: Glance) -> bool:
-    """True for a report, by its first bytes."""
-    return glance.head.startswith(MAGIC)
+    """True for a report, by its first bytes, and for what is called one: it may be damaged, or compressed (.ncu-repz)."""
+    return glance.head.startswith(MAGIC) or (glance.is_file and glance.path.name.endswith(_REPORTS))
 
 
 def _is_file(glance: Glance) -> bool:

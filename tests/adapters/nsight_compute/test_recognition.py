@@ -32,6 +32,9 @@ def test_reports_are_recognised_by_their_first_bytes(tmp_path: Path) -> None:
     assert recognises(Glance(path))
     path.write_bytes(b"NVR")
     assert not recognises(Glance(path))
+    compressed = tmp_path / "report.ncu-repz"
+    compressed.write_bytes(b"\x28\xb5\x2f\xfd")
+    assert recognises(Glance(compressed))
 
 
 @pytest.mark.parametrize("text", [

@@ -12,7 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from chathpc.adapters.load import load
 from chathpc.adapters.nsight_compute import ADAPTER, native
+from chathpc.adapters.nsight_compute.facts import facts
+from chathpc.adapters.nsight_compute.launch import Launch
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
@@ -294,11 +297,11 @@ def test_what_the_reader_prints_is_no_answer(reads: Reads, capfd: pytest.Capture
 
 
 def test_an_answer_beyond_its_limit_is_refused(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "_ANSWER", 10)
+    monkeypatch.setattr(native, "_ANSWER", 1 << 20)
     monkeypatch.setattr(native, "_ANSWER_PER_BYTE", 0)
-    with pytest.raises(AdapterError) as caught:
-        reads(*THREE)
-    assert caught.value.hint
+    with pytest.raises(AdapterError, match="more than is read at once") as caught:
+        reads(replace(FULL, sources={"/src/app/kernel.cu": "x" * (2 << 20)}))
+    assert "--launch-count" in caught.value.hint
 
 
 def test_the_report_is_not_changed_and_nothing_is_left_behind(reads: Reads, tmp_path: Path) -> None:
@@ -351,6 +354,19 @@ def test_a_process_that_cannot_be_started_is_a_refusal(reads: Reads, monkeypatch
         reads(*THREE)
 
 
+@pytest.mark.parametrize(("content", "words", "hint"), [
+    (b"", "an empty file", "Copy the file again"),
+    (b"<html>not found</html>", "no report of Nsight Compute", "Copy the file again"),
+    (b"version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n", "pointer of Git LFS", "git lfs pull"),
+])  # fmt: skip
+def test_what_is_only_called_a_report_is_told_by_name(tmp_path: Path, content: bytes, words: str, hint: str) -> None:
+    path = tmp_path / "report.ncu-rep"
+    path.write_bytes(content)
+    with pytest.raises(AdapterError, match=words) as caught:
+        load(path)
+    assert hint in caught.value.hint
+
+
 def test_a_report_that_goes_away_is_a_refusal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.syspath_prepend(str(STUB))
     with pytest.raises(AdapterError) as caught:
@@ -370,3 +386,82 @@ def test_a_sample_metric_alone_counts_for_the_stall_rules(reads: Reads) -> None:
     assert profile.total("gpu.stall.any") == profile.total("gpu.instructions") == 100
     assert profile.exclusive("gpu.samples.period").values.tolist() == [1.0]
     assert SM in {metric.source_name for metric in profile.metrics.values()}
+
+
+def test_addresses_and_counts_that_cannot_be_are_left_out(reads: Reads) -> None:
+    places = {BASE: float("nan"), BASE + 16: 7.0, 2**63 + 2**62: 5.0}
+    profile = reads(replace(FULL, located={SAMPLES: places}))
+    profile.tree.check()
+    assert profile.total("gpu.instructions") == 7
+
+
+def test_reasons_that_never_occurred_are_zero_and_measured(reads: Reads) -> None:
+    profile = reads(
+        replace(FULL, located={**LOCATED, "smsp__pcsamp_warps_issue_stalled_barrier": {BASE: 0.0, BASE + 16: 0.0}})
+    )
+    assert profile.metrics["gpu.stall.barrier"].has_values
+    assert profile.total("gpu.stall.barrier") == 0
+    assert "gpu.stall.drain" not in profile.metrics
+
+
+def test_tensor_operations_are_counted_once(reads: Reads) -> None:
+    cycle, peak = ".sum.per_cycle_elapsed", ".sum.peak_sustained"
+    stem = "sm__ops_path_tensor_"
+    metrics = {
+        stem + "src_fp16" + cycle: (100.0, ""), stem + "src_fp16_dst_fp32" + cycle: (60.0, ""), stem + "src_int8" + cycle: (10.0, ""),
+        stem + "op_hmma_src_fp16_dst_fp32_sparsity_off" + cycle: (100.0, ""), stem + "src_fp16" + peak: (400.0, ""),
+        stem + "src_int8" + peak: (800.0, ""), "sm__cycles_elapsed.avg.per_second": (1e9, "hz"), "gpu__time_duration.sum": (1e6, "ns"),
+    }  # fmt: skip
+    profile = reads(Run(AXPY, metrics))
+    node = node_of(profile, AXPY)
+    assert at(profile, "gpu.kernel.flops.tensor", node) == pytest.approx(110e9)
+    assert at(profile, "gpu.kernel.peak-flops.tensor", node) == pytest.approx(400e9)
+    totals = {stem + "src_bf16_dst_fp32.sum": (5e6, ""), "gpu__time_duration.sum": (1e6, "ns")}
+    profile = reads(Run(AXPY, totals))
+    assert at(profile, "gpu.kernel.flops.tensor", node_of(profile, AXPY)) == pytest.approx(5e9)
+    idle = reads(
+        Run(
+            AXPY,
+            {
+                stem + "src_fp16" + cycle: (0.0, ""),
+                stem + "src_fp16" + peak: (4.0, ""),
+                "sm__cycles_elapsed.avg.per_second": (1e9, "hz"),
+            },
+        )
+    )
+    assert idle.exclusive("gpu.kernel.flops.tensor").values.tolist() == [0.0]
+    assert "gpu.kernel.peak-flops.tensor" not in idle.metrics
+
+
+@pytest.mark.parametrize(("metrics", "fact", "expected"), [
+    ({"dram__bytes_read.sum.per_second": 3e9, "dram__bytes_write.sum.per_second": 1e9}, "dram-rate", 4e9),
+    ({"dram__bytes_read.sum": 3e6, "dram__bytes_write.sum": 1e6, "gpu__time_duration.sum": 1e-3}, "dram-rate", 4e9),
+    ({"dram__bytes.sum": 5e6, "gpu__time_duration.sum": 1e-3}, "dram-rate", 5e9),
+    ({"dram__bytes_read.sum": 3e6, "gpu__time_duration.sum": 1e-3}, "dram-rate", None),
+    ({"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 320, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 10},
+     "sectors-per-request.global-load", 32.0),
+    ({"l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum": 0, "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum": 0},
+     "sectors-per-request.global-load", None),
+    ({"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_st.ratio": 8}, "sectors-per-request.global-store", 8.0),
+    ({"memory_l2_sectors_global": 100, "memory_l2_sectors_global_ideal": 25}, "excessive-sectors", 0.75),
+    ({"memory_l1_wavefronts_shared": 100, "derived__memory_l1_wavefronts_shared_excessive": 50}, "excessive-wavefronts", 0.5),
+    ({"l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_ld.sum": 3, "l1tex__data_bank_conflicts_pipe_lsu_mem_shared_op_st.sum": 4},
+     "bank-conflicts", 7.0),
+    ({"smsp__issue_active.avg.per_cycle_active": 0.25}, "issue-active", 25.0),
+    ({"smsp__issue_inst0.avg.pct_of_peak_sustained_active": 80}, "issue-active", 20.0),
+    ({"smsp__warp_issue_stalled_barrier_per_warp_active.pct": 50, "smsp__average_warp_latency_per_inst_issued.ratio": 30},
+     "stall.barrier", 15.0),
+    ({"smsp__average_warps_issue_stalled_sleeping_per_issue_active.ratio": 2}, "stall.sleep", 2.0),
+    ({"sm__inst_executed_pipe_xu.avg.pct_of_peak_sustained_elapsed": 5}, "pipe.xu", 5.0),
+    ({"launch__shared_mem_per_block": 4096}, "shared-memory-per-block", 4096.0),
+    ({"launch__shared_mem_per_block_static": 96, "launch__shared_mem_per_block_dynamic": 4000, "launch__shared_mem_per_block": 5120},
+     "shared-memory-per-block", 4096.0),
+    ({"derived__smsp__sass_thread_inst_executed_op_hadd_pred_on_x2": 20, "derived__smsp__sass_thread_inst_executed_op_hmul_pred_on_x2": 30,
+      "derived__smsp__sass_thread_inst_executed_op_hfma_pred_on_x4": 50, "smsp__cycles_elapsed.avg.per_second": 1e9}, "flops.fp16", 100e9),
+    ({"derived__sm__sass_thread_inst_executed_op_hfma_pred_on_x4": 400, "sm__cycles_elapsed.avg.per_second": 1e9}, "peak-flops.fp16", 400e9),
+    ({"smsp__sass_thread_inst_executed_op_dadd_pred_on.sum": 1e6, "smsp__sass_thread_inst_executed_op_dmul_pred_on.sum": 1e6,
+      "smsp__sass_thread_inst_executed_op_dfma_pred_on.sum": 4e6, "gpu__time_duration.sum": 1e-3}, "flops.fp64", 10e9),
+])  # fmt: skip
+def test_facts_are_computed_from_what_is_there(metrics: dict[str, float], fact: str, expected: float | None) -> None:
+    found = dict(facts(Launch(AXPY, metrics))).get(f"gpu.kernel.{fact}")
+    assert found == (None if expected is None else pytest.approx(expected))
