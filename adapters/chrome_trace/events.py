@@ -102,6 +102,8 @@ class Events:
                 file, line, name = place["file"], int(place["line"]), place["name"]
         elif category in _RANGES:
             role, kind, name = Role.RANGE, NodeKind.REGION, _STEP.sub(r"\1", name)
+        elif category in _OPERATORS:
+            role = Role.RANGE
         elif _API.fullmatch(category):
             role = Role.API
         number = recording.slice(self._thread(event), start, end, recording.frame_of(kind, name, file, line), role)
