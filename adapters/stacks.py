@@ -25,8 +25,9 @@ class Stacks:
     Frames get a number once (`frame`), then a step down the tree is one look-up (`step`): some million frames a second.
     """
 
-    def __init__(self) -> None:
-        self._frames: dict[tuple[int, str, str, int, str], int] = {}
+    def __init__(self, most: int = MOST_CONTEXTS) -> None:
+        self._most = min(most, MOST_CONTEXTS)
+        self._frames: dict[tuple[int, str, str, int, str, int], int] = {}
         self._index: dict[int, int] = {}
         self._parent, self._frame = array("i"), array("i")
         self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
@@ -35,11 +36,18 @@ class Stacks:
         return len(self._parent)
 
     def frame(
-        self, name: str, *, kind: NodeKind = NodeKind.FUNCTION, file: str = "", line: int = 0, module: str = ""
+        self,
+        name: str,
+        *,
+        kind: NodeKind = NodeKind.FUNCTION,
+        file: str = "",
+        line: int = 0,
+        module: str = "",
+        offset: int = 0,
     ) -> int:
         """The number of a frame with these properties; an empty text or 0 is not known."""
         line = line if 0 < line <= _LAST_LINE else 0
-        return self._frames.setdefault((int(kind), name, file, line, module), len(self._frames))
+        return self._frames.setdefault((int(kind), name, file, line, module, offset), len(self._frames))
 
     def step(self, parent: int, frame: int) -> int:
         """The context of `frame` below the context `parent` (−1: a root)."""
@@ -47,9 +55,9 @@ class Stacks:
         found = self._index.get(key)
         if found is None:
             found = self._index[key] = len(self._parent)
-            if found >= MOST_CONTEXTS:
+            if found >= self._most:
                 raise AdapterError(
-                    f"has more than {MOST_CONTEXTS:,} different calling contexts", hint="Record a shorter run."
+                    f"has more than {self._most:,} different calling contexts", hint="Record a shorter run."
                 )
             self._parent.append(parent)
             self._frame.append(frame)
@@ -96,7 +104,7 @@ class Stacks:
                     line,
                     modules.setdefault(module, len(modules)) if module else -1,
                 )
-                for kind, name, file, line, module in frames
+                for kind, name, file, line, module, _ in frames
             ],
             dtype=np.int32,
         ).reshape(-1, 5)
@@ -105,11 +113,12 @@ class Stacks:
         kind = facts[frame, 0].astype(np.uint8)
         relation = np.full(len(parent), Relation.CALL, dtype=np.uint8)
         relation[kind == NodeKind.INLINED] = Relation.INLINED_CALL
-        inside = np.isin(kind, (NodeKind.LINE, NodeKind.LOOP, NodeKind.INSTRUCTION))
+        inside = np.isin(kind, (NodeKind.LINE, NodeKind.LOOP))
         relation[(parent < 0) | inside] = Relation.LEXICAL
         tree, place = tree_of_columns(
             parent, kind=kind, relation=relation, name=facts[frame, 1], file=facts[frame, 2], line=facts[frame, 3],
             module=facts[frame, 4], names=list(names), files=list(files), modules=list(modules),
+            offset=np.array([where for *_, where in frames], dtype=np.uint64)[frame],
         )  # fmt: skip
         values = SparseValues(tree, locations)
         for metric in metrics:
