@@ -15,7 +15,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
-from chathpc.diagnosis.start_up import only_start_up
+from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, too_little, window_note
 from chathpc.profile import numbers

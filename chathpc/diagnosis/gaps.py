@@ -36,7 +36,8 @@ class Gaps:
             rest = device.idle
             for name, covering in (("compilation", compiling), ("mpi", mpi), ("allocation", allocating)):
                 found[name].append(intervals.intersect(rest, covering))
-                rest = intervals.subtract(rest, covering)
+                if len(found[name][-1][0]):
+                    rest = intervals.subtract(rest, covering)
             # Whole gaps: what is left of each goes to the same reason.
             start, end = device.idle
             gap = np.searchsorted(start, rest[0], side="right") - 1
@@ -62,7 +63,13 @@ class Gaps:
 
     def spans(self, *reasons: str) -> Intervals:
         """When any device is idle for one of some reasons."""
-        return intervals.union_of(*(spans for reason in reasons for spans in self.by_reason[reason]))
+        if reasons not in self._spans:
+            self._spans[reasons] = intervals.union_of(*(sets for reason in reasons for sets in self.by_reason[reason]))
+        return self._spans[reasons]
+
+    @cached_property
+    def _spans(self) -> dict[tuple[str, ...], Intervals]:
+        return {}
 
     def count(self, *reasons: str) -> int:
         """Number of such stretches, over all devices."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from enum import Enum
 from functools import cached_property
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
 from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
@@ -19,7 +21,7 @@ from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.names import scopes_of, shorten
 from chathpc.profile.profile import Profile, no_timeline
 from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
-from chathpc.profile.tree import BoolArray, IntArray
+from chathpc.profile.tree import IntArray
 
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
 COMPUTING = (LaneKind.COMPUTE, LaneKind.GRAPH)
@@ -31,6 +33,14 @@ _NANO = 1e-9
 def seconds(spans: Intervals) -> float:
     """Length of a set of disjoint intervals in seconds."""
     return intervals.length(spans) * _NANO
+
+
+class Lack(Enum):
+    """Why a timeline allows no conclusion."""
+
+    WORK = "work"  #: devices hardly worked
+    TIME = "time"  #: too short for a share
+    RECORD = "record"  #: most of the devices' work was not recorded
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +94,9 @@ class DeviceFacts:
     @cached_property
     def busy(self) -> Intervals:
         """When the device worked on anything: kernels or copies."""
+        others = [kind for kind in DEVICE_LANES if kind not in COMPUTING]
+        if not any(len(lane) for lane in self.timeline.of(*others, device=self.ordinal)):
+            return self.computing
         return self.of(*DEVICE_LANES)
 
     @cached_property
@@ -210,7 +223,9 @@ class TimelineFacts:
         if not lanes:
             return []
         node = np.concatenate([lane.node for lane in lanes])
-        length = np.maximum(np.concatenate([lane.end - lane.start for lane in lanes]), 0)
+        start, end = _joined([lane.start for lane in lanes]), _joined([lane.end for lane in lanes])
+        device = np.repeat([lane.device for lane in lanes], [len(lane) for lane in lanes])
+        length = np.maximum(end - start, 0)
         family, members = self._families(node)
         count = np.bincount(family, minlength=len(members))
         total = np.bincount(family, weights=length, minlength=len(members))
@@ -219,7 +234,7 @@ class TimelineFacts:
             union, best = float(total[index]) * _NANO, -1
             if len(found) < _UNIONS:
                 mine = family == index
-                union = self._union_of(lanes, mine)
+                union = self._union_of(device[mine], start[mine], end[mine])
                 if bool((node[mine] >= 0).any()):
                     best = int(np.argmax(np.bincount(np.maximum(node[mine], 0), weights=length[mine])))
             found.append(
@@ -235,26 +250,24 @@ class TimelineFacts:
 
     def _families(self, node: IntArray) -> tuple[IntArray, list[str]]:
         """Number of the kernel that each node's name belongs to, and the kernels' names."""
-        used, inverse = np.unique(self._names_of(node), return_inverse=True)
+        named = self._names_of(node)
+        used = np.flatnonzero(np.bincount(named))
         families: dict[str, list[int]] = {}
         for position, index in enumerate(used.tolist()):
             name = self._name(index)
             families.setdefault(_without_arguments(name), []).append(position)
-        group = np.zeros(len(used), dtype=np.int32)
+        group = np.zeros(len(self.profile.tree.names) + 1, dtype=np.int32)
         members = []
         for number, (base, positions) in enumerate(families.items()):
-            group[positions] = number
+            group[used[positions]] = number
             members.append(base if len(positions) > 1 else self._name(int(used[positions[0]])))
-        return group[inverse.reshape(-1)], members
+        return group[named], members
 
-    def _union_of(self, lanes: list[IntervalLane], chosen: BoolArray) -> float:
-        """Seconds that the chosen intervals of some lanes cover, added up over devices."""
-        device = np.concatenate([np.full(len(lane), lane.device) for lane in lanes])[chosen]
-        start = np.concatenate([lane.start for lane in lanes])[chosen]
-        end = np.concatenate([lane.end for lane in lanes])[chosen]
+    def _union_of(self, device: IntArray, start: Times, end: Times) -> float:
+        """Seconds that intervals cover, added up over devices."""
         return sum(
             seconds(self.clipped(intervals.union(start[device == each], end[device == each])))
-            for each in np.unique(device).tolist()
+            for each in np.flatnonzero(np.bincount(device)).tolist()
         )
 
     def _names_of(self, node: IntArray) -> IntArray:
@@ -275,15 +288,28 @@ class TimelineFacts:
     def _class_of_name(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return classes(self.profile.tree.names)
 
-    def calls(self, *wanted: HostCall) -> Intervals:
-        """When any thread of the host was in a call for one of the given reasons."""
-        return intervals.union_of(*self._calls(wanted))
-
-    def _calls(self, wanted: Iterable[HostCall]) -> Iterable[Intervals]:
-        table = np.isin(self._class_of_name, [int(each) for each in wanted])
+    @cached_property
+    def _calls_by_class(self) -> dict[HostCall, Intervals]:
+        """For each reason the calls of all threads; threads may be in one at once."""
+        found: dict[HostCall, list[Intervals]] = {each: [] for each in HostCall}
         for lane in self.timeline.of(LaneKind.API, LaneKind.MPI):
-            mine = table[self._names_of(lane.node)]
-            yield lane.start[mine], lane.end[mine]
+            kind = self._class_of_name[self._names_of(lane.node)]
+            for each in np.flatnonzero(np.bincount(kind, minlength=len(HostCall))).tolist():
+                if each != HostCall.OTHER:
+                    mine = kind == each
+                    found[HostCall(each)].append((lane.start[mine], lane.end[mine]))
+        return {each: (_joined([a for a, _ in sets]), _joined([b for _, b in sets])) for each, sets in found.items()}
+
+    @cached_property
+    def _unions_by_class(self) -> dict[HostCall, Intervals]:
+        return {}
+
+    def calls(self, wanted: HostCall) -> Intervals:
+        """When any thread of the host was in a call for that reason."""
+        known = self._unions_by_class
+        if wanted not in known:
+            known[wanted] = intervals.union(*self._calls_by_class[wanted])
+        return known[wanted]
 
     @cached_property
     def compiling(self) -> Intervals:
@@ -312,9 +338,10 @@ class TimelineFacts:
         """When any thread was in an MPI call other than MPI_Init and MPI_Finalize."""
         return self.calls(HostCall.MPI)
 
-    def count(self, *wanted: HostCall) -> int:
-        """Number of calls for one of the given reasons that began inside the window."""
-        return sum(int(((start >= self.begin) & (start < self.end)).sum()) for start, _ in self._calls(wanted))
+    def count(self, wanted: HostCall) -> int:
+        """Number of calls for that reason that began inside the window."""
+        start, _ = self._calls_by_class[wanted]
+        return int(((start >= self.begin) & (start < self.end)).sum())
 
     def host_in(self, stretch: Intervals, *kinds: LaneKind, most: int = 5) -> list[HostPart]:
         """What the host did in a set of disjoint intervals, by name, the longest first.
@@ -354,38 +381,66 @@ class TimelineFacts:
     @cached_property
     def preparing(self) -> Intervals:
         """The part of `before` in which the program is in ranges of its own and in no call: work of its own, no start-up."""
-        lanes = self.timeline.of(LaneKind.RANGE)
-        ranges = intervals.intersect(self.timeline_union(lanes), self.before)
-        return intervals.subtract(ranges, self.timeline_union(self.timeline.of(LaneKind.API, LaneKind.MPI)))
+        return intervals.subtract(
+            intervals.intersect(self._early(LaneKind.RANGE), self.before), self._early(LaneKind.API, LaneKind.MPI)
+        )
 
-    @staticmethod
-    def timeline_union(lanes: Iterable[IntervalLane]) -> Intervals:
-        """When any of some lanes is busy, outside of the recording of devices too."""
-        return intervals.union_of(*((lane.start, lane.end) for lane in lanes))
+    def _early(self, *kinds: LaneKind) -> Intervals:
+        """When any lane of some kinds is busy in what begins before the window."""
+        parts = []
+        for lane in self.timeline.of(*kinds):
+            count = int(np.searchsorted(lane.start, self.begin))
+            parts.append((lane.start[:count], lane.end[:count]))
+        return intervals.union_of(*parts)
 
     @cached_property
     def missing(self) -> float:
         """Seconds in which no device worked and yet the host waited for one, without short gaps between operations: work of
         devices that was not recorded.
         """
-        idle = intervals.gaps(intervals.union_of(*(device.busy for device in self.devices)), self.begin, self.end)
-        waited = intervals.intersect(idle, self.waiting)
+        start, end = self.clipped(self.waiting)
+        long = end - start >= _MISSING
+        waited = start[long], end[long]
+        for device in self.devices:
+            waited = intervals.intersect(device.idle, waited)
         long = waited[1] - waited[0] >= _MISSING
         return seconds((waited[0][long], waited[1][long]))
+
+    @cached_property
+    def lack(self) -> Lack | None:
+        """Why the timeline allows no conclusion; None if it does."""
+        limit = common()
+        if self.busy < limit["min_busy_seconds"].value:
+            return Lack.WORK
+        if self.window < limit["min_window_seconds"].value and self.operations < limit["min_operations"].value:
+            return Lack.TIME
+        return Lack.RECORD if self.missing > limit["max_missing"].value * self.window else None
 
 
 #: Nanoseconds of waiting for an idle device from which on its work must be missing: no device takes so long to report.
 _MISSING = 10_000_000
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 #: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
-_UNIONS = 8
+_UNIONS = 3
 #: Intervals of ranges looked at one by one to find the innermost.
 _MOST_RANGES = 200_000
+
+
+def _joined(parts: list[Times]) -> Times:
+    return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
 def _without_arguments(name: str) -> str:
     """`void a::k<float>(int)` → `a::k`: what all instances of a template share."""
     return "::".join(scope.partition("<")[0] for scope in scopes_of(kernel_key(name))) or name
+
+
+def longest(spans: Intervals, most: int = 100_000) -> Intervals:
+    """The `most` longest of some disjoint intervals, in their order; all of them if they are no more."""
+    if len(spans[0]) <= most:
+        return spans
+    chosen = np.sort(np.argpartition(spans[0] - spans[1], most)[:most])
+    return spans[0][chosen], spans[1][chosen]
 
 
 def _inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[tuple[int, Times, Times, int]]:
@@ -405,7 +460,7 @@ def _inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[
             start, end, node, label = start[longest], end[longest], node[longest], label[longest]
         start, end, which = innermost(start, end)
         node, label = node[which], label[which]
-    for index in np.unique(label).tolist():
+    for index in np.flatnonzero(np.bincount(label)).tolist():
         mine = label == index
         length = end[mine] - start[mine]
         yield index, start[mine], end[mine], int(node[mine][int(np.argmax(length))])
@@ -453,12 +508,20 @@ def timeline_facts(profile: Profile) -> TimelineFacts | None:
     timeline = profile.timeline if is_traced(profile) else None
     if timeline is None:
         return None
-    start, end = timeline.joined(lane for lane in timeline.of(*DEVICE_LANES) if lane.device >= 0)
-    if not len(start):
+    window = _window(timeline)
+    if window is None:
         return None
-    window = int(start[0]), int(end[-1])
     devices = (DeviceFacts(timeline, ordinal, *window) for ordinal in timeline.devices)
-    return TimelineFacts(profile, timeline, *window, tuple(each for each in devices if len(each.busy[0])))
+    working = tuple(each for each in devices if len(each.busy[0]))
+    return TimelineFacts(profile, timeline, *window, working) if working else None
+
+
+def _window(timeline: Timeline) -> tuple[int, int] | None:
+    """Begin of the first and end of the last operation of any device inside the recording; None without any."""
+    lanes = [lane for lane in timeline.of(*DEVICE_LANES) if lane.device >= 0 and len(lane)]
+    begin = max(min((int(lane.start[0]) for lane in lanes), default=timeline.end), timeline.begin)
+    end = min(max((int(lane.end.max()) for lane in lanes), default=timeline.begin), timeline.end)
+    return (begin, end) if begin < end else None
 
 
 def is_traced(profile: Profile) -> bool:

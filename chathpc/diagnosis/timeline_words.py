@@ -7,11 +7,10 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.timeline_facts import KernelTotal, TimelineFacts, seconds
+from chathpc.diagnosis.timeline_facts import KernelTotal, Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key
 from chathpc.profile.timeline import LaneKind
@@ -115,29 +114,21 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
 # -- the whole -----------------------------------------------------------------------------------------------
 
 
-def too_little(timeline: TimelineFacts) -> str:
-    """Why the timeline allows no conclusion, as a sentence; empty if it does."""
-    limit = {name: each.value for name, each in common().items()}
+def too_little(timeline: TimelineFacts, lack: Lack) -> str:
+    """Why the timeline allows no conclusion, as a sentence."""
     launches = sum(kernel.launches for kernel in timeline.kernels())
     ran = f", {counted(launches, 'kernel')} among them" if launches else ""
     told = f"({counted(timeline.operations, 'operation')}{ran})"
-    if timeline.busy < limit["min_busy_seconds"]:
-        return (
-            f"The device worked for {numbers.seconds(timeline.busy)} in all {told}: that is too little for any conclusion; record a run "
-            "that computes for some seconds."
-        )
-    if timeline.window < limit["min_window_seconds"] and timeline.operations < limit["min_operations"]:
-        return (
-            f"The device's work spans {numbers.seconds(timeline.window)} {told}: that is too short for any conclusion; record a run that "
-            "computes for some seconds."
-        )
-    missing = timeline.missing / timeline.window
-    if missing > limit["max_missing"]:
-        return (
-            f"For {numbers.percent(min(missing, 1.0))} of {window_words(timeline)} the host waits for the device although nothing was recorded "
-            "there: most of the device's work is missing in the trace (graphs, or a part cut out), so its idle time means nothing."
-        )
-    return ""
+    record = "record a run that computes for some seconds"
+    if lack == Lack.WORK:
+        return f"The device worked for {numbers.seconds(timeline.busy)} in all {told}: that is too little for any conclusion; {record}."
+    if lack == Lack.TIME:
+        return f"The device's work spans {numbers.seconds(timeline.window)} {told}: that is too short for any conclusion; {record}."
+    missing = min(timeline.missing / timeline.window, 1.0)
+    return (
+        f"For {numbers.percent(missing)} of {window_words(timeline)} the host waits for the device although nothing was recorded "
+        "there: most of the device's work is missing in the trace (graphs, or a part cut out), so its idle time means nothing."
+    )
 
 
 def healthy_headline(timeline: TimelineFacts) -> str:

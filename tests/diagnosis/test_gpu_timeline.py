@@ -371,6 +371,53 @@ def test_a_device_that_waits_for_mpi() -> None:
     assert "mpi-collective-wait" in causes(barrier)
 
 
+def test_one_long_gap_is_told_from_a_steady_state() -> None:
+    """20 kernels of 1 ms without gaps, but for one pause of 80 ms."""
+    profile = recorded(
+        kernel("k", *every(1e3, 1e3, 10), *every(1e3, 1e3, 10, begin=90e3)), ranged("save", (10e3, 90e3))
+    )
+    found = finding(diagnosed(profile), "gpu-idle-host-bound")
+    assert found.share == pytest.approx(0.8)
+    assert "One gap of 80.0 ms is most of it" in found.against[0]
+    assert "the device works for 100 % of the time" in found.against[0]
+
+
+def test_preparation_that_is_longer_than_all_work_counts() -> None:
+    """The program prepares for 900 ms, 200 ms of them in the first call of the runtime; then kernels fill 100 ms."""
+    profile = recorded(
+        ranged("init_data", (-900e3, 0)), api("cudaStreamCreate", (-500e3, -300e3)), kernel("k", (0, 100e3))
+    )
+    found = finding(diagnosed(profile), "gpu-idle-host-bound")
+    assert found.where.function == "init_data"
+    assert (found.seconds, found.share) == (pytest.approx(0.7), pytest.approx(0.7 / 0.8))
+    short = recorded(ranged("init_data", (-90e3, 0)), kernel("k", (0, 100e3)))
+    assert causes(short) == ["gpu-kernel-bound"]
+
+
+def test_samples_tell_what_the_host_does_where_nothing_else_does() -> None:
+    """200 samples of the host: 150 in `fill`; the device is idle for 8 of 10 ms."""
+    profile = recorded(kernel("k", (0, 1e3), (9e3, 10e3)), samples={"fill": 150, "main": 50})
+    diagnosis = diagnosed(profile)
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function) == ("gpu-idle-host-bound", "fill")
+    assert "fill has 75.0 % of the samples of the host, over the whole recording." in statements(
+        diagnosis, "gpu-idle-host-bound"
+    )
+    assert all(item.weight < first.weight for item in diagnosis.findings[1:])
+
+
+def test_instances_of_a_template_are_one_kernel() -> None:
+    profile = recorded(
+        kernel("void a::each<A>(A)", (0, 300)), kernel("void a::each<B>(B)", (300, 600)), kernel("b", (600, 1000))
+    )
+    found = finding(diagnosed(profile), "gpu-kernel-bound")
+    assert found.where.kernel == "a::each"
+    assert (
+        "a::each runs 2 times for 600 µs of 1.00 ms (60.0 %)" in statements(diagnosed(profile), "gpu-kernel-bound")[1]
+    )
+    assert "regex:each " in str(found.next_measurement)
+
+
 # -- too little ----------------------------------------------------------------------------------------------
 
 
@@ -378,6 +425,26 @@ def test_a_few_microseconds_of_work_are_too_little() -> None:
     diagnosis = diagnosed(recorded(kernel("k", *every(5, 1.3, 3)), api("cudaMalloc", (-200e3, -10))))
     assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
     assert diagnosis.headline.startswith("The device worked for 3.90 µs in all (3 operations, 3 kernels among them)")
+
+
+def test_a_handful_of_kernels_in_less_than_a_millisecond_is_too_short() -> None:
+    diagnosis = diagnosed(recorded(kernel("k", *every(150, 50, 5))))
+    assert diagnosis.verdict == "insufficient-data"
+    assert diagnosis.headline.startswith("The device's work spans 650 µs (5 operations, 5 kernels among them)")
+
+
+def test_a_host_that_waits_for_an_idle_device_means_missing_work() -> None:
+    """The host waits for 95 of 100 ms and nothing was recorded there: graphs, or a part that was cut out."""
+    profile = recorded(kernel("k", *every(100, 80, 40), (99e3, 100e3)), api("hipStreamSynchronize", (4e3, 99e3)))
+    diagnosis = diagnosed(profile)
+    assert (diagnosis.verdict, diagnosis.findings) == ("insufficient-data", ())
+    assert "the device's work is missing in the trace" in diagnosis.headline
+    beside = recorded(
+        kernel("k", *every(100, 80, 40), (99e3, 100e3)),
+        kernel("k", (0, 100e3), device=1),
+        api("hipStreamSynchronize", (4e3, 99e3)),
+    )
+    assert diagnosed(beside).verdict == "bottleneck"  # it waits for the other device
 
 
 def test_a_trace_in_which_nothing_ran_on_the_device_is_insufficient() -> None:

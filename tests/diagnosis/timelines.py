@@ -83,7 +83,7 @@ class _Lane:
 
 
 def recorded(
-    *tracks: Track, begin: float | None = None, end: float | None = None, devices: Mapping[int, Device] | None = None,
+    *tracks: Track, begin: float | None = None, end: float | None = None, devices: Mapping[int, Device] | None = None, samples: Mapping[str, int] | None = None,
     **facts: object,
 ) -> Profile:  # fmt: skip
     """The profile of the tracks; recorded from the first begin to the last end unless said otherwise."""
@@ -116,9 +116,12 @@ def recorded(
                 builder.add("host.time", node, seconds)
         if track.blocks is not None:
             builder.add("gpu.kernel.blocks", node, track.blocks)
+    for function, number in (samples or {}).items():
+        builder.add("cpu.samples", builder.node(-1, NodeKind.FUNCTION, function, file="app.cu", line=1), number)
     metrics = {
         name: Metric(name, unit, name, name, clock=clock, aggregation=rule)
         for name, unit, clock, rule in (
+            ("cpu.samples", Unit.SAMPLES, None, Aggregation.SUM),
             ("gpu.time", Unit.SECONDS, None, Aggregation.SUM),
             ("gpu.kernel.time", Unit.SECONDS, None, Aggregation.SUM),
             ("gpu.kernel.count", Unit.COUNT, None, Aggregation.SUM),

@@ -32,13 +32,14 @@ def has_good_timeline(facts: Facts) -> bool:
 
 def host_rules() -> tuple[Rule, ...]:
     """Rules over the time of host threads."""
-    from chathpc.diagnosis.rules import compute, input_output, memory, mpi, mpi_sums, openmp, waiting
+    from chathpc.diagnosis.rules import compute, input_output, memory, mpi, mpi_messages, mpi_sums, openmp, waiting
 
     return (
         *compute.RULES,
         *openmp.RULES,
         *mpi.RULES,
         *mpi_sums.RULES,
+        *mpi_messages.RULES,
         *waiting.RULES,
         *input_output.RULES,
         *memory.RULES,

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, is_compilation
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.mpi import is_collective
-from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, seconds
+from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, longest, seconds
 from chathpc.diagnosis.timeline_words import counted, idle_fact, item, kernel_site, of_window, site, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.intervals import Intervals
@@ -54,6 +54,9 @@ def _in_words(parts: list[HostPart], whole: float) -> str:
 
 def _doing(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> _Doing:
     """What the host did while devices were idle: calls and ranges, else calls of the operating system, else its samples."""
+    gaps, spans = "these gaps", longest(every := spans)
+    if len(spans[0]) < len(every[0]):
+        gaps = f"the {numbers.count(len(spans[0]))} longest of these gaps"
     whole = seconds(spans)
     parts = _parts(timeline, spans) or _parts(timeline, spans, LaneKind.OS)
     if not parts:
@@ -65,7 +68,7 @@ def _doing(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> _Doing:
     where = site(timeline, first.node)
     evidence = item(
         timeline,
-        f"In these gaps, {numbers.seconds(whole)}, the host is {_in_words(parts, whole)}.",
+        f"In {gaps}, {numbers.seconds(whole)}, the host is {_in_words(parts, whole)}.",
         first.seconds,
         metric="host.time",
         subject=first.short,
@@ -284,7 +287,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     place = kernel_site(timeline, most) if most else Place()
     spans = gaps.spans(*gaps.launch_reasons)
     in_calls = seconds(intervals.intersect(timeline.calls(HostCall.LAUNCH), spans))
-    longest = gaps.seconds("launch") > _MOST * cost
+    in_launches = gaps.seconds("launch") > _MOST * cost
     evidence = [
         item(
             timeline,
@@ -326,7 +329,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     few = launches < _FEW_LAUNCHES
     start_up = (
         f"The first launches take {numbers.seconds(in_calls)} to load code and make the device ready: "
-        if few and longest
+        if few and in_launches
         else ""
     )
     against = (
@@ -338,7 +341,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     )
     middle = (
         f"the device is idle for {numbers.percent(share)} of {window_words(timeline)} while kernels are launched"
-        if longest
+        if in_launches
         else f"kernels run {numbers.seconds(gaps.mean_kernel)} on average and the device waits for the next launch in "
         f"{numbers.percent(share)} of {window_words(timeline)}"
     )
@@ -452,6 +455,14 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if doing.evidence is not None:
         evidence.append(doing.evidence)
     against, impact = doing.against, None
+    many = timeline.operations >= common()["min_operations"].value
+    if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > _MOST * cost:
+        beside = timeline.busy / (timeline.window - timeline.longest_idle)
+        against = (
+            *against,
+            f"One gap of {numbers.seconds(timeline.longest_idle)} is most of it: a pause or a start, no steady state; beside it the device works "
+            f"for {numbers.percent(min(beside, 1.0))} of the time.",
+        )
     # Ranks that wait for others in collectives win nothing from idle time of their own that goes.
     waits, exposed = timeline.spent(LaneKind.COLLECTIVE), timeline.share(timeline.exposed(LaneKind.COLLECTIVE))
     nccl = cause("nccl-bound")
