@@ -51,6 +51,7 @@ _COUNT = {
     "gpu.kernel.shared-wavefronts": "wavefronts of shared memory accesses",
     "gpu.kernel.local-loads": "loads from local memory (spilled registers and local arrays), instructions",
     "gpu.kernel.local-stores": "stores to local memory (spilled registers and local arrays), instructions",
+    "gpu.kernel.atomics": "atomic operations and reductions of warps on global memory",
     "gpu.kernel.instructions": "instructions executed by warps",
     "gpu.kernel.flops.fp32": "single precision operations per second (an FMA counts as 2)",
     "gpu.kernel.flops.fp64": "double precision operations per second (an FMA counts as 2)",

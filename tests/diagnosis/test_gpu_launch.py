@@ -9,7 +9,7 @@ import pytest
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.rules.gpu_launch import lost_in_tail
 from chathpc.profile.remark import Device
-from tests.diagnosis.kernels import LATENCY, bare, causes, first, found, one, report, with_stalls
+from tests.diagnosis.kernels import LATENCY, One, bare, causes, first, found, one, report, with_stalls
 from tests.diagnosis.parts import diagnosed, finding, statements
 
 # -- launch --------------------------------------------------------------------------------------------------
@@ -334,3 +334,31 @@ def test_the_hot_line_is_that_of_the_waiting_not_of_all_samples() -> None:
     }
     latency = first(replace(with_stalls(one(**LATENCY), long_scoreboard=20), samples=samples))
     assert latency.where.short == "solve.cu:4"
+
+
+def test_a_starved_kernel_with_nearly_a_wave_also_tells_how_few_warps_a_multiprocessor_holds() -> None:
+    kernel = one(blocks=90, waves=0.9, sm_throughput=15, memory_throughput=20, occupancy=6.25, shared_memory_per_block=92e3,
+                 limit_registers=2, limit_shared_memory=1, limit_warps=16, limit_blocks=32)  # fmt: skip
+    assert causes(kernel) == ["gpu-small-grid", "gpu-low-occupancy"]
+    (small, low) = found(kernel)
+    assert "Three of four" not in " ".join(small.against)
+    assert low.weight <= small.weight
+
+
+def test_schedulers_that_issue_most_of_the_time_need_no_more_warps() -> None:
+    kernel = one(sm_throughput=50, memory_throughput=52, occupancy=25, issue_active=61, **LIMITS)
+    assert "gpu-low-occupancy" not in causes(kernel)
+
+
+def test_waiting_of_which_no_reason_stands_out_is_told_with_that_doubt() -> None:
+    even = with_stalls(
+        one(**LATENCY), wait=2.0, long_scoreboard=1.9, barrier=0.8, no_instruction=0.8, math_pipe_throttle=2
+    )
+    (latency,) = found(even)
+    assert latency.cause == "gpu-dependency-stall"
+    assert "No reason for waiting stands out." in latency.against
+
+
+def test_pipes_alone_tell_a_compute_bound_kernel() -> None:
+    assert causes(One(facts={"pipe.fma": 85.0, "issue-active": 70.0})) == ["gpu-compute-bound"]
+    assert causes(One(facts={"pipe.fma": 30.0})) == []

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.kernels import LATENCY, causes, first, one, report, with_stalls
-from tests.diagnosis.parts import diagnosed, statements
+from tests.diagnosis.kernels import LATENCY, causes, first, found, one, report, with_stalls
+from tests.diagnosis.parts import diagnosed, finding, statements
 
 # -- memory --------------------------------------------------------------------------------------------------
 
@@ -159,3 +159,38 @@ def test_few_registers_speak_for_local_arrays() -> None:
     spill = first(one(**BUSY, local_loads=1e6, instructions=4e6))
     assert spill.against == ("It uses few registers: local arrays with computed indices lie in local memory, too.",)
     assert first(one(**{**BUSY, "registers": 255.0}, local_loads=1e6, instructions=4e6)).against == ()
+
+
+@pytest.mark.parametrize(("updates", "contended"), [(1.9e4, False), (2e4, True)])
+def test_atomic_updates_are_a_cause_where_memory_is_slow_and_device_memory_idle(
+    updates: float, contended: bool
+) -> None:
+    kernel = with_stalls(one(**LATENCY, atomics=updates, instructions=1e6), lg_throttle=20)
+    diagnosis = diagnosed(report(kernel))
+    assert ("gpu-atomics-contention" in [each.cause for each in diagnosis.findings]) is contended
+    if contended:
+        atomics = finding(diagnosis, "gpu-atomics-contention")
+        assert atomics.against == ("Counters do not tell how many threads update one address.",)
+        assert "2.00 % of its instructions are atomic updates of global memory." in statements(diagnosis, atomics.cause)
+
+
+def test_atomics_of_a_kernel_that_fills_device_memory_are_not_its_limit() -> None:
+    kernel = one(sm_throughput=20, memory_throughput=85, dram_throughput=85, atomics=1e5, instructions=1e6)
+    assert causes(kernel) == ["gpu-memory-bandwidth"]
+
+
+def test_spread_accesses_that_hit_in_l1_are_doubted() -> None:
+    assert any("L1 cache" in text for text in first(one(**BUSY, excessive_sectors=0.5, l1_hit_rate=90)).against)
+
+
+def test_barriers_beside_a_busy_memory_are_named() -> None:
+    kernel = with_stalls(one(sm_throughput=20, memory_throughput=66, dram_throughput=66), long_scoreboard=9, barrier=3)
+    assert "Part of the waiting is for barriers." in first(kernel).against
+
+
+def test_spills_of_a_kernel_that_computes_are_second_and_doubted() -> None:
+    busy, spill = found(
+        one(sm_throughput=75, pipe_alu=75, memory_throughput=20, registers=255, local_loads=2e5, instructions=1e6)
+    )
+    assert (busy.cause, spill.cause) == ("gpu-compute-bound", "gpu-register-spill")
+    assert spill.against == ("The kernel neither waits for memory nor fills it.",)
