@@ -53,7 +53,9 @@ class _Export:
         database, assembly = self.database, self.assembly
         cuda = sources.calls_of_cuda(database, assembly)
         ranges, ranks = sources.ranges(database, assembly, self._end)
-        events = [*([] if cuda is None else [cuda]), *ranges, *sources.other_calls(database, assembly)]
+        libraries, system = sources.other_calls(database, assembly)
+        # Of spans that begin and end together the first is the outer one.
+        events = [*ranges, *libraries, *([] if cuda is None else [cuda]), *system]
         samples = sources.samples(database, assembly)
         assembly.seen.update(str(piece.lane) for piece in events)
         assembly.seen.update(["samples"] if samples is not None else [])
@@ -71,7 +73,11 @@ class _Export:
         nodes = place_host(assembly, events, threads, samples)
         if correlation is None:
             correlation = np.zeros(0, dtype=np.int64)
-        launches = Launches(process, correlation, nodes[0] if len(correlation) else np.zeros(0, dtype=np.int32))
+        launches = Launches(
+            process,
+            correlation,
+            nodes[len(ranges) + len(libraries)] if len(correlation) else np.zeros(0, dtype=np.int32),
+        )
         del cuda, events, nodes, correlation, process
         DeviceReader(database, assembly, self._process, launches, self._ordinal).read()
         assembly.note(ERRORS, target.errors(database))
@@ -99,13 +105,9 @@ class _Export:
         """The latest time of any event: where open ranges end."""
         latest = 0
         for table in sorted(self.database.tables):
-            columns = set(self.database.columns(table))
-            if (
-                not table.startswith(("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API", "MPI_"))
-                or "start" not in columns
-            ):
+            if not table.startswith(("CUPTI_ACTIVITY_KIND_", "NVTX_EVENTS", "OSRT_API", "MPI_")):
                 continue
-            for name in columns & {"start", "end"}:
+            for name in {"start", "end"} & set(self.database.columns(table)):
                 statement = f"SELECT max({quoted(name)}) FROM {table} WHERE {quoted(name)} < {LATEST}"  # noqa: S608
                 ((value,),) = self.database.rows(statement)
                 latest = max(latest, value) if isinstance(value, int) else latest

@@ -103,8 +103,8 @@ class _Spans:
         """Nodes for some events whose parents have theirs."""
         parent = self.nesting.parent[: self.count][rows]
         above = self.threads.node[self.thread[: self.count][rows]]
-        if self.count and (inside := parent >= 0).any():
-            above = np.where(inside, node[np.maximum(parent, 0)], above)
+        if (inside := parent >= 0).any():
+            above = np.where(inside, node[parent], above)
         if any(events.chains is not None for events in self.sources):
             above = self._with_stacks(rows, parent, above)
         node[rows] = self.assembly.paths.add(above, self.kind[rows], self.name[rows])
@@ -112,7 +112,7 @@ class _Spans:
     def _with_stacks(self, rows: NDArray[np.intp] | slice, parent: Int32Array, above: Int32Array) -> Int32Array:
         """The nodes that calls hang below: the stack of the call, unless another call holds it and so stands for the stack."""
         number = np.arange(self.count)[rows]
-        outermost = (parent < 0) | (self.kind[np.maximum(parent, 0)] == NodeKind.REGION)
+        outermost = (parent < 0) | (self.kind[parent] == NodeKind.REGION)
         above = above.copy()
         for events, piece in zip(self.sources, self.pieces, strict=True):
             if events.chains is None or events.leaf is None:
@@ -147,12 +147,12 @@ class _Spans:
         """Samples: below the innermost range, the stack of each."""
         parent = self.nesting.parent[self.count :]
         held = parent.copy()
-        while (calls := np.flatnonzero((held >= 0) & (self.kind[np.maximum(held, 0)] != NodeKind.REGION))).size:
-            held[calls] = self.nesting.parent[held[calls]]
         thread = self.thread[self.count :]
         above = self.threads.node[thread]
         if self.count:
-            above = np.where(held >= 0, node[np.maximum(held, 0)], above)
+            while (calls := np.flatnonzero((held >= 0) & (self.kind[held] != NodeKind.REGION))).size:
+                held[calls] = self.nesting.parent[held[calls]]
+            above = np.where(held >= 0, node[held], above)
         if found.chains is not None:
             at = put_below(self.assembly.paths, above, found.chains, found.leaf)
             ours = np.flatnonzero(found.cut)

@@ -12,6 +12,7 @@ from chathpc.adapters.nsight_systems import strings
 from chathpc.adapters.nsight_systems.assembly import Assembly
 from chathpc.adapters.nsight_systems.chains import Chains, read_chains
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array, Rows, encode, rows, usable
+from chathpc.adapters.nsight_systems.paths import LONGEST_NAME
 from chathpc.adapters.sqlite import Database
 from chathpc.profile.timeline import LaneKind
 from chathpc.profile.tree import NodeKind
@@ -149,9 +150,9 @@ _CALLS = (
 )
 
 
-def other_calls(database: Database, assembly: Assembly) -> list[Events]:
-    """Calls of MPI, of libraries and of the operating system."""
-    result = []
+def other_calls(database: Database, assembly: Assembly) -> tuple[list[Events], list[Events]]:
+    """Calls of MPI and of libraries, and those of the operating system."""
+    result: tuple[list[Events], list[Events]] = [], []
     for table, lane, kind in _CALLS:
         name = next((column for column in ("nameId", "textId") if database.has(table, column)), None)
         if name is None:
@@ -168,7 +169,7 @@ def other_calls(database: Database, assembly: Assembly) -> list[Events]:
             continue
         if chain is not None and lane == LaneKind.OS:
             _with_stacks(database, assembly, events, chain, "OSRT_CALLCHAINS", "os")
-        result.append(events)
+        result[lane == LaneKind.OS].append(events)
     return result
 
 
@@ -219,7 +220,8 @@ def _range_names(
     own: dict[str, int] = {}
     number = np.full(n, -1, dtype=np.int64)
     if database.has("NVTX_EVENTS", "text"):
-        for row, (text,) in enumerate(database.each("SELECT text FROM NVTX_EVENTS NOT INDEXED")):
+        statement = f"SELECT substr(text, 1, {LONGEST_NAME}) FROM NVTX_EVENTS NOT INDEXED"  # noqa: S608
+        for row, (text,) in enumerate(database.each(statement)):
             if isinstance(text, str) and row < n:
                 number[row] = own.setdefault(strings.range_name(text), len(own))
     texts = list(own)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chathpc.adapters.nsight_systems.columns import Int32Array, Int64Array, encode
-from chathpc.adapters.nsight_systems.paths import Names
+from chathpc.adapters.nsight_systems.paths import LONGEST_NAME, Names
 from chathpc.adapters.sqlite import Database
 
 #: Texts asked for in one query.
@@ -28,7 +28,8 @@ def texts(database: Database, ids: Int64Array) -> dict[int, str]:
     for at in range(0, len(wanted), AT_ONCE):
         piece = wanted[at : at + AT_ONCE]
         marks = ",".join("?" * len(piece))
-        for key, value in database.rows(f"SELECT id, value FROM StringIds WHERE id IN ({marks})", piece):  # noqa: S608
+        statement = f"SELECT id, substr(value, 1, {LONGEST_NAME}) FROM StringIds WHERE id IN ({marks})"  # noqa: S608
+        for key, value in database.rows(statement, piece):
             if isinstance(key, int) and isinstance(value, str):
                 found.setdefault(key, value)
     return found

@@ -351,6 +351,7 @@ class Export:
             ]  # fmt: skip
         if not self.lazy:
             tables = {**{name: [] for name in _ALWAYS}, **tables}
+        path.unlink(missing_ok=True)
         with closing(sqlite3.connect(path, isolation_level=None)) as database:
             database.execute("PRAGMA journal_mode = OFF")
             database.execute("BEGIN")
