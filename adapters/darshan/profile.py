@@ -22,7 +22,7 @@ LARGE = ("1M_4M", "4M_10M", "10M_100M", "100M_1G", "1G_PLUS")
 POSSIBLE = 1.05
 
 METRICS = (
-    Metric("io.time", Unit.SECONDS, "time in input and output of all ranks", "F_READ_TIME + F_WRITE_TIME + F_META_TIME", clock=Clock.WALL),
+    Metric("io.time", Unit.SECONDS, "time in input and output of all ranks", "read, write and meta time", clock=Clock.WALL),
     Metric("io.read.time", Unit.SECONDS, "time of reads", "F_READ_TIME", clock=Clock.WALL),
     Metric("io.write.time", Unit.SECONDS, "time of writes", "F_WRITE_TIME", clock=Clock.WALL),
     Metric("io.meta.time", Unit.SECONDS, "time of opens, stats, seeks and closes", "F_META_TIME", clock=Clock.WALL),
@@ -80,7 +80,7 @@ def read(path: Path) -> Profile:
     metrics = {one.id: one for one in METRICS if len(values.exclusive(one.id))}
     profile = Profile(
         format=f"Darshan {log.version}".strip(),
-        title=path.name.removesuffix(".darshan"),
+        title=f"{path.name.removesuffix('.darshan')}, {log.processes:,} processes, {log.seconds:g} s",
         tree=tree,
         metrics=metrics,
         values=values,
