@@ -1,6 +1,6 @@
 """Speed and memory of chathpc, beside hatchet's reader and beside merely reading the bytes, in one table.
 
-    python -m tests.bench [--quick] [--no-hatchet] [--sizes 10000 100000 1000000] [--repeats 5]
+    python -m tests.bench [--quick] [--no-hatchet] [--no-nsight-systems] [--sizes 10000 100000 1000000] [--repeats 5]
 
 Databases are synthetic and written once. Loading is measured on databases of 2 locations, since neither reader takes values
 per location when it loads; explaining on databases of 16. Files are in the page cache. Times are medians of fresh processes.
@@ -9,16 +9,16 @@ per location when it loads; explaining on databases of 16. Files are in the page
 from __future__ import annotations
 
 import argparse
-import itertools
 import os
 import platform
 import sys
 import tempfile
-from dataclasses import dataclass
 from pathlib import Path
 
 from tests.bench import databases
+from tests.bench.nsight_systems import nsight_rows
 from tests.bench.processes import Run, command, measured, median
+from tests.bench.rows import Row, linear_rows, noted, progress, seconds, table
 
 LOAD_LOCATIONS, EXPLAIN_LOCATIONS = 2, 16
 #: hatchet's reader is run once from this many contexts on (20 s and more).
@@ -35,50 +35,6 @@ BYTES_RATIO, BYTES_FROM, EXPLAIN_SECONDS, EXPLAIN_BYTES, HELP_SECONDS, SMALLEST_
     1.0,
 )
 EXPLAIN_SIZE = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """A line of the table; `target` is empty where there is none."""
-
-    what: str
-    size: str
-    chathpc: str
-    other: str = ""
-    ratio: str = ""
-    target: str = ""
-    met: bool | None = None
-
-    def cells(self) -> tuple[str, ...]:
-        """The columns as text."""
-        met = "" if self.met is None else "yes" if self.met else "NO"
-        return (self.what, self.size, self.chathpc, self.other, self.ratio, self.target, met)
-
-
-HEAD = ("what", "contexts", "chathpc", "beside", "ratio", "target", "met")
-
-
-def table(rows: list[Row]) -> str:
-    """Rows below their head, columns aligned."""
-    cells = [HEAD, *(row.cells() for row in rows)]
-    widths = [max(len(row[k]) for row in cells) for k in range(len(HEAD))]
-    lines = [
-        "  ".join(c.ljust(w) if k == 0 else c.rjust(w) for k, (c, w) in enumerate(zip(row, widths, strict=True)))
-        for row in cells
-    ]
-    return "\n".join([lines[0], "-" * len(lines[0]), *lines[1:]])
-
-
-def seconds(run: Run) -> str:
-    """A time with three digits."""
-    return "failed" if run.failure else f"{run.seconds:.3g} s"
-
-
-def noted(what: str, run: Run) -> Run:
-    """`run`, and why it failed on standard error."""
-    if run.failure:
-        sys.stderr.write(f"{what} failed: {run.failure}\n")
-    return run
 
 
 def load_rows(size: int, options: argparse.Namespace) -> tuple[Run, list[Row]]:
@@ -134,39 +90,6 @@ def explain_rows(size: int, options: argparse.Namespace) -> tuple[Run, list[Row]
     ]
 
 
-def linear_rows(name: str, runs: dict[int, Run]) -> list[Row]:
-    """From each size to the next: how much more time and memory for how many times the contexts."""
-    rows = []
-    sizes = sorted(size for size, run in runs.items() if not run.failure)
-    for small, large in itertools.pairwise(sizes):
-        step = f"{small:,} to {large:,}"
-        more = large / small
-        time = runs[large].seconds / runs[small].seconds
-        rows.append(
-            Row(
-                f"{name}: time",
-                step,
-                f"{time:.1f}x",
-                ratio=f"of {more:.0f}x",
-                target=f"<= {more:.0f}x",
-                met=time <= more,
-            )
-        )
-        if runs[small].bytes:
-            memory = runs[large].bytes / runs[small].bytes
-            rows.append(
-                Row(
-                    f"{name}: memory",
-                    step,
-                    f"{memory:.1f}x",
-                    ratio=f"of {more:.0f}x",
-                    target=f"<= {more:.0f}x",
-                    met=memory <= more,
-                )
-            )
-    return rows
-
-
 def start_rows(options: argparse.Namespace) -> list[Row]:
     """What every user waits for: the help page, and the smallest database."""
     repeats = 2 * options.repeats + 1
@@ -195,6 +118,9 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--quick", action="store_true", help="sizes 10,000 and 100,000, two repeats")
     parser.add_argument("--no-hatchet", dest="hatchet", action="store_false", help="without hatchet's reader")
+    parser.add_argument(
+        "--no-nsight-systems", dest="nsight", action="store_false", help="without large exports of Nsight Systems"
+    )
     parser.add_argument("--sizes", type=int, nargs="+", default=None, metavar="CONTEXTS")
     parser.add_argument("--repeats", type=int, default=None)
     options = parser.parse_args()
@@ -223,6 +149,8 @@ def main() -> None:
         explains[size], found = explain_rows(size, options)
         rows += found
     rows += linear_rows("load", loads) + linear_rows("explain", explains)
+    if options.nsight:
+        rows += nsight_rows(quick=options.quick, repeats=options.repeats)
     progress("starting up")
     rows += start_rows(options)
     progress("")
@@ -231,13 +159,6 @@ def main() -> None:
         f"{platform.machine()}, {cores} cores, load {os.getloadavg()[0]:.1f}, Python {platform.python_version()}\n"
     )
     sys.stdout.write(table(rows) + "\n")
-
-
-def progress(text: str) -> None:
-    """Say on a terminal what is being done."""
-    if sys.stderr.isatty():
-        sys.stderr.write(f"\r\x1b[K{text}")
-        sys.stderr.flush()
 
 
 if __name__ == "__main__":

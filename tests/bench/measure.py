@@ -1,6 +1,7 @@
 """What is measured in a process of its own: `python -m tests.bench.measure WHAT PATH` prints seconds and a figure as JSON.
 
-Imports, and a first reading of the smallest database for what is imported late, come before the clock starts.
+Imports, and a first reading (of the smallest database, or of the same columns) for what is imported late, come before the
+clock starts.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.bench import databases
+from tests.bench import databases, nsight_systems
 
 
 def chathpc_load(path: Path) -> float:
@@ -55,6 +56,7 @@ MEASURES: dict[str, Callable[[Path], float]] = {
     "hatchet": hatchet_load,
     "bytes": read_bytes,
     "write": write,
+    **nsight_systems.MEASURES,
 }
 
 
@@ -62,8 +64,10 @@ def main() -> None:
     """Measure once and print."""
     what, path = sys.argv[1], Path(sys.argv[2])
     measure = MEASURES[what]
-    if what != "write":
+    if what in ("chathpc", "hatchet", "bytes"):
         measure(databases.smallest())
+    elif what in ("nsight-columns", "nsight-fromiter", "nsight-arrow"):
+        measure(path)
     began = time.perf_counter()
     figure = measure(path)
     seconds = time.perf_counter() - began
