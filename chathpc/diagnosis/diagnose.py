@@ -62,7 +62,8 @@ def _insufficient(facts: Facts) -> str:
     if profile.insufficient:
         return profile.insufficient
     if facts.has_host_time or has_good_timeline(facts):
-        return only_start_up(facts) if facts.has_host_time and not has_device_values(facts) else ""
+        alone = facts.has_host_time and facts.timeline is None and not has_device_values(facts)
+        return (too_brief(facts) or only_start_up(facts)) if alone else ""
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):
@@ -196,6 +197,7 @@ _LANGUAGES = {
     "cu": "cuda",
     "cuh": "cuda",
     "hip": "hip",
+    "py": "python",
 }
 
 
@@ -213,10 +215,15 @@ def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
             models.append("mpi")
     if is_log(facts) and processes_of(facts.profile) > 1:
         models.append("mpi")
-    models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
+    if _calls(facts, _PYTORCH):
+        models.append("python")  # whose user writes no calls of the device's runtime
+    else:
+        models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
     return tuple(dict.fromkeys(models))
 
 
+#: How the names of PyTorch's operators begin.
+_PYTORCH = ("aten::",)
 #: Device model → how the names of its runtime's functions begin.
 _DEVICE_CALLS = {"cuda": ("cuda", "__cuda"), "hip": ("hip", "__hip"), "openmp-target": ("__tgt_", "omp_target")}
 

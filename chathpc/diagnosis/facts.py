@@ -268,6 +268,8 @@ class Facts:
         tree = self.profile.tree
         site = self.activities.site[counted]
         usable = (tree.line[site] > 0) & (tree.file[site] >= 0)
+        if self.profile.timed:  # instrumented functions bear the line that they begin at, which is not hot for that
+            usable &= ~np.isin(tree.kind[site], (NodeKind.FUNCTION, NodeKind.REGION, NodeKind.ENTRY))
         counted, site = counted[usable], site[usable]
         if not len(counted):
             return -1, 0.0

@@ -1,4 +1,4 @@
-"""Runs so short that they show only how MPI starts and ends."""
+"""Runs so short that they show only how MPI starts and ends, or nothing at all."""
 
 from __future__ import annotations
 
@@ -14,6 +14,21 @@ _MOST = 0.5
 #: A run that takes longer spends so much on starting that the start is worth a look itself.
 _SHORT = 1.0
 _LISTED = 3
+#: Reading the clock at the beginning and end of a region costs up to a microsecond, and so does the first touch of a page.
+_BRIEF = 1e-3
+
+
+def too_brief(facts: Facts) -> str:
+    """That a run took less than a millisecond, as a sentence; empty for longer ones and for sampled profiles."""
+    if not facts.profile.timed or not facts.in_seconds or facts.total <= 0:
+        return ""
+    duration = facts.total / max(facts.thread_count, 1)
+    if duration >= _BRIEF:
+        return ""
+    return (
+        f"The run takes {numbers.seconds(duration)}: too short to conclude from, as measuring it costs a microsecond for each "
+        "region. Measure a larger case, or many repetitions."
+    )
 
 
 def only_start_up(facts: Facts) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from chathpc.diagnosis.diagnose import diagnose
@@ -22,3 +24,11 @@ def test_a_short_run_that_mostly_starts_mpi_is_no_ground_for_a_conclusion(
     assert (diagnosis.verdict == Verdict.INSUFFICIENT) == short
     assert (diagnosis.headline.startswith("The run takes 400 ms in each of 2 threads or ranks, and 62.5 %")) == short
     assert ("(MPI_Init 62.5 %)" in diagnosis.headline) == short
+
+
+def test_a_run_of_microseconds_is_too_short_to_be_timed() -> None:
+    profile = replace(build(main(function("work", time=(4e-5,)))), timed=True)
+    diagnosis = diagnose(profile)
+    assert diagnosis.verdict == Verdict.INSUFFICIENT
+    assert diagnosis.headline.startswith("The run takes 40.0 µs: too short")
+    assert diagnose(replace(build(main(function("work", time=(4e-2,)))), timed=True)).verdict != Verdict.INSUFFICIENT

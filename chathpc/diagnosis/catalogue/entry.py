@@ -44,6 +44,7 @@ UNITS = frozenset(
         "threads",
         "gaps",
         "blocks",
+        "calls",
     }
 )
 

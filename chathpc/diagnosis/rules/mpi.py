@@ -304,15 +304,21 @@ def _equal_work(
             subject="computing of the ranks",
             how="busiest / mean of the time outside MPI per rank",
         ),
-        fact(
-            facts,
-            f"Data is copied or sent in {time_text(facts, transfer)}, {numbers.percent(moving)} of the MPI time; "
-            "the rest is waiting and progress.",
-            transfer,
-            subject="moving data in MPI",
-            how="time in copy and transfer functions below MPI calls",
-        ),
     ]
+    against = _doubts(facts, yields)
+    if _sees_inside(facts):
+        evidence.append(
+            fact(
+                facts,
+                f"Data is copied or sent in {time_text(facts, transfer)}, {numbers.percent(moving)} of the MPI time; "
+                "the rest is waiting and progress.",
+                transfer,
+                subject="moving data in MPI",
+                how="time in copy and transfer functions below MPI calls",
+            )
+        )
+    else:
+        against += ("The profile ends at the calls of MPI: waiting inside them cannot be told from moving data.",)
     where = f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
     summary = {
         "mpi-communication-bound": f"The ranks spend {numbers.percent(share)} of their time communicating, and much of it moves data: {where}.",
@@ -330,8 +336,17 @@ def _equal_work(
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2,
-        against=_doubts(facts, yields),
+        against=against,
     )
+
+
+def _sees_inside(facts: Facts) -> bool:
+    """True if frames below MPI's public calls may have been recorded; instrumentation sees the calls only."""
+    if not facts.profile.timed:
+        return True
+    activities = facts.activities
+    inside = activities.of(Activity.MPI) & (activities.call >= 0) & (activities.call != np.arange(len(activities.call)))
+    return bool((facts.time[inside] > 0).any())
 
 
 def oversubscribed(facts: Facts) -> Iterable[Draft]:

@@ -1,0 +1,73 @@
+"""Many small MPI messages: where calls and bytes were counted, time per call and bytes per call tell latency from volume."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+
+#: Metrics that count bytes of messages; a message is counted where it is sent.
+_BYTES = ("mpi.message.bytes", "mpi.sent.bytes")
+_CALLS = "calls.count"
+
+
+def small_messages(facts: Facts) -> Iterable[Draft]:
+    """Time in MPI that is the latency of very many calls with few bytes each."""
+    entry = cause("mpi-small-messages")
+    spent = facts.spent(Activity.MPI)
+    metrics = facts.profile.metrics
+    sent = next((name for name in _BYTES if name in metrics and metrics[name].has_values), None)
+    if facts.total == 0 or sent is None or _CALLS not in metrics or not facts.in_seconds:
+        return
+    share = spent / facts.total
+    activities = facts.activities
+    called = activities.of(Activity.MPI) & (activities.call == np.arange(len(activities.call)))
+    calls = float(facts.profile.exclusive(_CALLS).dense(len(called))[called].sum())
+    if share < entry.threshold("min_share") or calls < entry.threshold("min_calls"):
+        return
+    each, size = spent / calls, facts.profile.total(sent) / calls
+    if each > entry.threshold("max_seconds_per_call") or size > entry.threshold("max_bytes"):
+        return
+    hot = facts.hot_place(facts.of(Activity.MPI))
+    if hot is None:
+        return
+    where = hot.place.function or "the program"
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        summary=f"{numbers.percent(share)} of the time is in {numbers.count(calls)} MPI calls of {numbers.seconds(each)} and "
+        f"{numbers.size(size)} each, most of it called from {where}: latency, not volume.",
+        cost=spent,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"{numbers.count(calls)} MPI calls take {of_total(facts, spent)}, {numbers.seconds(each)} each on average.",
+                each,
+                unit="s",
+                subject="an MPI call",
+                how="time in MPI calls / number of calls",
+            ),
+            fact(
+                facts,
+                f"They send {numbers.size(facts.profile.total(sent))}, {numbers.size(size)} for each call.",
+                size,
+                unit="bytes",
+                metric=sent,
+                subject="bytes of an MPI call",
+                how="bytes sent / number of MPI calls",
+            ),
+        ),
+        signs=2,
+        replaces=("mpi-collective-wait", "mpi-late-sender", "mpi-communication-bound"),
+    )
+
+
+RULES = (small_messages,)
