@@ -18,7 +18,7 @@ from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.stall_samples import hottest_line, sampled_stalls
+from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.names import shorten
@@ -159,17 +159,17 @@ class Counted:
         """The kernel's node and all below it."""
         return np.arange(self.node, int(self.profile.tree.end[self.node]), dtype=np.int32)
 
-    def place(self, waiting: str = "") -> tuple[Place, float | None]:
-        """The kernel at its line with most samples of a kind of waiting, and that line's part (0..1) of them; None
-        without samples by line.
+    def place(self, trouble: str = "") -> tuple[Place, Hot | None]:
+        """The kernel at its source line with most of a kind of trouble, and where in it that is counted; None without values
+        by line or instruction.
         """
         kernel = Kernel(self.name, self.nodes, self.node, self.seconds, self.launches)
-        hot = hottest_line(self.profile, self.nodes, waiting)
-        if hot is None:
-            return kernel_place(self.profile, kernel), None
+        hot = hottest(self.profile, self.nodes, trouble)
+        if hot is None or not self.profile.tree.line[hot.node]:
+            return kernel_place(self.profile, kernel), hot
         at = np.zeros(len(self.profile.tree))
-        at[hot[0]] = 1.0
-        return kernel_place(self.profile, kernel, at), hot[1]
+        at[hot.node] = 1.0
+        return kernel_place(self.profile, kernel, at), hot
 
     def say(
         self, facts: Facts, statement: str, name: str, value: float | None = None, *, unit: str = "", how: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,17 +11,26 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.device import dense, has
 from chathpc.profile.gpu_counters import STALLS
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import IntArray
+from chathpc.profile.tree import IntArray, NodeKind
 
-#: Where samples of lines may be, by the kind of waiting, the most telling first; the last ones count all samples.
-_LINE_SAMPLES = {
-    "memory": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.drain"),
-    "barrier": ("gpu.stall.barrier",),
-    "dependency": ("gpu.stall.dependency", "gpu.stall.short-scoreboard", "gpu.stall.mio-throttle"),
-    "fetch": ("gpu.stall.instruction-fetch",),
-    "pipe": ("gpu.stall.pipe-busy",),
+#: Kind of trouble → where it is counted by line, and what is counted in words.
+_BY_LINE = {
+    "memory": (
+        ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture", "gpu.stall.drain"),
+        "samples of warps that wait for memory",
+    ),
+    "barrier": (("gpu.stall.barrier",), "samples of warps that wait at a barrier"),
+    "dependency": (
+        ("gpu.stall.dependency", "gpu.stall.short-scoreboard", "gpu.stall.mio-throttle"),
+        "samples of warps that wait for earlier results",
+    ),
+    "fetch": (("gpu.stall.instruction-fetch",), "samples of warps that wait for instructions"),
+    "pipe": (("gpu.stall.pipe-busy",), "samples of warps that wait for a pipe"),
+    "spread": (("gpu.l2.sectors.excessive",), "sectors beyond what coalesced accesses would need"),
+    "conflicts": (("gpu.shared.wavefronts.excessive",), "wavefronts beyond what accesses without conflicts would need"),
 }
-_ANY_SAMPLES = ("gpu.stall.any", "gpu.instructions")
+#: What counts where a kind of trouble was not counted by line.
+_ANY = ((("gpu.stall.any",), "samples of waiting warps"), (("gpu.instructions",), "samples of warps"))
 #: Samples of warps by reason (`gpu.stall.<key>`) → the reason that they are samples of, where it has another name.
 _SAMPLED = {
     "memory": "long-scoreboard", "memory-throttle": "lg-throttle", "texture": "tex-throttle", "dependency": "wait",
@@ -44,20 +54,36 @@ def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     return found
 
 
-def hottest_line(profile: Profile, nodes: IntArray, waiting: str) -> tuple[int, float] | None:
-    """The node of `nodes` at the source line with most samples of a kind of waiting, and that line's part (0..1) of them.
+@dataclass(frozen=True, slots=True)
+class Hot:
+    """The place in a kernel with most of a trouble: a node, its part (0..1), and what was counted in words."""
 
-    Where no line has such samples, all samples count. None without samples by line.
+    node: int
+    part: float
+    what: str
+
+
+def hottest(profile: Profile, nodes: IntArray, trouble: str) -> Hot | None:
+    """Where of `nodes` most of a kind of trouble is: by source line, or by instruction where no lines are known.
+
+    Where the trouble was not counted, all samples count. None without anything counted below the kernel.
     """
     tree = profile.tree
-    for names in (_LINE_SAMPLES.get(waiting, ()), *((name,) for name in _ANY_SAMPLES)):
-        weight = sum((dense(profile, name) for name in names), np.zeros(len(tree)))[nodes]
-        weight = np.where((tree.line[nodes] > 0) & (tree.file[nodes] >= 0), weight, 0.0)
-        total = float(weight.sum())
-        if total > 0:
-            lines, line = np.unique(np.stack((tree.file[nodes], tree.line[nodes])), axis=1, return_inverse=True)
-            sums = np.bincount(line.reshape(-1), weights=weight, minlength=lines.shape[1])
+    inside = nodes[1:]
+    lines = inside[(tree.line[inside] > 0) & (tree.file[inside] >= 0)]
+    known = [_BY_LINE[trouble]] if trouble in _BY_LINE else []
+    for chosen in (lines, inside[tree.kind[inside] == NodeKind.INSTRUCTION]):
+        for names, what in (*known, *_ANY):
+            weight = sum((dense(profile, name) for name in names), np.zeros(len(tree)))[chosen]
+            total = float(weight.sum())
+            if total <= 0:
+                continue
+            place = np.arange(len(chosen))
+            if chosen is lines:
+                _, place = np.unique(np.stack((tree.file[chosen], tree.line[chosen])), axis=1, return_inverse=True)
+                place = place.reshape(-1)
+            sums = np.bincount(place, weights=weight)
             best = int(np.argmax(sums))
-            at = np.where(line.reshape(-1) == best, weight, -1.0)
-            return int(nodes[int(np.argmax(at))]), float(sums[best]) / total
+            node = chosen[int(np.argmax(np.where(place == best, weight, -1.0)))]
+            return Hot(int(node), min(float(sums[best]) / total, 1.0), what)
     return None

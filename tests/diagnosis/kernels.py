@@ -35,7 +35,9 @@ FEW_STALLS = dict.fromkeys(
 
 @dataclass(frozen=True)
 class One:
-    """A kernel: facts by id without "gpu.kernel.", stall reasons in cycles, samples by (file, line) and metric."""
+    """A kernel: facts by id without "gpu.kernel.", stall reasons in cycles, samples by (file, line) and metric; `instructions`
+    has samples of waiting for memory by machine instruction.
+    """
 
     name: str = "void solve<float>(float*, int)"
     seconds: float | None = 1.0
@@ -43,6 +45,7 @@ class One:
     launches: float = 1.0
     samples: Mapping[tuple[str, int], Mapping[str, float]] = field(default_factory=dict)
     said: tuple[Remark, ...] = ()
+    instructions: Mapping[str, float] = field(default_factory=dict)
 
 
 def one(name: str = "void solve<float>(float*, int)", seconds: float | None = 1.0, **facts: float) -> One:
@@ -117,11 +120,18 @@ def report(
         metrics["gpu.kernel.count"] = times["gpu.kernel.count"]
         for identifier, value in known.items():
             builder.add(identifier, node, value)
-        for (file, line), values in kernel.samples.items():
-            below = builder.node(node, NodeKind.LINE, None, file=file, line=line)
+        below = [
+            (builder.node(node, NodeKind.LINE, None, file=file, line=line), values)
+            for (file, line), values in kernel.samples.items()
+        ]
+        below += [
+            (builder.node(node, NodeKind.INSTRUCTION, sass), {"gpu.instructions": count, "gpu.stall.memory": count})
+            for sass, count in kernel.instructions.items()
+        ]
+        for place_, values in below:
             for identifier, value in values.items():
                 metrics.setdefault(identifier, Metric(identifier, Unit.SAMPLES, identifier, identifier))
-                builder.add(identifier, below, value)
+                builder.add(identifier, place_, value)
     tree, values_, place = builder.finish(metrics.values())
     remarks = tuple(
         Remark(said.tool, said.rule, said.kind, said.title, said.text, int(place[node]), said.speedup, said.scope)

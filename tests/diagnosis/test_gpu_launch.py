@@ -322,7 +322,9 @@ def test_samples_of_warps_stand_in_for_stall_counters_and_name_the_line() -> Non
     diagnosis = diagnosed(report(replace(one(**LATENCY), samples=samples)))
     barrier = finding(diagnosis, "gpu-barrier-stall")
     assert barrier.where.short == "solve.cu:12"
-    assert "solve.cu:12 has 100 % of the samples of the kernel's lines." in statements(diagnosis, "gpu-barrier-stall")
+    assert "solve.cu:12 has 100 % of the kernel's samples of warps that wait at a barrier." in statements(
+        diagnosis, "gpu-barrier-stall"
+    )
     few = {place: {name: value / 20 for name, value in values.items()} for place, values in samples.items()}
     assert causes(replace(one(sm_throughput=5, memory_throughput=5), samples=few)) == []
 
@@ -362,3 +364,22 @@ def test_waiting_of_which_no_reason_stands_out_is_told_with_that_doubt() -> None
 def test_pipes_alone_tell_a_compute_bound_kernel() -> None:
     assert causes(One(facts={"pipe.fma": 85.0, "issue-active": 70.0})) == ["gpu-compute-bound"]
     assert causes(One(facts={"pipe.fma": 30.0})) == []
+
+
+def test_without_lines_the_instruction_that_waits_is_named() -> None:
+    kernel = replace(
+        with_stalls(one(**LATENCY), long_scoreboard=20), instructions={"FADD R1, R2, R3": 90.0, "EXIT": 10.0}
+    )
+    diagnosis = diagnosed(report(kernel))
+    said = "The instruction FADD R1, R2, R3 has 90.0 % of the kernel's samples of warps that wait for memory."
+    assert said in statements(diagnosis, "gpu-memory-latency")
+    assert diagnosis.findings[0].where.line is None
+
+
+def test_spread_accesses_are_shown_at_the_line_that_spreads_most() -> None:
+    samples = {
+        ("solve.cu", 5): {"gpu.instructions": 900.0, "gpu.stall.memory": 900.0, "gpu.l2.sectors.excessive": 10.0},
+        ("solve.cu", 6): {"gpu.instructions": 100.0, "gpu.stall.memory": 50.0, "gpu.l2.sectors.excessive": 990.0},
+    }
+    spread = first(replace(with_stalls(one(**LATENCY, excessive_sectors=0.8), long_scoreboard=20), samples=samples))
+    assert (spread.cause, spread.where.short) == ("gpu-uncoalesced-access", "solve.cu:6")

@@ -104,7 +104,7 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
         f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them could be spared."
         if excess is not None else
         f"The {which} of {kernel.short} are spread: {numbers.number(sectors[most])} sectors for each request of a warp.",
-        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > _WIDEST), against=tuple(against), waiting="memory",
+        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > _WIDEST), against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
@@ -147,7 +147,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, entry.id,
         f"The L1 cache is the limit of {kernel.short}, {numbers.percent((pipe or level[1]) / 100)} busy with few instructions: "
         + ("its accesses are uncoalesced." if shared == 0 else "uncoalesced accesses or bank conflicts; memory tables would tell which."),
-        evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="memory",
+        evidence, headroom=entry.headroom, signs=signs, against=tuple(against), waiting="spread",
         next_measurement=kernel.measure(
             "sectors per request and bank conflicts, by line: which of the two it is", "MemoryWorkloadAnalysis_Tables", "SourceCounters"
         ),

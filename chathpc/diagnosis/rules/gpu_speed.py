@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.counted import PREFIX, Counted
+from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
+from chathpc.profile.text import clean
 
 
 def low() -> float:
@@ -67,17 +68,19 @@ def write(
 
     `headroom` is the part (0..1) of the kernel's time that could go by physics, an upper bound.
     """
-    place, part = kernel.place(waiting)
+    place, hot = kernel.place(waiting)
     lines = []
-    if part is not None and place.line:
+    if hot is not None and hot.part > 0:
+        instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
+        name = place.short if place.line else f"The instruction {instruction}"
         lines = [
             fact(
-                facts, f"{place.short} has {numbers.percent(part)} of the samples of the kernel's lines.", part, unit="ratio",
-                metric=PREFIX + "time", subject=place.short, how="samples of warps by source line", where=place,
+                facts, f"{name} has {numbers.percent(hot.part)} of the kernel's {hot.what}.", hot.part, unit="ratio",
+                metric=PREFIX + "time", subject=place.short or instruction, how=f"{hot.what}, by line or instruction", where=place,
             )
         ]  # fmt: skip
     return Draft(
         cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
-        evidence=(*evidence, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(lines), against=against,
+        evidence=(*evidence, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
         advice=advice, next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
     )  # fmt: skip

@@ -57,7 +57,7 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, entry.id,
         f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are theirs.",
         evidence, headroom=part * max(waits, filled / 100), signs=1 + (waits >= entry.threshold("min_stall_share")) + (filled >= low()),
-        waiting="dependency", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
+        waiting="conflicts", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
 
