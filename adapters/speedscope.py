@@ -1,0 +1,236 @@
+"""speedscope's own file format: one or several profiles, of events (a frame opens, a frame closes) or of samples.
+
+Layout: https://www.speedscope.app/file-format-schema.json. Frames are shared; each profile has a unit of its own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import Glance
+
+if TYPE_CHECKING:
+    from chathpc.adapters.stacks import Stacks
+    from chathpc.profile.metric import Metric
+    from chathpc.profile.profile import Profile
+
+_SECONDS = {"nanoseconds": 1e-9, "microseconds": 1e-6, "milliseconds": 1e-3, "seconds": 1.0}
+_HOW = "Export it again from speedscope, or give the profile that it was made of."
+
+
+def recognises(glance: Glance) -> bool:
+    """True for JSON that names speedscope's schema, or that has its shared frames and profiles."""
+    text = glance.text
+    if not text.lstrip().startswith("{"):
+        return False
+    if "speedscope.app/file-format-schema" in text:
+        return True
+    return '"shared"' in text and '"frames"' in text and ('"evented"' in text or '"sampled"' in text)
+
+
+def read(path: Path) -> Profile:
+    """The profiles in the file, each a location; AdapterError for what is no file of speedscope."""
+    from chathpc.adapters.content import read_json
+    from chathpc.adapters.stacks import Stacks
+    from chathpc.errors import AdapterError
+
+    document = read_json(path)
+    profiles = document.get("profiles") if isinstance(document, dict) else None
+    if not isinstance(profiles, list) or not profiles:
+        raise AdapterError("has no profiles", path=path, hint=_HOW)
+    reading = _Reading(path, Stacks(), _frames(document))
+    reading.numbers = [_frame(reading.stacks, frame) for frame in reading.frames]
+    for profile in profiles:
+        kind = profile.get("type") if isinstance(profile, dict) else None
+        if kind == "evented":
+            _evented(reading, profile)
+        elif kind == "sampled":
+            _sampled(reading, profile)
+        else:
+            reading.damage("a profile that is neither evented nor sampled")
+        reading.location += 1
+    name = document.get("name")
+    title = name if isinstance(name, str) and name else path.name.removesuffix(".json").removesuffix(".speedscope")
+    exporter = document.get("exporter")
+    return _profile(reading, title, exporter if isinstance(exporter, str) else "")
+
+
+@dataclass(slots=True)
+class _Reading:
+    path: Path
+    stacks: Stacks
+    frames: list[Any]
+    numbers: list[int] = field(default_factory=list)
+    metrics: dict[str, Metric] = field(default_factory=dict)
+    location: int = 0
+    samples: int = 0
+    evented: int = 0
+    negative: int = 0
+    damaged: list[str] = field(default_factory=list)
+
+    def damage(self, what: str) -> None:
+        """Remember what was passed over."""
+        self.damaged.append(what)
+
+    def metric(self, unit: object, *, sampled: bool) -> Metric:
+        """The metric of a profile with that unit."""
+        from chathpc.profile.metric import Metric, Unit
+
+        text = unit if isinstance(unit, str) else "none"
+        if text in _SECONDS:
+            words = "time" + (" (sampled)" if sampled else "")
+            found = Metric("cpu.time", Unit.SECONDS, words, text, text, _SECONDS[text])
+        elif text == "bytes":
+            found = Metric("memory.allocated.bytes", Unit.BYTES, "memory", text, text)
+        else:
+            found = Metric("cpu.samples", Unit.SAMPLES, "weights without a unit, taken for samples", "weight")
+        return self.metrics.setdefault(found.id, found)
+
+    def frame(self, index: object) -> int | None:
+        """The number of frame `index` of the file, None if there is no such frame."""
+        if type(index) is int and 0 <= index < len(self.numbers):
+            return self.numbers[index]
+        return None
+
+
+def _frames(document: dict[str, Any]) -> list[Any]:
+    shared = document.get("shared")
+    frames = shared.get("frames") if isinstance(shared, dict) else None
+    return frames if isinstance(frames, list) else []
+
+
+def _frame(stacks: Stacks, frame: Any) -> int:
+    facts = frame if isinstance(frame, dict) else {}
+    name, file, line = facts.get("name"), facts.get("file"), facts.get("line")
+    return stacks.frame(
+        name if isinstance(name, str) and name else "[unknown]",
+        file=file if isinstance(file, str) else "",
+        line=line if type(line) is int else 0,
+    )
+
+
+def _number(value: object) -> float | None:
+    from math import isfinite
+
+    if type(value) is int and abs(value) < 1 << 63:
+        return float(value)
+    return value if type(value) is float and isfinite(value) and abs(value) < 1e18 else None
+
+
+def _evented(reading: _Reading, profile: dict[str, Any]) -> None:
+    """Time between two events belongs to the frame that is open, innermost."""
+    events = profile.get("events")
+    if not isinstance(events, list):
+        reading.damage("a profile without events")
+        return
+    metric = reading.metric(profile.get("unit"), sampled=False)
+    reading.evented += 1
+    stacks = reading.stacks
+    open_frames: list[tuple[int, int]] = []  # frame, context
+    before = _number(profile.get("startValue")) or 0.0
+    end = _number(profile.get("endValue"))
+    for event in events:
+        at = _number(event.get("at")) if isinstance(event, dict) else None
+        frame = reading.frame(event.get("frame")) if at is not None else None
+        if at is None or frame is None:
+            reading.damage("an event without a time or a frame")
+            continue
+        if at < before:
+            reading.damage("an event before the one that it follows")
+            at = before
+        if open_frames and at > before:
+            stacks.add(metric.id, open_frames[-1][1], (at - before) * metric.scale, reading.location)
+        before = at
+        if event.get("type") == "O":
+            open_frames.append((frame, stacks.step(open_frames[-1][1] if open_frames else -1, frame)))
+        elif open_frames and open_frames[-1][0] == frame:
+            open_frames.pop()
+        else:
+            reading.damage("a frame that is closed and not the innermost open one")
+            while open_frames and any(other == frame for other, _ in open_frames[-64:]):
+                if open_frames.pop()[0] == frame:
+                    break
+    if open_frames:
+        if end is not None and end > before:
+            stacks.add(metric.id, open_frames[-1][1], (end - before) * metric.scale, reading.location)
+        reading.damage("frames that are never closed")
+
+
+def _sampled(reading: _Reading, profile: dict[str, Any]) -> None:
+    samples, weights = profile.get("samples"), profile.get("weights")
+    if not isinstance(samples, list) or not isinstance(weights, list):
+        reading.damage("a profile without samples or weights")
+        return
+    if len(samples) != len(weights):
+        reading.damage("a profile with more samples than weights, or fewer")
+    metric = reading.metric(profile.get("unit"), sampled=True)
+    for sample, weight in zip(samples, weights, strict=False):
+        amount = _number(weight)
+        chain = [reading.frame(index) for index in sample] if isinstance(sample, list) else [None]
+        if amount is None or None in chain:
+            reading.damage("a sample without a weight, or with frames that do not exist")
+            continue
+        if amount < 0:
+            reading.negative += 1
+            continue
+        reading.samples += 1
+        if chain and amount:
+            node = reading.stacks.walk(frame for frame in chain if frame is not None)
+            reading.stacks.add(metric.id, node, amount * metric.scale, reading.location)
+
+
+def _profile(reading: _Reading, title: str, exporter: str) -> Profile:
+    import numpy as np
+
+    from chathpc.adapters.enough import too_short
+    from chathpc.errors import AdapterError
+    from chathpc.profile.location import Locations
+    from chathpc.profile.profile import Profile, Source
+
+    metrics = {name: metric for name, metric in reading.metrics.items() if reading.stacks.has(name)}
+    if not metrics:
+        raise AdapterError("its profiles hold no time and no weight", path=reading.path, hint=_HOW)
+    tree, values = reading.stacks.finish(metrics.values(), reading.location)
+    timed = not reading.samples
+    caveats = []
+    if "cpu.time" in metrics:
+        caveats.append("The file does not say whether its time is of a wall clock or of the processor.")
+    if "cpu.samples" in metrics:
+        caveats.append("The weights have no unit; they are taken for samples, so shares are known and seconds are not.")
+    if reading.negative:
+        caveats.append(f"{reading.negative:,} samples with a negative weight were left out.")
+    if reading.damaged:
+        kinds = "; ".join(dict.fromkeys(reading.damaged))
+        caveats.append(f"The file has {len(reading.damaged):,} faults that were passed over: {kinds}.")
+    seconds = float(sum(values.exclusive("cpu.time").values)) if "cpu.time" in metrics else None
+    total = values.exclusive("cpu.samples").sum() if "cpu.samples" in metrics else 0.0
+    return Profile(
+        format="speedscope",
+        title=title,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=Locations.of(reading.location, thread=np.arange(reading.location, dtype=np.int64)),
+        sources=(Source(reading.path, exporter.partition("@")[0] or "speedscope", exporter.partition("@")[2]),),
+        caveats=tuple(caveats),
+        not_collected={
+            "hardware counters (cache misses, instructions per cycle)": (
+                "perf record -e cycles,instructions,cache-misses -g ./app; perf script > samples.txt"
+            )
+        },
+        sample_count=total if seconds is None else None if timed else float(reading.samples),
+        timed=timed and seconds is not None,
+        insufficient=too_short(seconds) if timed and seconds is not None and len(metrics) == 1 else "",
+    )
+
+
+ADAPTER = Adapter(
+    name="speedscope",
+    reads="speedscope files (.speedscope.json)",
+    recognises=recognises,
+    read=read,
+    order=50,
+)
