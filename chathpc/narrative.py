@@ -56,7 +56,9 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
     told = [Sentence(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None:
         told.append(Sentence(_first_sentence(cause(hot.cause).what)))
-    if diagnosis.not_collected:
+    if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
+        told.append(Sentence(f"To see more, collect the kernel's counters: {hot.next_measurement}"))
+    elif diagnosis.not_collected:
         lacking, command = next(iter(diagnosis.not_collected.items()))
         told.append(Sentence(f"To see more, collect {lacking}: {command}"))
     return told

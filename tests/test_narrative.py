@@ -63,7 +63,7 @@ def test_a_leak_has_no_bound_on_the_speed_up() -> None:
 
 
 def test_a_healthy_program_is_told_with_its_hot_place_and_what_could_be_collected() -> None:
-    diagnosis = diagnose(build(main(function("solve", hot_loop(4.0)))))
+    diagnosis = diagnose(build(main(function("solve", hot_loop(4.0))), format="HPCToolkit v4"))
     first, what, missing = narrate(diagnosis)
     assert (first.text, first.evidence) == (diagnosis.headline, ("E1", "E2"))
     assert " ".join(cause("hot-compute").what.split()).startswith(what.text)

@@ -50,7 +50,20 @@ class Activity(IntEnum):
 
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
 _NAMES: tuple[tuple[Activity, str], ...] = (
-    (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*$"),
+    # Built-in functions of Python, as its profilers name them.
+    (Activity.SLEEP, r"<built-in method time\.sleep>"),
+    (Activity.LOCK, r"<method 'acquire' of '_(thread|multiprocessing)\.\w+' objects>|lock\.acquire$"),
+    (
+        Activity.BLOCKED,
+        r"<built-in method select\.|<method 'poll' of 'select\.|<method '(recv|accept|connect)\w*' of '_socket\.",
+    ),
+    (Activity.JOIN, r"<built-in method (posix|nt)\.wait"),
+    (
+        Activity.IO,
+        r"<method '(read|write|flush|readinto|readline|close)\w*' of '_io\.|<built-in method (posix|nt|_?io)\."
+        r"(read|write|open|stat|lstat|fsync|listdir|scandir|unlink|replace|mkdir)\w*>",
+    ),
+    (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*(\(.*\))?$"),
     (Activity.MPI, r"p?mpix?_(?!file_)[a-z]"),
     (
         Activity.MPI,
@@ -135,7 +148,10 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
     (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
     (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
-    (Activity.PROFILER, r"libhpcrun|libmonitor|libpapi|libpfm|libToolsInjection|libcupti|libnvperf|librocprofiler|libroctracer"),
+    (
+        Activity.PROFILER,
+        r"libhpcrun|libmonitor|libpapi|libpfm|libToolsInjection|libcupti|libnvperf|librocprofiler|libroctracer",
+    ),
     (
         Activity.LIBRARY,
         r"libc[.-]|ld-linux|ld-|libpthread|librt[.-]|libdl[.-]|libstdc\+\+|libgcc_s|linux-vdso|\[vdso\]|libgfortran|libz[.-]|libresolv|libnss|libc\+\+|vmlinux|\[kernel",
@@ -318,7 +334,10 @@ def classify(tree: CallTree) -> Activities:
     program &= ~template_library(tree)[np.maximum(tree.function, 0)]
     site = tree.nearest(program)
     caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
-    orphan = in_library & (caller < 0) & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
+    # A flat profile has no callers at all: there a call that stands alone is the program's.
+    alone = in_library & (tree.parent[np.maximum(call, 0)] < 0) & (tree.module[np.maximum(call, 0)] < 0)
+    alone &= np.isin(tree.kind[np.maximum(call, 0)], (NodeKind.FUNCTION, NodeKind.REGION))
+    orphan = in_library & (caller < 0) & ~alone & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
     kind[
         orphan
         & np.isin(

@@ -15,8 +15,21 @@ from chathpc.profile.activity import (
     classify,
     template_library,
 )
-from chathpc.profile.tree import CallTree, NodeKind
-from tests.profile.build import call, called_code, entry, gpu_op, inlined, kernel, line, loop, placeholder, tree_of
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+from tests.profile.build import (
+    Node,
+    call,
+    called_code,
+    entry,
+    gpu_op,
+    inlined,
+    kernel,
+    line,
+    loop,
+    node,
+    placeholder,
+    tree_of,
+)
 from tests.profile.strategies import trees
 
 A = Activity
@@ -373,3 +386,19 @@ def test_any_tree_is_classified(tree: CallTree) -> None:
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     assert np.all(found.kind[device] == A.GPU)
     assert np.all(np.isin(found.kind[~library & ~(tree.nearest(device) >= 0)], A.COMPUTE))
+
+
+def region(name: str, *children: Node) -> Node:
+    return node(NodeKind.REGION, Relation.CALL, name, *children)
+
+
+def test_regions_named_like_mpi_calls_are_mpi_without_any_module() -> None:
+    tree = tree_of(
+        region("main", region("MPI_Allreduce"), region("MPI_Init()"), region("PMPI_Waitall(int, void*)")),
+        region("MPI_Barrier"),
+    )
+    assert [Activity(kind).name for kind in classify(tree).kind] == ["COMPUTE", "MPI", "MPI_SETUP", "MPI", "MPI"]
+
+
+def test_functions_that_nsight_systems_wraps_are_what_they_wrap() -> None:
+    assert activity_of_name("NSYS_OSRT_pthread_mutex_lock_1") == Activity.LOCK

@@ -34,6 +34,8 @@ _DIRECTIONS = (
 )
 #: Kernels that fill the device stand just before what is too small for a verdict.
 _BELOW_VERDICT = 0.9
+#: What is left to do where pinning is done.
+_FEWER = "Copy less, or beside kernels: the memory is pinned already, so cudaMallocHost or pin_memory=True wins nothing more."
 #: Two devices or more have to share the work.
 _SEVERAL = 2
 
@@ -67,6 +69,19 @@ def copies(facts: Facts) -> Iterable[Draft]:
             *waiting_fact(timeline),
         ]
         hidden = spent - cost
+        pinned = _pinned(timeline, kind)
+        if pinned:
+            evidence.append(
+                item(
+                    timeline,
+                    f"Their memory on the host is pinned already ({numbers.size(pinned)}).",
+                    pinned,
+                    unit="bytes",
+                    metric=f"{metric}.bytes",
+                    subject="pinned memory",
+                    how="bytes of copies whose host memory is pinned",
+                )
+            )
         yield Draft(
             cause=identifier,
             where=place,
@@ -77,8 +92,8 @@ def copies(facts: Facts) -> Iterable[Draft]:
             threshold=entry.threshold("min_window_share"),
             evidence=tuple(evidence),
             signs=2,
-            against=_from_pinned(timeline, kind)
-            + ((f"{numbers.seconds(hidden)} of the copies hide behind kernels.",) if hidden > 0.2 * spent else ()),
+            against=(f"{numbers.seconds(hidden)} of the copies hide behind kernels.",) if hidden > 0.2 * spent else (),
+            advice=(_FEWER,) if pinned else (),
             samples=0,
         )
 
@@ -107,14 +122,14 @@ def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, sp
         )
 
 
-def _from_pinned(timeline: TimelineFacts, kind: LaneKind) -> tuple[str, ...]:
-    """Pinned memory already: that remedy is taken."""
-    count, volume, _, _ = timeline.pageable(kind, pinned=True)
-    return (
-        ("Nearly all of them come from pinned memory already; only fewer or overlapped copies help.",)
-        if count and volume >= 0.9 * timeline.amount(kind)[1] > 0 and kind == LaneKind.H2D
-        else ()
-    )
+def _pinned(timeline: TimelineFacts, kind: LaneKind) -> float:
+    """Bytes that were copied from or to pinned memory, where nearly all were; 0 otherwise."""
+    volume = timeline.pageable(kind, pinned=True)[1]
+    return volume if volume >= _NEARLY_ALL * timeline.amount(kind)[1] else 0.0
+
+
+#: A remedy that is taken for this part of the bytes is taken.
+_NEARLY_ALL = 0.9
 
 
 def pageable(facts: Facts) -> Iterable[Draft]:
@@ -370,6 +385,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(*evidence, *second),
+        signs=2,
         # Kernels that fill the device are no bottleneck of the program around them, but they are where the time is:
         # they stand before whatever is too small for a verdict, and make none themselves.
         impact=_BELOW_VERDICT * common()["verdict_weight"].value * share,
