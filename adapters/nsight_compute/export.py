@@ -45,6 +45,7 @@ class _Row:
     capability: str
     ranges: tuple[str, ...]
     count: str
+    identity: tuple[str, str]
     values: dict[str, tuple[str, str]] = field(default_factory=dict)
     rules: list[tuple[Rule, str]] = field(default_factory=list)
     empty: int = 0
@@ -87,7 +88,7 @@ class _Row:
             device=self.device, context=self.context, stream=self.stream, process=self.process, ranges=self.ranges,
             rules=tuple(_with_gain(rule, numerals.number(gain)) for rule, gain in self.rules),
             failed=failed(metrics, empty=self.empty, zero=self.zero, measured=self.measured),
-            count=max(numerals.number(self.count) or 1.0, 1.0),
+            count=max(numerals.number(self.count) or 1.0, 1.0), identity=self.identity,
         )  # fmt: skip
 
 
@@ -167,6 +168,7 @@ def _row(cells: list[str], header: Header, process: int) -> _Row:
         capability=_capability(cell(cells, header, "CC")),
         ranges=tuple(_RANGE.findall(cell(cells, header, _RANGES))),
         count=cell(cells, header, "Invocations"),
+        identity=(cell(cells, header, "Process ID"), cell(cells, header, "ID")),
     )
 
 

@@ -198,9 +198,8 @@ WANTED: frozenset[str] = frozenset(
         *(f"l1tex__t_{what}_pipe_lsu_mem_global_op_{way}.sum" for what in ("sectors", "requests") for way in ("ld", "st")),
         *(f"l1tex__t_requests_pipe_lsu_mem_global_op_{way}.sum" for way in ("atom", "red")),
         *(f"l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_{way}.ratio" for way in ("ld", "st")),
-        *(f"l1tex__data_{what}_pipe_lsu_{of}mem_shared_op_{way}.sum" for what, of in (("bank_conflicts", ""),)
-          for way in ("ld", "st", "atom")),
-        *(f"l1tex__data_pipe_lsu_wavefronts_mem_shared_op_{way}.sum" for way in ("ld", "st", "atom")),
+        *(f"l1tex__data_{what}_mem_shared_op_{way}.sum" for way in ("ld", "st", "atom")
+          for what in ("bank_conflicts_pipe_lsu", "pipe_lsu_wavefronts")),
         *(name + ending for name in (*SECTORS, *WAVEFRONTS) for ending in ("", "_ideal")),
         *(f"derived__{name}_excessive" for name in (*SECTORS, *WAVEFRONTS)),
         *(f"smsp__warp_issue_stalled_{reason_in_names(reason)}_per_warp_active.pct" for reason in STALLS),

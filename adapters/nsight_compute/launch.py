@@ -42,7 +42,7 @@ class Launch:
     offset → value,
     without zeros. `base` is the address at which the kernel's code stood. `failed` is True if counters were to be
     collected and none has a value. `count` is the number of launches that were averaged where only that is known.
-    `process` numbers the processes of one source in order of appearance.
+    `identity` tells a launch from others of the same run where the file says which it is. `process` numbers the processes of one source in order of appearance.
     """
 
     kernel: str
@@ -62,6 +62,7 @@ class Launch:
     base: int = 0
     failed: bool = False
     count: float = 1.0
+    identity: tuple[str, str] | None = None
 
     def value(self, *names: str) -> float | None:
         """The value of the first of `names` that has one."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_compute.assemble import Part, profile_of
 from chathpc.adapters.nsight_compute.launch import Report
+from chathpc.adapters.nsight_compute.pages import joined
 from chathpc.adapters.nsight_compute.recognise import files_in, is_report
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -30,8 +31,10 @@ def read(path: Path) -> Profile:
         )
     ranks = [_rank(name) for name in names]
     known = len(set(ranks)) == len(ranks) and -1 not in ranks
+    reports = joined([_report(path / name) for name in names])
     parts = [
-        Part(path / name, _report(path / name), rank if known else -1) for name, rank in zip(names, ranks, strict=True)
+        Part(path / name, report, rank if known else -1)
+        for name, report, rank in zip(names, reports, ranks, strict=True)
     ]
     return profile_of(parts, path)
 

@@ -200,6 +200,29 @@ def test_a_folder_of_kernels_goes_by_file_names(tmp_path: Path) -> None:
     assert [profile.tree.label(int(root)) for root in profile.tree.roots] == ["first", "second"]
 
 
+def test_the_sections_of_one_launch_in_several_files_are_one_launch(tmp_path: Path) -> None:
+    run, other = THREE[0], replace(THREE[0], process=99)
+    speed = {name: run.metrics[name] for name in (DURATION, SM)}
+    occupancy = {name: value for name, value in run.metrics.items() if name not in speed}
+    write(tmp_path / "a-occupancy.csv", details_page([replace(run, metrics=occupancy, rules=RULES[2:3])]))
+    write(tmp_path / "b-speed.csv", details_page([replace(run, metrics=speed, rules=RULES[:1])]))
+    write(tmp_path / "c-all.csv", details_page([replace(run, rules=RULES[:2])]))
+    write(tmp_path / "d-other.csv", details_page([replace(other, metrics={**run.metrics, SM: (20.0, "%")})]))
+    profile = ADAPTER.read(tmp_path)
+    assert profile.total("gpu.kernel.count") == 2
+    assert profile.total("gpu.time") == pytest.approx(0.006)
+    assert [remark.rule for remark in profile.remarks] == ["SOLBottleneck", "Occupancy", "UncoalescedGlobalAccess"]
+    assert [profile.tree.label(int(root)) for root in profile.tree.roots] == ["c-all", "d-other"]
+
+
+def test_launches_that_differ_are_not_joined(tmp_path: Path) -> None:
+    run = THREE[0]
+    write(tmp_path / "a.csv", details_page([run]))
+    write(tmp_path / "b.csv", details_page([replace(run, metrics={**run.metrics, SM: (99.0, "%")})]))
+    write(tmp_path / "c.csv", details_page([replace(run, metrics={"smsp__inst_executed.sum": (5.0, "inst")})]))
+    assert ADAPTER.read(tmp_path).total("gpu.kernel.count") == 3
+
+
 def test_a_folder_that_lost_its_files_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AdapterError) as caught:
         ADAPTER.read(tmp_path)

@@ -14,9 +14,11 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.adapters.nsight_compute import ADAPTER, native
-from chathpc.adapters.nsight_compute.facts import facts
+from chathpc.adapters.nsight_compute.facts import SOURCES, WANTED, facts
 from chathpc.adapters.nsight_compute.launch import Launch
+from chathpc.adapters.nsight_compute.names import DEVICE
 from chathpc.errors import AdapterError
+from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 from tests.adapters.nsight_compute.runs import AXPY, BASE, DOT, FAILED, FULL, LOCATED, SAMPLES, SM, THREE
@@ -465,3 +467,22 @@ def test_tensor_operations_are_counted_once(reads: Reads) -> None:
 def test_facts_are_computed_from_what_is_there(metrics: dict[str, float], fact: str, expected: float | None) -> None:
     found = dict(facts(Launch(AXPY, metrics))).get(f"gpu.kernel.{fact}")
     assert found == (None if expected is None else pytest.approx(expected))
+
+
+def test_every_name_that_a_fact_is_computed_from_is_read_from_reports() -> None:
+    asked: set[str] = set()
+
+    class Asked(dict[str, float]):
+        def get(self, key: str, default: object = None) -> None:  # type: ignore[override]
+            asked.add(key)
+
+    assert list(facts(Launch(AXPY, Asked()))) == []
+    assert asked <= WANTED | DEVICE
+    assert set(SOURCES) <= set(COUNTERS)
+
+
+def test_a_hatchet_graphframe_keeps_the_totals(reads: Reads) -> None:
+    profile = reads(FULL, *THREE)
+    back = Profile.from_graphframe(profile.graphframe())
+    for metric in ("gpu.kernel.time", "gpu.kernel.count", "gpu.instructions"):
+        assert back.total(metric) == pytest.approx(profile.total(metric))
