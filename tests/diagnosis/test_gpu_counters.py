@@ -43,6 +43,13 @@ def test_launch_configurations_of_one_kernel_with_one_cause_are_one_finding() ->
     assert latency.summary.endswith("(In 3 launch configurations, together 100 % of the kernel time.)")
 
 
+def test_of_many_configurations_with_many_causes_the_largest_is_told() -> None:
+    busy, loaded = {"sm_throughput": 90.0, "memory_throughput": 5.0}, {"sm_throughput": 5.0, "memory_throughput": 90.0}
+    kernels = [one("hot", 0.006, waves=5.5 + i, **(busy if i < 4 else loaded)) for i in range(6)]
+    rest = [one(f"rest_{i}", 0.02, sm_throughput=90, memory_throughput=5) for i in range(48)]
+    assert [(each.where.kernel, each.cause) for each in found(*kernels, *rest)] == [("hot", "gpu-compute-bound")]
+
+
 def test_a_kernel_without_measurements_is_a_doubt_about_the_shares_of_others() -> None:
     limit = first(one(sm_throughput=90, memory_throughput=10), One("void lost<1>(int)", None))
     assert limit.against[-1] == "The report has no measurements of lost<1>: its part of the time is not known."

@@ -38,7 +38,7 @@ from chathpc.profile.tree import NodeKind
 Judge = Callable[[Facts, Counted], Draft | None]
 
 #: So many kernels are looked at, each in so many launch configurations: those with most time.
-_KERNELS, _CONFIGURATIONS = 8, 100
+_KERNELS, _CONFIGURATIONS = 8, 1000
 #: A second finding about a kernel counts for less than the first.
 _SECOND = 0.9
 #: Causes of which one finding speaks for all kernels, and how many of these it tells the facts of.
@@ -85,9 +85,12 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
                 name = "" if draft.cause in _TOGETHER else kernel.name
                 found.setdefault((name, draft.cause), []).append(draft)
     least = cause("gpu-kernel-bound").threshold("min_kernel_share")
-    for drafts in found.values():
-        draft = _merged(drafts)
-        if draft.share < least:
+    merged = {key: _merged(drafts) for key, drafts in found.items()}
+    for (name, _), draft in merged.items():
+        # Launch configurations of one kernel may have many causes, of which none has much: then the largest is told.
+        if draft.share < least and draft.share < max(
+            each.share for (other, _), each in merged.items() if other == name
+        ):
             continue
         # Where it is known when the device worked, shares are of that time.
         share = draft.share if facts.timeline is None else facts.timeline.share(draft.cost)
