@@ -41,6 +41,12 @@ DETECTED = {
     "mpi-collective-wait": {"min_share": 0.05, "min_exclusive_part": 0.7},
     "mpi-late-sender": {"min_share": 0.10},
     "mpi-communication-bound": {"min_share": 0.10, "min_transfer_part": 0.3},
+    "mpi-small-messages": {
+        "min_share": 0.10,
+        "min_calls": 10_000,
+        "max_seconds_per_call": 5e-5,
+        "max_bytes": 10_000,
+    },
     "gpu-memory-latency": {"min_stall_share": 0.3, "max_throughput": 60},
     "gpu-dependency-stall": {"min_stall_share": 0.3},
     "gpu-barrier-stall": {"min_stall_share": 0.15},
@@ -86,7 +92,6 @@ FURTHER = [
     "redundant-recursion",
     "io-imbalance",
     "omp-false-sharing",
-    "mpi-small-messages",
 ]
 
 #: What makes advice something to type: a call or clause, a name with an underscore, a flag, a scope, a capital inside a word.
