@@ -2,6 +2,7 @@
 
 docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
+docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
 """
 
@@ -54,6 +55,14 @@ def cli_page() -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def formats_page() -> str:
+    """docs/formats.md: what the built-in adapters read, in the order in which they are asked."""
+    adapters = import_module("chathpc.adapters.registry").built_in().adapters
+    rows = [f"| `{adapter.name}` | {adapter.reads} |" for adapter in adapters]
+    lead = "What chathpc reads, in the order in which formats are recognised. Made by `make docs`; more in [adapters.md](adapters.md)."
+    return "\n".join(["# Formats", "", lead, "", "| format | reads |", "|---|---|", *rows]) + "\n"
+
+
 def schema_page() -> str:
     """docs/report-schema.json: what `chathpc explain --format json` prints conforms to it."""
     report = import_module("chathpc.report")
@@ -69,6 +78,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "report-schema.json": schema_page(),
+        DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
     }
 

@@ -103,7 +103,7 @@ def read(path: Path) -> Profile:
         caveats=tuple(caveats),
         not_collected=_not_collected(metrics),
         timed=True,
-        insufficient=_insufficient(files, metrics),
+        insufficient=_insufficient(files),
         accesses=_densities(largest, place, tree.function_name),
     )
 
@@ -159,14 +159,13 @@ def _facts(builder: TreeBuilder, node: int, measures: Measures) -> None:
         builder.add("gpu.kernel.multiprocessor-imbalance", node, float(measures.busy.max() / measures.busy.mean()))
 
 
-def _insufficient(files: Sequence[Path], metrics: Mapping[str, Metric]) -> str:
+def _insufficient(files: Sequence[Path]) -> str:
+    """A trace alone supports no conclusion; joined with another view of the run it is evidence."""
     if not files:
         return "The trace holds no launch: no kernel was probed."
-    if "gpu.kernel.multiprocessor-imbalance" in metrics:
-        return ""
     return (
-        "Neutrino recorded what the kernels touch, not what limits them: explain the trace together with a report of "
-        "Nsight Compute of the same program."
+        "Neutrino recorded what the kernels touch and how their blocks were shared out, not what limits them: explain the "
+        "trace together with a report of Nsight Compute or Nsight Systems of the same program."
     )
 
 

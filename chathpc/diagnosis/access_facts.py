@@ -18,8 +18,8 @@ MOST = 6
 
 
 def access_evidence(facts: Facts) -> tuple[Evidence, ...]:
-    """One or two facts of each of the longest kernels; none for a profile without recorded accesses."""
-    if "gpu.memory.accesses" not in facts.profile.metrics:
+    """Some facts of each of the longest kernels; none for a profile without such records."""
+    if not {"gpu.memory.accesses", "gpu.kernel.multiprocessor-imbalance"} & set(facts.profile.metrics):
         return ()
     return tuple(_evidence(facts))
 
@@ -31,10 +31,12 @@ def _evidence(facts: Facts) -> Iterator[Evidence]:
         footprint = _value(profile, "gpu.kernel.footprint", kernel.top)
         reuse = _value(profile, "gpu.kernel.accesses-per-page", kernel.top)
         count = _value(profile, "gpu.memory.accesses", kernel.top)
+        launches = max(kernel.launches, 1.0)
+        each = " in each launch" if launches > 1 else ""
         if footprint and reuse and count:
             yield fact(
                 facts,
-                f"{kernel.name} makes {numbers.count(count)} accesses to {numbers.size(footprint)} of memory, "
+                f"{kernel.name} makes {numbers.count(count / launches)} accesses to {numbers.size(footprint)} of memory{each}, "
                 f"{numbers.number(reuse)} to each page of 4 KiB.",
                 footprint,
                 unit="bytes",
@@ -50,15 +52,28 @@ def _evidence(facts: Facts) -> Iterator[Evidence]:
             and (value := _value(profile, name, kernel.top))
         ]
         for kind, value in moved:
-            times = f", {numbers.number(value / footprint)} times its footprint" if footprint else ""
+            times = f", {numbers.number(value / launches / footprint)} times its footprint" if footprint else ""
             yield fact(
                 facts,
-                f"{kernel.name} moves {numbers.size(value)} by {kind} accesses{times}.",
-                value,
+                f"{kernel.name} moves {numbers.size(value / launches)} by {kind} accesses{each}{times}.",
+                value / launches,
                 unit="bytes",
                 metric=f"gpu.memory.{kind}.bytes",
                 subject=kernel.name,
-                how="sum over its threads",
+                how="sum over its threads / launches",
+            )
+        imbalance = _value(profile, "gpu.kernel.multiprocessor-imbalance", kernel.top)
+        used = _value(profile, "gpu.kernel.multiprocessors-used", kernel.top)
+        if imbalance and used:
+            yield fact(
+                facts,
+                f"Of the {numbers.count(used)} multiprocessors that ran {kernel.name} the busiest works "
+                f"{numbers.number(imbalance)} times the mean.",
+                imbalance,
+                unit="ratio",
+                metric="gpu.kernel.multiprocessor-imbalance",
+                subject=kernel.name,
+                how="time in which a multiprocessor runs at least one of its blocks",
             )
         if (found := density.get(kernel.top)) is not None and (busiest := _busiest(found.accesses)) is not None:
             yield fact(

@@ -141,7 +141,7 @@ class Counted:
         """What limits the warps on a multiprocessor, in words: all limits that are equally low; empty if unknown."""
         words = {
             "registers": "registers", "shared-memory": "shared memory", "warps": "the block's size",
-            "blocks": "the number of blocks that it can hold", "barriers": "barriers",
+            "blocks": "the number of blocks on a multiprocessor", "barriers": "barriers",
         }  # fmt: skip
         limits = {word: value for key, word in words.items() if (value := self.get(f"limit.{key}")) is not None}
         lowest = min(limits.values(), default=0.0)

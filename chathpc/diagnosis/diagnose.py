@@ -8,10 +8,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import inf
 
+from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
@@ -37,8 +39,9 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     drafts = [] if lacking else [draft for group in GROUPS if group.applies(facts) for draft in _drafts(facts, group)]
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
-    ranked = _rank(_behind_idle_device(_without_redundant(drafts)))
-    findings, evidence = _number(facts, ranked[:MOST_FINDINGS])
+    differing = disagreement_evidence(profile)
+    ranked = _rank(with_disagreements(_behind_idle_device(_without_redundant(drafts)), differing))
+    findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*access_evidence(facts), *differing))
     notes = _notes(facts)
     if lacking:
         verdict = Verdict.INSUFFICIENT
@@ -134,8 +137,12 @@ def _rank(drafts: Iterable[Draft]) -> list[Draft]:
     return sorted(drafts, key=lambda draft: (-_weight(draft), -draft.share, draft.cause, str(draft.where.function)))
 
 
-def _number(facts: Facts, drafts: Sequence[Draft]) -> tuple[tuple[Finding, ...], tuple[Evidence, ...]]:
-    """Findings with the ids of their evidence; equal statements about one subject share one id."""
+def _number(
+    facts: Facts, drafts: Sequence[Draft], beside: Sequence[Evidence]
+) -> tuple[tuple[Finding, ...], tuple[Evidence, ...]]:
+    """Findings with the ids of their evidence; equal statements about one subject share one id. `beside` is evidence that
+    is told in any case.
+    """
     evidence: dict[tuple[str, str], Evidence] = {}
     findings = []
     for draft in drafts:
@@ -147,6 +154,9 @@ def _number(facts: Facts, drafts: Sequence[Draft]) -> tuple[tuple[Finding, ...],
                 known = evidence[key] = replace(item, id=f"E{len(evidence) + 1}")
             ids.append(known.id)
         findings.append(_finding(facts, draft, tuple(dict.fromkeys(ids))))
+    for item in beside:
+        if (item.subject, item.statement) not in evidence:
+            evidence[item.subject, item.statement] = replace(item, id=f"E{len(evidence) + 1}")
     return tuple(findings), tuple(evidence.values())
 
 

@@ -32,7 +32,7 @@ class HostCall(IntEnum):
 _VERSION = re.compile(r"(_v\d+|_ptsz|_ptds|_spt)+$")
 _COMPILATION = re.compile(
     r"(?i:nvrtc|hiprtc|nvjitlink|nvvm|comgr)|^(cu|hip)(Module|Library)Load|^cudaLibraryLoad|^culink|^(hip)?cuLink"
-    r"|(?i:(^|[^a-z])jit([^a-z]|$))|(?i:compil(e|er|ing|ation)(?!d))|BuildProgram|(?i:autotun)",
+    r"|(?i:compil(e|er|ing|ation)(?!d))|BuildProgram|(?i:autotun)",
 )
 _ALLOCATION = re.compile(
     r"(cuda|hip|cu)_?(Ext)?(Malloc|Free|Mem(Alloc|Free|Create|Map|Unmap|Release|AddressReserve|AddressFree|HostAlloc|HostRegister|HostUnregister)"
@@ -45,9 +45,9 @@ _SETUP = re.compile(
 _WAIT = re.compile(
     r"(cuda|hip|cu)(Device|Stream|Event|Thread|Ctx)Synchronize|hsa_(amd_)?signal_wait|clFinish|clWaitFor|ze\w*Synchronize"
 )
-#: Copies that return before they are done.
-_ASYNCHRONOUS = re.compile(r"Async|Prefetch")
-#: Setting up the communication library of collectives is no waiting for other ranks.
+#: Copies that return before they are done, and memsets, which do so too.
+_ASYNCHRONOUS = re.compile(r"Async|Prefetch|[Mm]emset")
+_IDLE = (Activity.BLOCKED, Activity.SLEEP, Activity.JOIN, Activity.LOCK)
 _BY_ACTIVITY = {
     Activity.GPU_LAUNCH: HostCall.LAUNCH,
     Activity.GPU_COPY: HostCall.COPY,
@@ -85,6 +85,12 @@ def is_compilation(name: str) -> bool:
 def is_blocking_copy(name: str) -> bool:
     """True for a copy call that returns only when the copy is done."""
     return host_call(name) == HostCall.COPY and not _ASYNCHRONOUS.search(name)
+
+
+def is_waiting(name: str) -> bool:
+    """True for a call of the operating system in which a thread waits for its next work: helper threads do so all the time,
+    which says nothing."""
+    return activity_of_name(name) in _IDLE
 
 
 def classes(names: Sequence[str]) -> NDArray[np.uint8]:

@@ -41,7 +41,7 @@ def test_both_layouts_give_the_same_profile(tmp_path: Path, older: bool) -> None
     (density,) = profile.accesses
     assert (density.node, density.accesses.sum(), density.accesses[0], density.accesses[-1]) == (kernel, 4, 2, 1)
     assert density.pages[0] == 2
-    assert profile.insufficient == ""
+    assert "not what limits them" in profile.insufficient
     assert any("what the probes cost" in caveat for caveat in profile.caveats)
 
 
@@ -213,6 +213,20 @@ def test_counts_are_those_of_the_records(
         for clock, address in pairs:
             per_bin.setdefault(min(int((clock - first) / density.cycles), 63), set()).add(address // 4096)
         assert {b: n for b, n in enumerate(density.pages.tolist()) if n} == {b: len(p) for b, p in per_bin.items()}
+
+
+def test_a_report_tells_what_was_recorded_and_concludes_nothing_else(tmp_path: Path) -> None:
+    report = chathpc.explain(small(tmp_path / "trace"), llm="none")
+    assert report.verdict == "insufficient-data"
+    assert report.findings == []
+    name = "saxpy(int, float, float*, float*)"
+    assert [item.statement for item in report.evidence] == [
+        f"{name} makes 4 accesses to 12.3 kB of memory in each launch, 1.33 to each page of 4 KiB.",
+        f"{name} moves 1.02 kB by sync accesses in each launch, 0.0833 times its footprint.",
+        f"{name} moves 128 B by async accesses in each launch, 0.0104 times its footprint.",
+        f"Of the 2 multiprocessors that ran {name} the busiest works 1.50 times the mean.",
+        f"Half of the accesses of {name} fall into 1.56 % of its threads' time.",
+    ]
 
 
 def test_attention_in_three_ways_moves_what_the_algorithms_say(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, is_compilation
+from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, is_compilation, is_waiting
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, longest, seconds
@@ -24,7 +24,7 @@ from chathpc.profile.timeline import LaneKind
 _MOST = 0.5
 #: What the host does in the gaps is named from this part of them on.
 _NAMED = 0.1
-_HOST_LANES = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE, LaneKind.OS)
+_HOST_LANES = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,9 @@ class _Doing:
 def _parts(timeline: TimelineFacts, spans: Intervals, *kinds: LaneKind) -> list[HostPart]:
     """What the host did in a stretch, what is worth naming."""
     whole = seconds(spans)
-    parts = timeline.host_in(spans, *(kinds or _HOST_LANES[:3]))
-    return [part for part in parts if whole and part.seconds >= _NAMED * whole]
+    parts = timeline.host_in(spans, *(kinds or _HOST_LANES), most=50)
+    named = (part for part in parts if part.kind != LaneKind.OS or not is_waiting(part.name))
+    return [part for part in named if whole and part.seconds >= _NAMED * whole]
 
 
 def _in_words(parts: list[HostPart], whole: float) -> str:

@@ -167,8 +167,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         name = next(name for name, value in kernel.values.items() if name.startswith("limit.") and value == lowest)
         evidence.append(
             kernel.say(
-                facts, f"{_upper(by)} {'allow' if len(limiters) > 1 or by.endswith('s') else 'allows'} {numbers.count(lowest)} "
-                f"block{'s' if lowest != 1 else ''} on a multiprocessor, less than anything else.", name,
+                facts, f"A multiprocessor takes {numbers.count(lowest)} of its blocks at once; what limits them: {by}.", name,
                 how="lowest of the limits of the launch",
             )
         )  # fmt: skip
@@ -195,7 +194,7 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         + (f", limited by {by}." if limiters else "."),
         evidence, headroom=max(0.0, possible * waits), signs=1 + bool(limiters) + bool(kernel.stalls), against=against,
         advice=tuple(_REMEDIES[word].format(threads=_larger(kernel)) for word in limiters if word in _REMEDIES),
-        next_measurement=kernel.measure(
+        next_measurement=None if kernel.stalls else kernel.measure(
             "what the warps wait for, and whether occupancy is the limit", "WarpStateStats", "SchedulerStats", "Occupancy"
         ),
     )  # fmt: skip
@@ -213,7 +212,7 @@ def occupancy_of_one_wave(facts: Facts, kernel: Counted) -> Draft | None:
 
 #: Limit → what lifts it.
 _REMEDIES = {
-    "the number of blocks that it can hold": "Launch blocks of {threads} threads instead: the number of blocks on a multiprocessor is the "
+    "the number of blocks on a multiprocessor": "Launch blocks of {threads} threads instead: the number of blocks on a multiprocessor is the "
     "limit, so each has to bring more warps.",
     "registers": "Lower the registers per thread: __launch_bounds__ with a second argument, or smaller tiles for each thread.",
     "shared memory": "Use less __shared__ memory for each block, or raise the limit with "
@@ -225,7 +224,3 @@ _REMEDIES = {
 def _larger(kernel: Counted) -> int:
     threads = kernel.get("threads-per-block") or _LANES
     return 128 if threads <= 64 else 256
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
