@@ -129,8 +129,8 @@ def _kernels(database: Database, intake: Intake) -> dict[int, int]:
             found = intake.kernel("", gpu or 0, -1, names[kernel], start, end)
             if found is not None:
                 stands.setdefault(kernel, found)
-    for kernel, name in names.items():
-        if kernel not in stands:
+    if not stands:  # no dispatch was written down: what has values ran at least once
+        for kernel, name in names.items():
             stands[kernel] = intake.recording.kernel(intake.recording.stream_of(0, -1), 0, 0, kernel_name(name), None)
     return stands
 

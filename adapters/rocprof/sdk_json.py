@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from chathpc.adapters.content import read_json
+from chathpc.adapters.content import read_text
 from chathpc.adapters.rocprof.intake import Intake, facts_of, integer
 from chathpc.adapters.rocprof.outcome import profile_of
+from chathpc.adapters.traced.json_text import JsonText
 from chathpc.adapters.traced.recording import Facts
 from chathpc.errors import AdapterError
 from chathpc.profile.profile import Profile
@@ -18,69 +19,127 @@ from chathpc.profile.tree import NodeKind
 
 _CALLS = ("hip_api", "hsa_api", "marker_api", "rccl_api", "rocdecode_api", "rocjpeg_api", "ompt")
 _GPU = 2
+_ORIGINS = ("callback_records", "buffer_records")
+#: What is kept of the results of a process, and of a kernel's symbol.
+_NEEDED = ("metadata", "agents", "counters", "strings")
+_SYMBOL = ("formatted_kernel_name", "demangled_kernel_name", "kernel_name", "arch_vgpr_count", "accum_vgpr_count")
 
 
 def read(path: Path) -> Profile:
-    """Read the JSON file at `path`, compressed or not. It is parsed as a whole: about 12 times its unpacked size in memory."""
-    root = read_json(path)
-    tools = root.get("rocprofiler-sdk-tool") if isinstance(root, dict) else None
-    if not isinstance(tools, list) or not any(isinstance(tool, dict) for tool in tools):
+    """Read the JSON file at `path`, compressed or not. Memory: its text, and about 100 bytes for each record."""
+    text = JsonText(read_text(path), path)
+    intake = Intake(path)
+    devices: dict[int, Device] = {}
+    processes: list[_Process] = []
+
+    def process(at: int) -> int:
+        if not text.text.startswith("{", at):
+            return text.value(at)[1]
+        processes.append(_Process(text, intake, devices))
+        return processes[-1].read(at)
+
+    def member(key: str, at: int) -> int:
+        if key == "rocprofiler-sdk-tool" and text.text.startswith("[", at):
+            return text.elements(at, process)
+        return text.value(at)[1]
+
+    begin = text.skip(0)
+    if text.text.startswith("{", begin):
+        text.members(begin, member)
+    if not processes:
         raise AdapterError(
             "holds no results of rocprofv3", path=path, hint="Write it again: rocprofv3 --output-format json."
         )
-    intake = Intake(path)
-    devices: dict[int, Device] = {}
-    dropped = 0
-    while tools:
-        tool = tools.pop(0)
-        if isinstance(tool, dict):
-            dropped += _Process(tool, intake, devices).take()
+    dropped = sum(one.dropped for one in processes)
     caveats = [f"{dropped:,} records are damaged and left out."] if dropped else []
     return profile_of(path, intake, format="rocprofv3 JSON", tool="rocprofv3", devices=devices, caveats=caveats)
 
 
 class _Process:
-    """The results of one process."""
+    """The results of one process: names first, then the records, wherever they stand in the file."""
 
-    def __init__(self, tool: dict[str, Any], intake: Intake, devices: dict[int, Device]) -> None:
-        self.tool = tool
+    def __init__(self, text: JsonText, intake: Intake, devices: dict[int, Device]) -> None:
+        self.text = text
         self.intake = intake
-        self.process = integer(_at(tool, "metadata", "pid")) or 0
+        self.devices = devices
+        self.tool: dict[str, Any] = {}
+        self.process = 0
         self.kernels: dict[int, dict[str, Any]] = {}
         self.ordinal: dict[int, int] = {}
         self.gpus: set[int] = set()
+        self.names: dict[str, dict[int, tuple[str, list[str]]]] = {}
+        self.messages: dict[int, str] = {}
         self.dropped = 0
         self._counter_names: dict[int, str] | None = None
-        self._read_agents(devices)
-        for symbol in _records(tool, "kernel_symbols"):
-            if (number := integer(symbol.get("kernel_id"))) is not None:
-                self.kernels[number] = symbol
-        strings = _member(tool, "strings")
-        self.names = {origin: _operations(strings, origin) for origin in ("buffer_records", "callback_records")}
+
+    def read(self, at: int) -> int:
+        """Read the object at `at`; the offset behind it."""
+        records: list[tuple[str, int]] = []
+
+        def member(key: str, value_at: int) -> int:
+            if key in _ORIGINS and self.text.text.startswith("{", value_at):
+                records.append((key, value_at))
+                return self._records_at(value_at, None)
+            if key == "kernel_symbols" and self.text.text.startswith("[", value_at):
+                return self.text.elements(value_at, self._symbol)
+            value, end = self.text.value(value_at)
+            if key in _NEEDED:
+                self.tool[key] = value
+            return end
+
+        end = self.text.members(at, member)
+        self._prepare()
+        for key, value_at in records:
+            self._records_at(value_at, key)
+        return end
+
+    def _records_at(self, at: int, origin: str | None) -> int:
+        """Go through the records of an origin; without one they are only passed by."""
+
+        def group(key: str, value_at: int) -> int:
+            if not self.text.text.startswith("[", value_at):
+                return self.text.value(value_at)[1]
+            take = None if origin is None else self._taker(key, origin)
+
+            def element(element_at: int) -> int:
+                value, end = self.text.value(element_at)
+                if take is not None and isinstance(value, dict):
+                    take(value)
+                return end
+
+            return self.text.elements(value_at, element)
+
+        return self.text.members(at, group)
+
+    def _taker(self, group: str, origin: str) -> Callable[[dict[str, Any]], object] | None:
+        """What takes the records of a group in."""
+        if group in _CALLS:
+            return lambda record: self._call(record, origin, marker=group == "marker_api")
+        if group == "memory_copy":
+            return lambda record: self._copy(record, origin)
+        if group in ("pc_sample_host_trap", "pc_sample_stochastic"):
+            return self._sample
+        return {
+            "kernel_dispatch": self._kernel, "counter_collection": self._counters, "memory_allocation": self._allocation,
+        }.get(group)  # fmt: skip
+
+    def _symbol(self, at: int) -> int:
+        symbol, end = self.text.value(at)
+        if isinstance(symbol, dict) and (number := integer(symbol.get("kernel_id"))) is not None:
+            self.kernels[number] = {key: symbol[key] for key in _SYMBOL if key in symbol}
+        return end
+
+    def _prepare(self) -> None:
+        """Take the names that records refer to from what was read."""
+        self.process = integer(_at(self.tool, "metadata", "pid")) or 0
+        self._read_agents(self.devices)
+        strings = _member(self.tool, "strings")
+        self.names = {origin: _operations(strings, origin) for origin in _ORIGINS}
         self.messages = {
             key: value
             for entry in _records(strings, "marker_api")
             if (key := integer(entry.get("key"))) is not None and isinstance(value := entry.get("value"), str)
         }
-
-    def take(self) -> int:
-        """Put all records into the intake; the number of those that are damaged."""
-        for origin in ("buffer_records", "callback_records"):
-            records = _member(self.tool, origin)
-            for group in _CALLS:
-                for record in _records(records, group):
-                    self._call(record, origin, marker=group == "marker_api")
-            for record in _records(records, "kernel_dispatch"):
-                self._kernel(record)
-            for record in _records(records, "memory_copy"):
-                self._copy(record, origin)
-            for record in _records(records, "counter_collection"):
-                self._counters(record)
-            for record in _records(records, "memory_allocation"):
-                self._allocation(record)
-            for group in ("pc_sample_host_trap", "pc_sample_stochastic"):
-                self._samples(_records(records, group))
-        return self.dropped
 
     def _read_agents(self, devices: dict[int, Device]) -> None:
         for agent in _records(self.tool, "agents"):
@@ -218,23 +277,20 @@ class _Process:
             allocated = self.intake.recording.allocated
             allocated[call] = allocated.get(call, 0) + size
 
-    def _samples(self, records: Iterator[dict[str, Any]]) -> None:
-        strings = _member(self.tool, "strings")
-        texts = strings.get("pc_sample_instructions")
+    def _sample(self, entry: dict[str, Any]) -> None:
+        texts = _member(self.tool, "strings").get("pc_sample_instructions")
         texts = texts if isinstance(texts, list) else []
-        for entry in records:
-            record = _member(entry, "record")
-            dispatch, at = integer(record.get("dispatch_id")), integer(entry.get("inst_index"))
-            if dispatch is None:
-                self.dropped += 1
-                continue
-            text = (
-                texts[at]
-                if at is not None and 0 <= at < len(texts) and isinstance(texts[at], str)
-                else "[unknown instruction]"
-            )
-            kernel = self.intake.counted(self.process, 0, f"kernel of dispatch {dispatch}", dispatch, None)
-            self.intake.recording.sample(kernel, self.intake.recording.frame_of(NodeKind.INSTRUCTION, text))
+        dispatch, at = integer(_member(entry, "record").get("dispatch_id")), integer(entry.get("inst_index"))
+        if dispatch is None:
+            self.dropped += 1
+            return
+        text = (
+            texts[at]
+            if at is not None and 0 <= at < len(texts) and isinstance(texts[at], str)
+            else "[unknown instruction]"
+        )
+        kernel = self.intake.counted(self.process, 0, f"kernel of dispatch {dispatch}", dispatch, None)
+        self.intake.recording.sample(kernel, self.intake.recording.frame_of(NodeKind.INSTRUCTION, text))
 
 
 def _operations(strings: dict[str, Any], origin: str) -> dict[int, tuple[str, list[str]]]:
@@ -250,7 +306,7 @@ def _operations(strings: dict[str, Any], origin: str) -> dict[int, tuple[str, li
 
 
 def _records(holder: dict[str, Any], key: str) -> Iterator[dict[str, Any]]:
-    """The objects of a list, which is dropped from its holder on the way."""
+    """The objects of a list."""
     records = holder.get(key)
     if isinstance(records, list):
         for record in records:
