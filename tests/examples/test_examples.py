@@ -13,6 +13,7 @@ import pytest
 import chathpc
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
+from tests.synthetic.neutrino import example_module
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 #: Each example and the cause that its README describes.
@@ -50,3 +51,13 @@ def test_the_program_of_an_example_is_the_source_in_its_database(name: str) -> N
     program = next((EXAMPLES / name / "program").iterdir())
     copied = next((EXAMPLES / name / "database" / "src").rglob(program.name))
     assert copied.read_bytes() == program.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["naive", "flash-v1", "flash-v2"])
+def test_the_text_printed_for_a_generated_trace_is_the_one_beside_it(name: str, tmp_path: Path) -> None:
+    example_module("make_traces").main(tmp_path)
+    text = renderers()["text"](chathpc.explain(tmp_path / name, llm="none"), Style(width=80))
+    beside = EXAMPLES / "neutrino-attention" / f"{name}.txt"
+    if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
+        beside.write_text(text, encoding="utf-8")
+    assert text == beside.read_text(encoding="utf-8")
