@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
+from importlib import import_module
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
-from chathpc.adapters.registry import built_in, every_adapter, third_party
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
+
+
+#: Asked before the installed adapters are looked up, which takes as long as reading a database of 10,000 contexts.
+FIRST = ("chathpc.adapters.hpctoolkit", "chathpc.adapters.hpctoolkit_v3")
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
@@ -47,6 +51,8 @@ def _refuse_repeated(places: list[Path]) -> None:
 
 def named(format: str) -> Adapter:
     """The adapter of that name; UsageError if there is none."""
+    from chathpc.adapters.registry import every_adapter
+
     for adapter in every_adapter():
         if adapter.name == format:
             return adapter
@@ -56,6 +62,12 @@ def named(format: str) -> Adapter:
 
 def detect(glance: Glance) -> Adapter | None:
     """The first adapter that recognises the content; None if none does."""
+    for module in FIRST:
+        first: Adapter = import_module(module).ADAPTER
+        if first.recognises(glance):
+            return first
+    from chathpc.adapters.registry import built_in, third_party
+
     for adapter in built_in().adapters:
         if adapter.recognises(glance):
             return adapter
@@ -70,13 +82,15 @@ def detect(glance: Glance) -> Adapter | None:
 
 def _read(adapter: Adapter, path: Path) -> Profile:
     """Read `path`; what another package's adapter raises is an AdapterError that names it."""
-    if adapter in built_in().adapters:
-        return adapter.read(path)
     try:
         return adapter.read(path)
     except ChathpcError:
         raise
     except Exception as error:
+        from chathpc.adapters.registry import built_in
+
+        if adapter in built_in().adapters:
+            raise
         raise AdapterError(
             f"the adapter '{adapter.name}' failed: {clean(f'{type(error).__name__}: {error}')[:300]}",
             path=path,
