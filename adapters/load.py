@@ -13,7 +13,6 @@ from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
-
 #: Asked before the installed adapters are looked up, which takes as long as reading a database of 10,000 contexts.
 FIRST = ("chathpc.adapters.hpctoolkit", "chathpc.adapters.hpctoolkit_v3")
 
