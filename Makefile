@@ -46,7 +46,7 @@ check-tools:
 	$(TITLE) "Environment"
 	@$(PYTHON) -c 'import sys; print(sys.executable, sys.version.split()[0])'
 	@$(PYTHON) -c 'import build, chathpc, codespell_lib, hypothesis, importlinter, mypy, pytest_cov, xdist' 2>/dev/null || \
-	  { echo "This environment lacks tools. Run: $(PYTHON) -m pip install -e '.[dev,local-wheel]'" >&2; exit 1; }
+	  { echo "This environment lacks tools. Run: $(PYTHON) -m pip install -e '.[dev,formats,local-wheel]'" >&2; exit 1; }
 
 check-format:
 	$(TITLE) "Format (ruff)"
@@ -111,5 +111,5 @@ $(VENV)/.installed-demo: setup.cfg pyproject.toml | $(VENV)/bin/python
 
 $(VENV)/.installed-dev: setup.cfg pyproject.toml | $(VENV)/bin/python
 	$(TITLE) "Installing chathpc, a local engine and the developers' tools into $(VENV) (about a minute)"
-	$(PIP) --editable '.[dev,local-wheel]'
+	$(PIP) --editable '.[dev,formats,local-wheel]'
 	@touch $@ $(VENV)/.installed-demo
