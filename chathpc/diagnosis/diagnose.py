@@ -15,7 +15,7 @@ from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
-from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, Group, has_device_values, has_good_timeline
+from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
@@ -88,18 +88,28 @@ def has_any_time(facts: Facts) -> bool:
 
 
 def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
-    """What the rules of a group find. Work of the host beside a busy device costs nothing: of findings in host time only the
-    part counts in which devices wait for the host.
+    """What the rules of a group find, weighed by the timeline where there is one.
+
+    Work of the host beside a busy device costs nothing: of findings in host time only the part counts in which devices wait
+    for the host. Of findings inside kernels, whose shares are of kernel time, the part counts in which kernels compute.
     """
     found = (draft for rule in group.rules() for draft in rule(facts))
-    if group.name != HOST_GROUP or not has_good_timeline(facts) or facts.gaps is None:
+    if group.name not in (HOST_GROUP, *KERNEL_GROUPS) or not has_good_timeline(facts):
         return found
-    waits = facts.gaps.host_share
-    against = f"The device waits for the host's own work in {numbers.percent(waits)} of the window; what the host does beside a busy device costs nothing."
+    if facts.timeline is None or facts.gaps is None:
+        return found
+    doubt: tuple[str, ...] = ()
+    if group.name == HOST_GROUP:
+        part = facts.gaps.host_share
+        doubt = (
+            f"The device waits for the host's own work in {numbers.percent(part)} of the window; what the host does beside a busy device costs nothing.",
+        )
+    else:
+        part = facts.timeline.share(facts.timeline.computing)
     return (
         draft
         if draft.impact is not None
-        else replace(draft, headroom=_headroom(draft) * waits, against=(*draft.against, against))
+        else replace(draft, headroom=_headroom(draft) * part, against=(*draft.against, *doubt))
         for draft in found
     )
 

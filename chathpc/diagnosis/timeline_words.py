@@ -131,6 +131,16 @@ def too_little(timeline: TimelineFacts, lack: Lack) -> str:
     )
 
 
+#: Counters of which any report of kernels has one.
+_COUNTERS = ("sm-throughput", "memory-throughput", "dram-throughput", "latency-per-issue", "achieved-occupancy")
+
+
+def has_counters(timeline: TimelineFacts) -> bool:
+    """True if counters of kernels stand beside the timeline."""
+    metrics = timeline.profile.metrics
+    return any(name in metrics and metrics[name].has_values for name in (f"gpu.kernel.{each}" for each in _COUNTERS))
+
+
 def healthy_headline(timeline: TimelineFacts) -> str:
     """That nothing is wrong at the level of the timeline, and what would show more."""
     compute, idle = timeline.share(timeline.computing), timeline.share(timeline.idle)
@@ -139,10 +149,10 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     if not kernels:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
+    more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
     return (
         f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {numbers.percent(idle)} is idle; "
-        f"most of the time is in {top.short} ({numbers.percent(timeline.share(top.seconds))}). "
-        f"Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
+        f"most of the time is in {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
     )
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
@@ -417,6 +418,21 @@ def test_instances_of_a_template_are_one_kernel() -> None:
     assert "regex:each " in str(found.next_measurement)
 
 
+def test_what_is_wrong_inside_kernels_counts_as_far_as_kernels_fill_the_window() -> None:
+    """Counters say that the kernel is limited by memory; it runs for 30 of 100 ms beside copies of 70 ms."""
+    limited = {"sm_throughput": 20.0, "memory_throughput": 95.0, "dram_throughput": 95.0}
+    beside = diagnosed(recorded(kernel("k", (0, 30e3), **limited), copy(H2D, (30e3, 100e3), size=10**9)))
+    alone = diagnosed(recorded(kernel("k", (0, 30e3), **limited)))
+    inside, whole = finding(beside, "gpu-memory-bandwidth"), finding(alone, "gpu-memory-bandwidth")
+    assert inside.headroom == pytest.approx(0.3 * whole.headroom)
+    assert beside.findings[0].cause == "gpu-h2d-copy-bound"
+
+
+def test_counters_that_are_there_are_not_asked_for() -> None:
+    profile = recorded(kernel("k", (0, 100e3), sm_throughput=50.0, memory_throughput=40.0))
+    assert "only kernel counters" not in finding(diagnosed(profile), "gpu-kernel-bound").summary
+
+
 # -- too little ----------------------------------------------------------------------------------------------
 
 
@@ -487,7 +503,7 @@ def timelines(draw: st.DrawFn) -> Profile:
         tracks.append(
             Track(
                 kind, draw(st.sampled_from(_NAMES)), made, device, draw(st.integers(0, 10**9)),
-                draw(st.sampled_from([None, True, False])), draw(st.sampled_from([None, 1.0, 200.0])), draw(st.integers(0, 1)),
+                draw(st.sampled_from([None, True, False])), draw(st.sampled_from([None, 1.0, 200.0])), thread=draw(st.integers(0, 1)),
             )
         )  # fmt: skip
     begin, end = draw(st.sampled_from([(None, None), (-100, 600), (100, 300)]))
@@ -527,3 +543,54 @@ def test_the_innermost_of_open_ranges_began_last(spans: list[tuple[int, int]]) -
     for time in range(100):
         open_ = [i for i, (a, b) in enumerate(spans) if a <= time < b]
         assert owner.get(time) == (max(open_) if open_ else None)
+
+
+# -- names of calls ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "call"),
+    [
+        ("cudaLaunchKernel_v7000", HostCall.LAUNCH), ("cuLaunchKernelEx", HostCall.LAUNCH),
+        ("hipExtModuleLaunchKernel", HostCall.LAUNCH), ("cudaGraphLaunch_v10000", HostCall.LAUNCH),
+        ("cudaDeviceSynchronize", HostCall.WAIT), ("hipStreamSynchronize", HostCall.WAIT),
+        ("cuStreamSynchronize_ptsz", HostCall.WAIT), ("cudaStreamWaitEvent", HostCall.OTHER),
+        ("cudaMemcpyAsync_v3020", HostCall.COPY), ("hipMemcpyWithStream", HostCall.COPY), ("cuMemcpyDtoH_v2", HostCall.COPY),
+        ("cudaMalloc_v3020", HostCall.ALLOCATION), ("cudaMallocManaged", HostCall.ALLOCATION), ("cuMemAlloc_v2", HostCall.ALLOCATION),
+        ("cudaHostRegister", HostCall.ALLOCATION), ("cudaHostAlloc", HostCall.ALLOCATION), ("hipFree", HostCall.ALLOCATION),
+        ("hipHostMalloc", HostCall.ALLOCATION), ("cuMemHostAlloc", HostCall.ALLOCATION), ("cudaFreeHost", HostCall.ALLOCATION),
+        ("cuModuleLoadDataEx", HostCall.COMPILATION), ("cuLibraryLoadData", HostCall.COMPILATION),
+        ("hipModuleLoadData", HostCall.COMPILATION), ("nvrtcCompileProgram", HostCall.COMPILATION),
+        ("Nvrtc::CompileProgram", HostCall.COMPILATION), ("compile_fx", HostCall.COMPILATION),
+        ("Torch-Compiled Region: 0/0", HostCall.OTHER), ("CompiledFunctionBackward", HostCall.OTHER),
+        ("jit_train_step", HostCall.OTHER), ("aten::copy_", HostCall.OTHER), ("load_batch", HostCall.OTHER),
+        ("cuInit", HostCall.SETUP), ("cudaSetDevice", HostCall.SETUP), ("cuCtxCreate_v3", HostCall.SETUP),
+        ("MPI_Send", HostCall.MPI), ("PMPI_Allreduce", HostCall.MPI), ("MPI_Init", HostCall.MPI_SETUP),
+        ("MPI_Finalize", HostCall.MPI_SETUP), ("MPI_Init_thread", HostCall.MPI_SETUP),
+    ],
+)  # fmt: skip
+def test_calls_are_known_by_their_names(name: str, call: HostCall) -> None:
+    assert host_call(name) == call
+
+
+@pytest.mark.parametrize(
+    ("name", "blocking"),
+    [
+        ("cudaMemcpy", True),
+        ("hipMemcpyWithStream", True),
+        ("cudaMemcpyAsync", False),
+        ("cudaMemset", False),
+        ("cudaFree", False),
+    ],
+)
+def test_copies_that_block_are_told_from_those_that_return(name: str, blocking: bool) -> None:
+    assert is_blocking_copy(name) is blocking
+
+
+def test_helper_threads_that_wait_are_not_what_the_host_does() -> None:
+    profile = recorded(
+        kernel("k", (0, 1000), (9000, 10_000)), system("poll", (0, 10_000)), system("pread64", (2000, 8000))
+    )
+    told = statements(diagnosed(profile), "gpu-idle-host-bound")
+    assert any("in pread64 6.00 ms (75.0 %)." in text for text in told)
+    assert not any("poll" in text for text in told)

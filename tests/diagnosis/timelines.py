@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from chathpc.profile.build import TreeBuilder
+from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
 from chathpc.profile.profile import Profile
@@ -30,12 +31,17 @@ class Track:
     size: int = 0
     pageable: bool | None = None
     blocks: float | None = None
+    counters: Mapping[str, float] = field(default_factory=dict)
     thread: int = 0
     under: str | None = None
 
 
-def kernel(name: str, *spans: Span, device: int = 0, blocks: float | None = None, under: str | None = None) -> Track:
-    return Track(LaneKind.COMPUTE, name, spans, device, blocks=blocks, under=under)
+def kernel(
+    name: str, *spans: Span, device: int = 0, blocks: float | None = None, under: str | None = None, **counters: float
+) -> Track:
+    """A kernel; `sm_throughput=90` is the counter gpu.kernel.sm-throughput."""
+    named = {f"gpu.kernel.{key.replace('_', '-')}": value for key, value in counters.items()}
+    return Track(LaneKind.COMPUTE, name, spans, device, blocks=blocks, under=under, counters=named)
 
 
 def collective(name: str, *spans: Span, device: int = 0) -> Track:
@@ -114,6 +120,8 @@ def recorded(
                 builder.add("gpu.kernel.count", node, 1.0)
             elif track.device < 0:
                 builder.add("host.time", node, seconds)
+        for identifier, value in track.counters.items():
+            builder.add(identifier, node, value)
         if track.blocks is not None:
             builder.add("gpu.kernel.blocks", node, track.blocks)
     for function, number in (samples or {}).items():
@@ -130,6 +138,7 @@ def recorded(
         )
         if name in builder._values
     }
+    metrics |= {name: counter(name, name) for track in tracks for name in track.counters}
     tree, values, place = builder.finish(metrics.values())
     made = tuple(_lane(key, rows, place) for key, rows in lanes.items())
     edges = [time for rows in lanes.values() for row in rows for time in row[:2]]

@@ -89,13 +89,14 @@ def has_io_log(facts: Facts) -> bool:
 
 
 HOST_GROUP = "host time"
+KERNEL_GROUPS = ("stall samples of kernels", "counters of kernels")
 
 #: All rules. A new kind of data is one more line.
 GROUPS = (
     Group(HOST_GROUP, lambda facts: facts.has_host_time, host_rules),
     Group("device time over a timeline", has_good_timeline, timeline_rules),
     Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_rules),
-    Group("stall samples of kernels", has_device_values, sample_rules),
-    Group("counters of kernels", has_device_values, counter_rules),
+    Group(KERNEL_GROUPS[0], has_device_values, sample_rules),
+    Group(KERNEL_GROUPS[1], has_device_values, counter_rules),
     Group("log of input and output", has_io_log, log_rules),
 )

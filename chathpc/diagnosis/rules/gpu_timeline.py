@@ -18,6 +18,7 @@ from chathpc.diagnosis.timeline_words import (
     counted,
     counter_command,
     exposed_fact,
+    has_counters,
     idle_fact,
     item,
     kernel_site,
@@ -380,7 +381,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         cause=entry.id,
         where=place,
         summary=f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
-        f"{numbers.percent(timeline.share(top.seconds))}; only kernel counters can say why they take so long.",
+        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can say why they take so long'}.",
         cost=timeline.computing,
         share=share,
         threshold=entry.threshold("min_share"),
