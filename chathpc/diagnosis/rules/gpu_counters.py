@@ -92,9 +92,7 @@ def kernel_limits(facts: Facts) -> Iterable[Draft]:
             each.share for (other, _), each in merged.items() if other == name
         ):
             continue
-        # Where it is known when the device worked, shares are of that time.
-        share = draft.share if facts.timeline is None else facts.timeline.share(draft.cost)
-        yield replace(draft, share=share, against=tuple(dict.fromkeys((*draft.against, *unmeasured))))
+        yield replace(draft, against=tuple(dict.fromkeys((*draft.against, *unmeasured))))
 
 
 def judge(facts: Facts, kernel: Counted) -> list[Draft]:
