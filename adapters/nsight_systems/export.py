@@ -16,7 +16,9 @@ from chathpc.adapters.nsight_systems.launches import Launches
 from chathpc.adapters.sqlite import EXPORT_AGAIN, Database, open_database, quoted
 from chathpc.errors import AdapterError
 
-ERRORS = "The profiler reported {} errors during the capture, so parts may be missing."
+#: The highest ordinal that is believed; no node has as many GPUs.
+MOST_GPUS = 4_095
+ERRORS = "Errors that the profiler itself reported during the capture: {}. Parts may be missing."
 DROPPED = "The profiler says that events are missing from the capture."
 
 
@@ -95,7 +97,9 @@ class _Export:
 
     def _ordinal(self, pid: int, device: int) -> int:
         """The GPU's ordinal in the job: that of this export, unless another export of the job uses it for another GPU."""
-        ordinal = self.visible.get(((pid >> 24) & 0xFFFFFF, device), max(device, 0))
+        ordinal = self.visible.get(((pid >> 24) & 0xFFFFFF, device), device)
+        if not 0 <= ordinal <= MOST_GPUS:
+            ordinal = 0
         if ordinal not in self.local:
             gpu = self.gpus.get(ordinal)
             self.local[ordinal] = self.assembly.gpu(ordinal, self.identity.get(ordinal), gpu, shared=self.several)

@@ -15,6 +15,8 @@ from chathpc.profile.text import clean
 
 #: Tables of facts have a row for each process of the node at most; of more the rest is not read.
 MOST_ROWS = 100_000
+#: Ranks beyond are damage: no machine has as many cores.
+MOST_RANKS = 1 << 24
 _VERSION = re.compile(r"\d{1,4}(\.\d{1,6}){0,4}")
 
 
@@ -62,7 +64,7 @@ def mpi_ranks(database: Database) -> dict[int, int]:
     return {
         tid & PROCESS_BITS: rank
         for tid, rank in rows
-        if isinstance(tid, int) and isinstance(rank, int) and 0 <= rank < 2**31
+        if isinstance(tid, int) and isinstance(rank, int) and 0 <= rank < MOST_RANKS
     }
 
 
