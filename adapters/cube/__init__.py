@@ -1,0 +1,43 @@
+"""Score-P and Scalasca profiles in the CUBE4 format: .cubex files, and measurement folders that hold one."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import Glance
+
+if TYPE_CHECKING:
+    from chathpc.profile.profile import Profile
+
+#: Profiles of a measurement folder, the one that tells most first: Scalasca's traces analysed, then sums.
+FILES = ("trace.cubex", "scout.cubex", "profile.cubex", "summary.cubex")
+_MEMBER = re.compile(rb"(\./)?(anchor\.xml|\d{1,9}\.(data|index)|remapping\.spec|[a-z_]+\.(cal|spec|txt))\0")
+
+
+def recognises(glance: Glance) -> bool:
+    """True for a tar archive whose first file is one of CUBE4's, and a folder with such an archive."""
+    if glance.is_folder:
+        return any(name in glance.names and recognises(glance.inside(name)) for name in FILES)
+    head = glance.head
+    if not _MEMBER.match(head[:100].ljust(100, b"\0")):
+        return False
+    return glance.path.suffix == ".cubex" or b"anchor.xml\0" in head or b"CUBEX." in head
+
+
+def read(path: Path) -> Profile:
+    """Read a .cubex file, or the best one of a measurement folder; see `profile.read`."""
+    from chathpc.adapters.cube.profile import read as read_profile
+
+    return read_profile(path)
+
+
+ADAPTER = Adapter(
+    name="score-p",
+    reads="Score-P and Scalasca profiles (.cubex, scorep_* and scorep_*_sum folders)",
+    recognises=recognises,
+    read=read,
+    order=30,
+)
