@@ -65,9 +65,16 @@ def integer_columns(database: Database, table: str, names: Sequence[str]) -> dic
         what = f"no column {clean(missing[0])!r} in the table" if missing else "no columns were asked for of the table"
         raise AdapterError(f"{what} {clean(table)!r}", path=database.path, hint=EXPORT_AGAIN)
     try:
-        return _stored(database, table, wanted)
-    except Unusual:
-        return _queried(database, table, wanted)
+        try:
+            return _stored(database, table, wanted)
+        except Unusual:
+            return _queried(database, table, wanted)
+    except MemoryError:
+        raise AdapterError(
+            f"the table {clean(table)!r} needs more memory than there is",
+            path=database.path,
+            hint="Record a shorter run.",
+        ) from None
 
 
 def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str, IntegerColumn]:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from chathpc.adapters import sqlite_columns
 from chathpc.adapters.sqlite import open_database, quoted
 from chathpc.adapters.sqlite_columns import IntegerColumn, integer_columns
-from chathpc.adapters.sqlite_pages import Unusual, varint
+from chathpc.adapters.sqlite_pages import PageFile, Unusual, leaves, open_pages, varint
 from chathpc.errors import AdapterError
 
 WIDTHS = [0, 1, -1, 127, -128, 128, 32767, -32768, 32768, (1 << 23) - 1, -(1 << 23), 1 << 23, (1 << 31) - 1, -(1 << 31)]
@@ -253,6 +253,16 @@ def test_a_missing_table_or_column_is_an_error(tmp_path: Path, table: str, names
     path = write(tmp_path / "x.db", "CREATE TABLE t (a INTEGER)", rows=[(1,)])
     with pytest.raises(AdapterError, match="column"):
         read(path, names, table)
+
+
+def test_too_little_memory_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise MemoryError
+
+    path = write(tmp_path / "x.db", "CREATE TABLE t (a INTEGER)", rows=[(1,)])
+    monkeypatch.setattr(sqlite_columns, "decode", full)
+    with pytest.raises(AdapterError, match="memory"):
+        read(path, ["a"])
 
 
 def test_a_name_that_would_be_sql_is_a_name(tmp_path: Path) -> None:
@@ -533,3 +543,84 @@ def test_memory_is_bounded_by_the_result(tmp_path: Path) -> None:
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
     assert peak < 2 * 8 * len(rows) + (100 << 20)
+
+
+# Pages by themselves: what they refuse is left to SQLite, which then has the last word.
+
+
+def test_a_file_that_is_not_as_sqlite_says_is_not_read(tree: tuple[Path, int], tmp_path: Path) -> None:
+    path, _ = tree
+    pages = path.stat().st_size // 512
+    (tmp_path / "short.db").write_bytes(path.read_bytes()[:99])
+    for name, size, count in (
+        ("missing.db", 512, 1),
+        ("short.db", 512, 0),
+        ("tree.db", 1024, 1),
+        ("tree.db", 512, pages + 1),
+    ):
+        with pytest.raises(Unusual), open_pages(tmp_path / name, size, count):
+            pass
+    with pytest.raises(Unusual, match="cannot be read"), open_pages(path, 512, pages):
+        raise OSError
+
+
+def test_a_file_that_is_shortened_while_it_is_read_is_not_read(tree: tuple[Path, int]) -> None:
+    path, root = tree
+    pages = path.stat().st_size // 512
+    with open_pages(path, 512, pages) as file:
+        assert len(leaves(file, root // 512 + 1)) > 10
+        path.write_bytes(path.read_bytes()[:2048])
+        with pytest.raises(Unusual, match="ends"):
+            file.read(np.array([3, 30]))
+
+
+@pytest.mark.parametrize("page", [0, 1, -1, 1 << 30])
+def test_a_root_out_of_range_is_not_read(tree: tuple[Path, int], page: int) -> None:
+    path, _ = tree
+    with open_pages(path, 512, path.stat().st_size // 512) as file, pytest.raises(Unusual, match="range"):
+        leaves(file, page)
+
+
+def test_the_page_of_the_lock_byte_belongs_to_no_table() -> None:
+    with pytest.raises(Unusual, match="range"):
+        PageFile(0, 65536, 65536, 1 << 20).check(np.array([5, (1 << 30) // 65536 + 1]))
+
+
+def test_a_page_below_two_others_is_not_read(tree: tuple[Path, int]) -> None:
+    path, root = tree
+    data = path.read_bytes()
+    child = int.from_bytes(data[root + 12 : root + 14], "big") + root
+    edited(path, root + 8, data[child : child + 4])
+    with open_pages(path, 512, len(data) // 512) as file, pytest.raises(Unusual, match="twice"):
+        leaves(file, root // 512 + 1)
+
+
+def test_pages_that_multiply_are_not_followed(tmp_path: Path) -> None:
+    """Eleven inner pages, each of which has all of them as children: 11^20 paths."""
+    size, root, children = 512, 2, list(range(2, 13))
+    cells = b"".join(struct.pack(">IB", child, 1) + bytes(1) for child in children[:-1])
+    content = size - len(cells)
+    pointers = b"".join(struct.pack(">H", content + 6 * k) for k in range(len(children) - 1))
+    page = struct.pack(">BHHHBI", 5, 0, len(children) - 1, content, 0, children[-1]) + pointers
+    page += bytes(content - len(page)) + cells
+    path = write(tmp_path / "bomb.db", "CREATE TABLE t (a INTEGER)", page_size=size)
+    header = bytearray(path.read_bytes()[:size])
+    header[28:32] = struct.pack(">I", 12)
+    path.write_bytes(bytes(header) + page * 11)
+    with open_pages(path, size, 12) as file, pytest.raises(Unusual, match="twice"):
+        leaves(file, root)
+    with open_database(path, seconds=1.0) as database, pytest.raises(AdapterError):
+        integer_columns(database, "t", ["a"])
+
+
+def test_a_row_that_is_not_found_by_its_number_leaves_the_table_to_sqlite(tmp_path: Path) -> None:
+    rows = [(k, k + 0.0 if k == 40 else k) for k in range(400)]
+    path = write(tmp_path / "r.db", "CREATE TABLE t (a INTEGER, b)", rows=rows, page_size=512)
+    data = path.read_bytes()
+    with closing(sqlite3.connect(path)) as database:
+        root = (database.execute("SELECT rootpage FROM sqlite_master").fetchone()[0] - 1) * 512
+    # The keys of the inner page are made so small that a search goes wrong; a scan does not look at them.
+    for k in range(int.from_bytes(data[root + 3 : root + 5], "big")):
+        at = root + int.from_bytes(data[root + 12 + 2 * k : root + 14 + 2 * k], "big")
+        edited(path, at + 4, b"\x80\x01" if data[at + 4] & 128 else b"\x01")
+    assert read(path, ["b"]) == {"b": list(range(400))}
