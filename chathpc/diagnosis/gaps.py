@@ -12,7 +12,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.host_calls import HostCall
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.profile import intervals
-from chathpc.profile.intervals import Intervals, Times
+from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 
 #: A gap belongs to what covers at least this part of it.
 _MOST = 0.5
@@ -26,7 +26,7 @@ class Gaps:
 
     @cached_property
     def by_reason(self) -> Mapping[str, list[Intervals]]:
-        """Disjoint sets for each device: compilation, allocation, mpi, launch, sync, short, host; they sum to the idle time."""
+        """Disjoint sets for each device by reason (see `_REASONS`); they sum to the idle time."""
         timeline = self.timeline
         launch_limit = cause("gpu-launch-bound").threshold("max_gap_seconds") * 1e9
         found: dict[str, list[Intervals]] = {name: [] for name in _REASONS}
@@ -34,7 +34,13 @@ class Gaps:
         allocating, launching = timeline.calls(HostCall.ALLOCATION), timeline.calls(HostCall.LAUNCH)
         for device in timeline.devices:
             rest = device.idle
-            for name, covering in (("compilation", compiling), ("mpi", mpi), ("allocation", allocating)):
+            others = timeline.beside(device) if self.unbalanced else NO_INTERVALS
+            for name, covering in (
+                ("imbalance", others),
+                ("compilation", compiling),
+                ("mpi", mpi),
+                ("allocation", allocating),
+            ):
                 found[name].append(intervals.intersect(rest, covering))
                 if len(found[name][-1][0]):
                     rest = intervals.subtract(rest, covering)
@@ -76,6 +82,23 @@ class Gaps:
         return sum(len(spans[0]) for reason in reasons for spans in self.by_reason[reason])
 
     @cached_property
+    def unbalanced(self) -> bool:
+        """True if devices get so different amounts of work that the idle time of some is that of waiting for others."""
+        limit = cause("multi-gpu-imbalance").threshold("min_share") * self.timeline.window
+        return len(self.timeline.devices) > 1 and self.timeline.imbalance >= limit
+
+    @cached_property
+    def behind_waits(self) -> int:
+        """Number of stretches left to the host that begin when it has just waited for the device."""
+        count = 0
+        for reason in self.unclaimed:
+            for device, spans in zip(self.timeline.devices, self.by_reason[reason], strict=True):
+                at = np.minimum(np.searchsorted(device.idle[0], spans[0]), max(len(device.idle[0]) - 1, 0))
+                begins = device.idle[0][at] == spans[0] if len(device.idle[0]) else np.zeros(0, dtype=bool)
+                count += int(intervals.covered(self.timeline.waiting, spans[0][begins]).sum())
+        return count
+
+    @cached_property
     def allocations(self) -> int:
         """Number of gaps, over all devices, in which memory is allocated or freed."""
         return sum(
@@ -112,6 +135,8 @@ class Gaps:
         entry = cause("gpu-allocation-in-loop")
         if self.allocations >= entry.threshold("min_gaps") and self.share("allocation") >= entry.threshold("min_share"):
             found.add("allocation")
+        if self.unbalanced:
+            found.add("imbalance")
         if self.share(*self.launch_reasons) >= cause("gpu-launch-bound").threshold("min_idle_share"):
             found.update(self.launch_reasons)
         return frozenset(found)
@@ -142,7 +167,7 @@ class Gaps:
         return min((before + self.seconds(*self.unclaimed) / len(timeline.devices)) / whole, 1.0)
 
 
-_REASONS = ("compilation", "mpi", "allocation", "launch", "sync", "short", "host")
+_REASONS = ("imbalance", "compilation", "mpi", "allocation", "launch", "sync", "short", "host")
 _LAUNCH, _SYNC, _SHORT, _HOST = range(4)
 
 

@@ -165,6 +165,16 @@ class TimelineFacts:
         """Device seconds in which a lane of some kinds was busy."""
         return sum(seconds(device.of(*kinds)) for device in self.devices)
 
+    @cached_property
+    def imbalance(self) -> float:
+        """Seconds by which the device that computes longest exceeds the mean of all; 0 with one device."""
+        computing = [seconds(device.computing) for device in self.devices]
+        return max(computing) - sum(computing) / len(computing)
+
+    def beside(self, device: DeviceFacts) -> Intervals:
+        """When devices other than the given one compute."""
+        return intervals.union_of(*(each.computing for each in self.devices if each is not device))
+
     def exposed(self, *kinds: LaneKind) -> float:
         """Device seconds of some kinds in which no kernel computed beside them."""
         return sum(seconds(intervals.subtract(device.of(*kinds), device.computing)) for device in self.devices)

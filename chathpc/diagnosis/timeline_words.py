@@ -150,8 +150,10 @@ def healthy_headline(timeline: TimelineFacts) -> str:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
     more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
+    inside = timeline.share(timeline.spent(LaneKind.D2D, LaneKind.MEMSET))
+    copies = f"copies inside the device {numbers.percent(inside)}, " if inside >= _WORTH_A_LINE else ""
     return (
-        f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {numbers.percent(idle)} is idle; "
+        f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle; "
         f"most of the time is in {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
     )
 

@@ -231,6 +231,23 @@ def test_devices_with_different_work_are_unbalanced() -> None:
     assert "multi-gpu-imbalance" not in causes(equal)
 
 
+def test_copies_between_devices_are_communication_too() -> None:
+    profile = recorded(
+        copy(LaneKind.P2P, *every(1000, 600, 10), under="exchange"), kernel("k", *every(1000, 400, 10, begin=600))
+    )
+    found = finding(diagnosed(profile), "nccl-bound")
+    assert (found.share, found.where.function) == (pytest.approx(0.6), "exchange")
+    assert "most of it copies between devices" in found.summary
+
+
+def test_idle_devices_that_wait_for_a_busier_one_are_not_blamed_on_the_host() -> None:
+    """Device 1 has nothing to do for 60 ms because device 0 computes."""
+    profile = recorded(
+        kernel("k", (0, 100e3)), kernel("k", (0, 40e3), device=1), api("cudaDeviceSynchronize", (0, 100e3))
+    )
+    assert causes(profile) == ["multi-gpu-imbalance", "gpu-kernel-bound"]
+
+
 def test_shares_of_several_devices_are_of_the_time_of_all() -> None:
     profile = recorded(
         *(copy(H2D, (0, 900), device=i) for i in range(2)), *(kernel("k", (900, 1000), device=i) for i in range(2))
@@ -431,6 +448,28 @@ def test_what_is_wrong_inside_kernels_counts_as_far_as_kernels_fill_the_window()
 def test_counters_that_are_there_are_not_asked_for() -> None:
     profile = recorded(kernel("k", (0, 100e3), sm_throughput=50.0, memory_throughput=40.0))
     assert "only kernel counters" not in finding(diagnosed(profile), "gpu-kernel-bound").summary
+
+
+def test_a_host_that_waits_each_step_cannot_work_ahead() -> None:
+    """100 steps: 500 µs kernel for which the host waits, then 500 µs of its own."""
+    profile = recorded(
+        kernel("k", *every(1000, 500, 100)), api("cudaStreamSynchronize", *every(1000, 500, 100, begin=5)),
+        ranged("step", (0, 100e3)),
+    )  # fmt: skip
+    told = statements(diagnosed(profile), "gpu-idle-host-bound")
+    assert "99 of 99 gaps begin when the host has just waited for the device, so it cannot work ahead." in told
+
+
+def test_copies_inside_the_device_are_told_in_the_headline() -> None:
+    profile = recorded(copy(LaneKind.D2D, *every(1000, 600, 10)), kernel("k", *every(1000, 400, 10, begin=600)))
+    assert "copies inside the device 60.0 %" in diagnosed(profile).headline
+
+
+def test_a_device_that_only_copies_within_the_limits_is_healthy_without_kernels() -> None:
+    profile = recorded(copy(LaneKind.D2D, (0, 100e3)))
+    diagnosis = diagnosed(profile)
+    assert (diagnosis.verdict, diagnosis.findings) == ("healthy", ())
+    assert "the device works for 100 % of the 100 ms window" in diagnosis.headline
 
 
 # -- too little ----------------------------------------------------------------------------------------------

@@ -455,6 +455,19 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     doing = _doing(facts, timeline, spans)
     if doing.evidence is not None:
         evidence.append(doing.evidence)
+    number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits
+    if waited > _MOST * number and number >= _FEW_LAUNCHES:
+        evidence.append(
+            item(
+                timeline,
+                f"{numbers.count(waited)} of {counted(number, 'gap')} begin when the host has just waited for the device, so it cannot work ahead.",
+                waited,
+                unit="count",
+                metric="gpu.sync.time",
+                subject="gaps behind waits",
+                how="gaps that begin inside a synchronising call or a blocking copy",
+            )
+        )
     against, impact = doing.against, None
     many = timeline.operations >= common()["min_operations"].value
     if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > _MOST * cost:

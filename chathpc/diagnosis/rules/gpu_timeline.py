@@ -297,39 +297,36 @@ def unified(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def collectives(facts: Facts) -> Iterable[Draft]:
-    """Collective communication that no kernel hides."""
+def communication(facts: Facts) -> Iterable[Draft]:
+    """Communication between devices that no kernel hides: collectives, and copies from device to device."""
     timeline = facts.timeline
     if timeline is None:
         return
     entry = cause("nccl-bound")
-    spent, cost = timeline.spent(LaneKind.COLLECTIVE), timeline.exposed(LaneKind.COLLECTIVE)
+    kinds = (LaneKind.COLLECTIVE, LaneKind.P2P)
+    spent, cost = timeline.spent(*kinds), timeline.exposed(*kinds)
     share = timeline.share(cost)
-    kernels = timeline.kernels(LaneKind.COLLECTIVE)
-    if share < entry.threshold("min_share") or not kernels:
+    if share < entry.threshold("min_share"):
         return
-    top = kernels[0]
-    place = kernel_site(timeline, top)
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}, "
-        f"most of it {top.short}.",
-        cost=cost,
-        share=share,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            item(
-                timeline,
-                f"Collectives run for {numbers.seconds(spent)} of {numbers.seconds(timeline.busy)} of the device's busy time "
-                f"({numbers.percent(spent / timeline.busy)}).",
-                spent,
-                metric="gpu.collective.time",
-                subject="collectives",
-                how="union of kernels of NCCL or RCCL",
-                where=place,
-            ),
-            exposed_fact(timeline, "collectives", cost, spent, metric="gpu.collective.time"),
+    kernels = timeline.kernels(LaneKind.COLLECTIVE)
+    between = timeline.spent(LaneKind.P2P)
+    evidence = [
+        item(
+            timeline,
+            f"{'Copies between devices' if not kernels else 'Collectives'} run for {numbers.seconds(spent)} of {numbers.seconds(timeline.busy)} "
+            f"of the device's busy time ({numbers.percent(spent / timeline.busy)}).",
+            spent,
+            metric="gpu.collective.time" if kernels else "gpu.copy.p2p.time",
+            subject="communication",
+            how="union of kernels of NCCL or RCCL and of copies between devices",
+        ),
+        exposed_fact(timeline, "communication", cost, spent, metric="gpu.collective.time"),
+    ]
+    place, most = copy_site(timeline, LaneKind.P2P), "copies between devices"
+    if kernels and kernels[0].seconds >= between:
+        top = kernels[0]
+        place, most = kernel_site(timeline, top), top.short
+        evidence.append(
             item(
                 timeline,
                 f"{top.short} runs {counted(top.launches, 'time')}, {numbers.seconds(top.mean)} on average.",
@@ -338,13 +335,22 @@ def collectives(facts: Facts) -> Iterable[Draft]:
                 subject=top.short,
                 how="mean duration",
                 where=place,
-            ),
-            busy_fact(timeline),
-        ),
+            )
+        )
+    waits = (
+        "A collective also waits for the slowest rank; which of the two it is shows only in the timelines of all ranks."
+    )
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"Communication between devices that nothing hides takes {numbers.percent(share)} of {window_words(timeline)}, "
+        f"most of it {most}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(*evidence, busy_fact(timeline)),
         signs=2,
-        against=(
-            "A collective also waits for the slowest rank; which of the two it is shows only in the timelines of all ranks.",
-        ),
+        against=(waits,) if kernels else (),
         samples=0,
     )
 
@@ -425,7 +431,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
     busiest = max(computing, key=lambda each: (computing[each], -each))
     idlest = min(computing, key=lambda each: (computing[each], each))
     mean = sum(computing.values()) / len(computing)
-    lost = computing[busiest] - mean
+    lost = timeline.imbalance
     share = lost / timeline.window
     if share < entry.threshold("min_share"):
         return
@@ -519,4 +525,4 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
         )
 
 
-RULES = (copies, pageable, no_overlap, unified, collectives, kernel_bound, imbalance, small_grid)
+RULES = (copies, pageable, no_overlap, unified, communication, kernel_bound, imbalance, small_grid)
