@@ -16,6 +16,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
+from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
@@ -70,7 +71,7 @@ def _insufficient(facts: Facts) -> str:
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):
-        return ""
+        return undecided(profile)
     if is_log(facts):
         return too_little_io(facts)
     if is_traced(profile):
@@ -239,6 +240,7 @@ def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
         models.append("python")  # whose user writes no calls of the device's runtime
     else:
         models += [model for model, prefixes in _DEVICE_CALLS.items() if _calls(facts, prefixes)]
+        models += [model for words, model in _VENDORS if words in facts.profile.format]
     return tuple(dict.fromkeys(models))
 
 
@@ -246,6 +248,9 @@ def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
 _PYTORCH = ("aten::",)
 #: Device model → how the names of its runtime's functions begin.
 _DEVICE_CALLS = {"cuda": ("cuda", "__cuda"), "hip": ("hip", "__hip"), "openmp-target": ("__tgt_", "omp_target")}
+
+#: Tools that only know the devices of one vendor.
+_VENDORS = (("Nsight", "cuda"), ("nsys", "cuda"), ("roc", "hip"), ("rpd", "hip"))
 
 
 def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
@@ -272,6 +277,8 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     return tuple(notes)
 
 
+#: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
+_AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound")
 #: Below this share waiting that a CPU clock saw says nothing about the waiting that it did not see.
 _HARDLY = 0.01
 
@@ -282,6 +289,8 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
         return findings[0].summary
     if facts.timeline is not None and has_good_timeline(facts):
         return healthy_headline(facts.timeline)
+    if findings and findings[0].cause in _AT_THE_LIMIT:
+        return f"{findings[0].summary} What it does costs what it must; only less of it would be faster."
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
     waiting = (
         facts.share(

@@ -67,8 +67,7 @@ def kernel_key(name: str) -> str:
     name = re.sub(r"\(bool\)1|\btrue\b", "1", name)
     name = re.sub(r"\(bool\)0|\bfalse\b", "0", name)
     name = _LITERAL.sub(r"\1", name)
-    scopes = scopes_of(_without_parameters(name))
-    scopes[0] = _last_word(scopes[0])
+    scopes = scopes_of(_last_word(_without_parameters(name)))
     return _SPACE.sub(r"\1", "::".join(scope for scope in scopes if scope)).strip()
 
 
@@ -91,15 +90,15 @@ def _without_parameters(name: str) -> str:
     return name
 
 
-def _last_word(scope: str) -> str:
-    """`scope` without the return type before it: what follows the last space outside of brackets."""
+def _last_word(name: str) -> str:
+    """`name` without the return type before it: what follows the last space outside of brackets."""
     depth = 0
     start = 0
-    for at, character in enumerate(scope):
+    for at, character in enumerate(name):
         if character in "<([{":
             depth += 1
         elif character in ">)]}":
             depth -= 1
-        elif character == " " and depth == 0 and scope[at + 1 :].strip() and not scope[:at].endswith("operator"):
+        elif character == " " and depth == 0 and name[at + 1 :].strip() and not name[:at].endswith("operator"):
             start = at + 1
-    return scope[start:].strip()
+    return name[start:].strip()

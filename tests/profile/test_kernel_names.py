@@ -15,6 +15,8 @@ SAME = [
     ("saxpy(int, float, float*, float*)", "saxpy", "saxpy.kd", "saxpy [clone .kd]", "_Z5saxpyifPfS_"),
     ("a::b<c<1>, d>::run(x<int>) const", "void a::b<c<1>, d>::run(x<int>)"),
     ("void f<void (*)(int)>(int)", "f<void (*)(int)>"),
+    ("std::enable_if<a::b, int>::type k<float>(int)", "k<float>(int)", "k<float>"),
+    ("unsigned long count(int*)", "count"),
 ]
 
 
