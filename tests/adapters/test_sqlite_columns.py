@@ -393,7 +393,7 @@ def answers(path: Path, names: Sequence[str]) -> tuple[Table | None, Table | Non
     """What sqlite3 and the reader say of a damaged file, None for an error or for what is no whole number."""
     try:
         expected = truth(path, names)
-    except (sqlite3.Error, OverflowError):
+    except (sqlite3.Error, OverflowError, MemoryError):
         expected = None
     except UnicodeDecodeError:  # Python's module cannot name a column of a damaged schema
         return None, None
