@@ -176,7 +176,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     headroom = _headroom(draft)
     saved = draft.share * headroom
     probability, reason = confidence(facts, draft)
-    timed = _has_device_time(facts.profile) if draft.cause.startswith("gpu-") else facts.in_seconds
+    on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
+    timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
     return Finding(
         cause=draft.cause,
         title=entry.title,

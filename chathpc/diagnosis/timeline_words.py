@@ -154,7 +154,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     copies = f"copies inside the device {numbers.percent(inside)}, " if inside >= _WORTH_A_LINE else ""
     return (
         f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle; "
-        f"most of the time is in {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
+        f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
     )
 
 
@@ -169,7 +169,7 @@ def window_note(timeline: TimelineFacts) -> str:
         return f"{text}."
     parts = [part for part in timeline.host_in(timeline.before) if part.seconds >= _WORTH_A_LINE * before]
     doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
-    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}: start-up, paid once."
+    return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares leave out."
 
 
 # -- places --------------------------------------------------------------------------------------------------
