@@ -229,5 +229,5 @@ def _excerpt(texts: Mapping[str, str], file: str, line: int, context: int) -> So
         return None
     lines = text.splitlines()
     first = max(line - context, 1)
-    chosen = tuple(clean(one) for one in lines[first - 1 : line + context])
+    chosen = tuple(clean(one.expandtabs(4)) for one in lines[first - 1 : line + context])
     return SourceExcerpt(file, first, chosen) if line <= len(lines) and chosen else None

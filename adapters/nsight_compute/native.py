@@ -84,7 +84,7 @@ def read_report(path: Path) -> Report:
         raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
     request: dict[str, Any] = {
         "path": str(path.absolute()),
-        "import_path": sys.path,
+        "import_path": [one for one in sys.path if isinstance(one, str)],
         "metrics": sorted({*WANTED, *DEVICE}),
         "pattern": PATTERN,
         "located": sorted(LOCATED),

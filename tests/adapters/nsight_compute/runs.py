@@ -87,7 +87,7 @@ RULES = (
 )  # fmt: skip
 FULL = Run(
     AXPY, {**basic(0.004, 30.0), **ROOFLINE, **DEVICE}, ranges=("solver", "aten::add, seq = 17, op_id = 99"), rules=RULES,
-    code=LINES, located=LOCATED, base=BASE, sources={"/src/app/kernel.cu": "\n".join(f"line {n}" for n in range(1, 21))},
+    code=LINES, located=LOCATED, base=BASE, sources={"/src/app/kernel.cu": "\n".join(f"\tline {n}" for n in range(1, 21))},
 )  # fmt: skip
 FAILED = Run(
     "flash(int)", {DURATION: (NAN, "ns"), SM: (None, "%"), MEMORY: (NAN, "%"), "sm__x_y.sum": (0.0, "")}, grid=(0, 0, 0)

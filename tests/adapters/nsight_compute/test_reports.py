@@ -116,7 +116,7 @@ def test_ranges_lines_and_instructions_are_the_call_path(reads: Reads) -> None:
     assert tree.label(int(tree.parent[leave])) == AXPY  # no line is known for it
     excerpt = profile.source(load, context=1)
     assert excerpt is not None
-    assert (excerpt.first, excerpt.lines) == (11, ("line 11", "line 12", "line 13"))
+    assert (excerpt.first, excerpt.lines) == (11, ("    line 11", "    line 12", "    line 13"))
     assert profile.source(leave) is None
 
 
