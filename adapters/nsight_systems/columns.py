@@ -95,10 +95,10 @@ def encode(values: Int64Array) -> tuple[Int64Array, Int32Array]:
         known = np.union1d(known, values[strange])
 
 
-def distinct(key: Int64Array, space: int) -> tuple[Int64Array, Int32Array]:
+def distinct(key: Int64Array | Int32Array, space: int) -> tuple[Int64Array, Int32Array]:
     """As `encode`, for keys of [0, space): by a table of all possible keys where that is not too large."""
     if space > max(4 * len(key), 1 << 16):
-        return encode(key)
+        return encode(key.astype(np.int64))
     there = np.zeros(space, dtype=bool)
     there[key] = True
     known = np.flatnonzero(there)

@@ -215,7 +215,7 @@ class DeviceReader:
         node = self.assembly.paths.add(operations.above, NodeKind.GPU_KERNEL, names)
         time = self._duration(operations)
         self._add(node, operations.place, {"gpu.kernel.time": time, "gpu.kernel.count": None, "gpu.time": time})
-        used = np.unique(names)
+        used = np.flatnonzero(np.bincount(names))
         talk = [number for number in used.tolist() if _COLLECTIVE.search(self.assembly.paths.names.texts[number])]
         if talk:
             collective = np.isin(names, np.array(talk, dtype=np.int32))

@@ -9,7 +9,7 @@ import numpy as np
 
 from chathpc.adapters.nsight_systems import sources, target
 from chathpc.adapters.nsight_systems.assembly import Assembly
-from chathpc.adapters.nsight_systems.columns import LATEST, encode
+from chathpc.adapters.nsight_systems.columns import LATEST
 from chathpc.adapters.nsight_systems.device import DeviceReader
 from chathpc.adapters.nsight_systems.host import make_threads, place_host
 from chathpc.adapters.nsight_systems.launches import Launches
@@ -61,7 +61,7 @@ class _Export:
         samples = sources.samples(database, assembly)
         assembly.seen.update(str(piece.lane) for piece in events)
         assembly.seen.update(["samples"] if samples is not None else [])
-        tids = [encode(piece.tid)[0] for piece in events] + ([] if samples is None else [encode(samples.tid)[0]])
+        tids = [piece.tids for piece in events] + ([] if samples is None else [samples.tids])
         ids = np.unique(np.concatenate(tids)) if tids else np.zeros(0, dtype=np.int64)
         for pid in np.unique(ids & sources.PROCESS_BITS).tolist():
             self._process(pid)
@@ -71,7 +71,7 @@ class _Export:
         correlation = None if cuda is None else cuda.correlation
         process = np.zeros(0, dtype=np.int32)
         if cuda is not None and correlation is not None:
-            process = threads.process[np.searchsorted(threads.ids, cuda.tid)]
+            process = threads.process[threads.numbers(cuda.tids)][cuda.thread]
         nodes = place_host(assembly, events, threads, samples)
         if correlation is None:
             correlation = np.zeros(0, dtype=np.int64)

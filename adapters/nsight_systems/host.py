@@ -36,6 +36,14 @@ class Threads:
     node: Int32Array
     place: Int32Array
 
+    def numbers(self, ids: Int64Array) -> Int32Array:
+        """The numbers of threads with the given ids."""
+        return np.searchsorted(self.ids, ids).astype(np.int32)
+
+    def of(self, events: Events | Samples) -> Int32Array:
+        """The number of each event's thread."""
+        return events.thread if len(events.tids) == len(self.ids) else self.numbers(events.tids)[events.thread]
+
 
 def place_host(assembly: Assembly, sources: list[Events], threads: Threads, found: Samples | None) -> list[Int32Array]:
     """Give every event a node, add up times, counts and samples, keep the lanes; the nodes by source."""
@@ -59,21 +67,19 @@ class _Spans:
         self.assembly, self.sources, self.threads = assembly, sources, threads
         edges = np.cumsum([0, *(len(events) for events in sources)]).tolist()
         self.pieces = [slice(begin, end) for begin, end in pairwise(edges)]
-        self.threads_of = [np.searchsorted(threads.ids, events.tid).astype(np.int32) for events in sources]
-        for events in sources:
-            events.tid = np.zeros(0, dtype=np.int64)
+        self.threads_of = [threads.of(events) for events in sources]
         spans = [
             Spans(thread, events.start, events.end) for thread, events in zip(self.threads_of, sources, strict=True)
         ]
         if samples is not None:
-            spans.append(Spans(np.searchsorted(threads.ids, samples.tid).astype(np.int32), samples.time, samples.time))
+            spans.append(Spans(threads.of(samples), samples.time, samples.time))
         self.count = edges[-1]
         self.thread = _joined([source.thread for source in spans])
         self.nesting: Nesting = nest_all(spans)
-        self.kind = np.concatenate(
-            [np.full(len(e), e.kind, dtype=np.uint8) for e in sources] or [np.zeros(0, np.uint8)]
-        )
-        self.name = _joined([events.name for events in sources]) if sources else np.zeros(0, dtype=np.int32)
+        # Kind and name as one number: calls are functions, their numbers those of the names; ranges come behind.
+        self.names = len(assembly.paths.names.texts)
+        codes = [e.name if e.kind == NodeKind.FUNCTION else e.name + np.int32(self.names) for e in sources]
+        self.code: Int32Array = _joined(codes) if codes else np.zeros(0, dtype=np.int32)
 
     def nodes(self) -> Int32Array:
         """The node of every event."""
@@ -88,7 +94,8 @@ class _Spans:
         for level in range(len(edges) - 1):
             self._place(by_depth[edges[level] : edges[level + 1]], node)
         if deepest < DEEPEST:
-            self._place(np.flatnonzero(~holds) if len(holders) else slice(None), node)
+            # Those that hold others once more, if they are few: equal nodes are merged in the end.
+            self._place(slice(None) if 2 * len(holders) < self.count else np.flatnonzero(~holds), node)
             return node
         self.assembly.note(TOO_DEEP, deepest)
         self._place(np.flatnonzero(~holds & (depth < DEEPEST)), node)
@@ -107,12 +114,13 @@ class _Spans:
             above = np.where(inside, node[parent], above)
         if any(events.chains is not None for events in self.sources):
             above = self._with_stacks(rows, parent, above)
-        node[rows] = self.assembly.paths.add(above, self.kind[rows], self.name[rows])
+        kinds = (NodeKind.FUNCTION, NodeKind.REGION)
+        node[rows] = self.assembly.paths.add_coded(above, self.code[rows], self.names, kinds)
 
     def _with_stacks(self, rows: NDArray[np.intp] | slice, parent: Int32Array, above: Int32Array) -> Int32Array:
         """The nodes that calls hang below: the stack of the call, unless another call holds it and so stands for the stack."""
         number = np.arange(self.count)[rows]
-        outermost = (parent < 0) | (self.kind[parent] == NodeKind.REGION)
+        outermost = (parent < 0) | (self.code[parent] >= self.names)
         above = above.copy()
         for events, piece in zip(self.sources, self.pieces, strict=True):
             if events.chains is None or events.leaf is None:
@@ -128,8 +136,9 @@ class _Spans:
         """Own times and numbers of calls by node; a node belongs to one thread."""
         size = len(self.assembly.paths)
         own = np.bincount(node, weights=self.nesting.own[: self.count], minlength=size)
-        place = np.full(size, -1, dtype=np.int32)
-        place[node] = self.threads.place[self.thread[: self.count]]
+        count = np.bincount(node, minlength=size)
+        owner = self.assembly.paths.nearest(self.threads.node)
+        place = np.where((count > 0) & (owner >= 0), self.threads.place[owner], -1).astype(np.int32)
         used = np.flatnonzero(place >= 0).astype(np.int32)
         self.assembly.add("host.time", used, place[used], (own[used] * 1e-9).astype(np.float64))
         calls = np.zeros(size, dtype=np.int64)
@@ -150,7 +159,7 @@ class _Spans:
         thread = self.thread[self.count :]
         above = self.threads.node[thread]
         if self.count:
-            while (calls := np.flatnonzero((held >= 0) & (self.kind[held] != NodeKind.REGION))).size:
+            while (calls := np.flatnonzero((held >= 0) & (self.code[held] < self.names))).size:
                 held[calls] = self.nesting.parent[held[calls]]
             above = np.where(held >= 0, node[held], above)
         if found.chains is not None:

@@ -51,7 +51,8 @@ def _tables(process: Int32Array, correlation: Int64Array, node: Int32Array) -> d
     tables: dict[int, tuple[int, Int32Array]] = {}
     if not len(process):
         return tables
-    numbers = np.unique(process).tolist()
+    low, high = int(process.min()), int(process.max())
+    numbers = [low] if low == high else np.unique(process).tolist()
     if len(numbers) > FEW_PROCESSES:
         return None
     for number in numbers:

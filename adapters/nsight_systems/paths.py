@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -62,26 +64,60 @@ class Paths:
         n = len(parent)
         if n == 0:
             return np.zeros(0, dtype=np.int32)
-        # One number for kind, name and module together, then one for that and the parent; both can be taken apart again.
+        # One number for kind, name and module together, which can be taken apart again.
         names, kinds, modules = len(self.names.texts) + 1, max(NodeKind) + 1, len(self.modules.texts) + 1
         code = name.astype(np.int64) + 1
         code += (kind.astype(np.int64) if isinstance(kind, np.ndarray) else int(kind)) * names
         if module is not None:
             code += (module.astype(np.int64) + 1) * (names * kinds)
-        codes, code_number = distinct(code, names * kinds * (1 if module is None else modules))
-        lowest, width = int(parent.min()), len(codes)
-        key = (parent.astype(np.int64) - lowest) * width + code_number
-        known, index = distinct(key, (int(parent.max()) - lowest + 1) * width)
-        code = codes[known % width]
+        above, code, index = self._distinct(parent, code, names * kinds * (1 if module is None else modules))
         self._pieces.append((
-            (known // width + lowest).astype(np.int32),
+            above,
             (code // names % kinds).astype(np.uint8),
             (code % names - 1).astype(np.int32),
             (code // (names * kinds) - 1).astype(np.int32),
         ))  # fmt: skip
+        return index
+
+    def add_coded(self, parent: Int32Array, code: Int32Array, names: int, kinds: Sequence[NodeKind]) -> Int32Array:
+        """As `add`, for millions of rows: `code` is the number of the name, plus `names` times the place of the kind in `kinds`."""
+        if len(parent) == 0:
+            return np.zeros(0, dtype=np.int32)
+        above, known, index = self._distinct(parent, code, names * len(kinds))
+        kind = np.array(kinds, dtype=np.uint8)[known // names]
+        nothing = np.full(len(known), -1, dtype=np.int32)
+        self._pieces.append((above, kind, (known % names).astype(np.int32), nothing))
+        return index
+
+    def _distinct(
+        self, parent: Int64Array | Int32Array, code: Int64Array | Int32Array, space: int
+    ) -> tuple[Int32Array, Int64Array, Int32Array]:
+        """The distinct pairs of a parent and a code of [0, space), and for each row the provisional number of its pair."""
+        lowest, highest = int(parent.min()), int(parent.max())
+        codes: Int64Array | None = None
+        if (highest - lowest + 1) * space > max(4 * len(parent), 1 << 16):
+            codes, code = distinct(code.astype(np.int64), space)
+            space = len(codes)
+        total = (highest - lowest + 1) * space
+        key: Int64Array | Int32Array = parent.astype(np.int32) if total < 2**31 else parent.astype(np.int64)
+        np.subtract(key, lowest, out=key)
+        np.multiply(key, space, out=key)
+        np.add(key, code, out=key, casting="same_kind")
+        known, index = distinct(key, total)
         index += self._count
         self._count += len(known)
-        return index
+        above = (known // space + lowest).astype(np.int32)
+        return above, known % space if codes is None else codes[known % space], index
+
+    def nearest(self, nodes: Int32Array) -> Int32Array:
+        """For each provisional node the place in `nodes` of the one at or above it; −1 without one."""
+        parent = np.concatenate([piece[0] for piece in self._pieces])
+        own = np.full(self._count, -1, dtype=np.int32)
+        own[nodes] = np.arange(len(nodes), dtype=np.int32)
+        pointer = np.where((own >= 0) | (parent < 0), np.arange(self._count), parent)
+        while not np.array_equal(jumped := pointer[pointer], pointer):
+            pointer = jumped
+        return own[pointer]
 
     def finish(self) -> tuple[CallTree, Int32Array]:
         """The tree, and for each provisional number the index of its node."""

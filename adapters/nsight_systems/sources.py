@@ -40,7 +40,8 @@ class Events:
     kind: NodeKind
     start: Int64Array
     end: Int64Array
-    tid: Int64Array
+    tids: Int64Array  #: ids of the threads, ascending
+    thread: Int32Array  #: the number of each event's thread among these
     name: Int32Array
     leaf: Int32Array | None = None
     chains: Chains | None = None
@@ -59,7 +60,8 @@ class Samples:
     """
 
     time: Int64Array
-    tid: Int64Array
+    tids: Int64Array
+    thread: Int32Array
     leaf: Int32Array
     cut: np.ndarray[tuple[int], np.dtype[np.bool_]]
     chains: Chains | None
@@ -116,7 +118,7 @@ def _events(
     correlation = found.take("correlationId") if "correlationId" in found else None
     size = found.take("size") if "size" in found else None
     return Events(
-        lane, kind, found.take("start"), found.take("end"), found.take("globalTid"), names,
+        lane, kind, found.take("start"), found.take("end"), *encode(found.take("globalTid")), names,
         correlation=correlation, size=size,
     )  # fmt: skip
 
@@ -206,7 +208,12 @@ def ranges(
         if chosen.any():
             result.append(
                 Events(
-                    lane, node, found["start"][chosen], found["end"][chosen], found["globalTid"][chosen], names[chosen]
+                    lane,
+                    node,
+                    found["start"][chosen],
+                    found["end"][chosen],
+                    *encode(found["globalTid"][chosen]),
+                    names[chosen],
                 )
             )
     return result, ranks
@@ -310,6 +317,8 @@ def samples(database: Database, assembly: Assembly) -> Samples | None:
     chains = read_chains(database, "SAMPLING_CALLCHAINS", assembly.paths)
     if chains is None:
         nothing = np.zeros(found.count, dtype=bool)
-        return Samples(found["start"], found["globalTid"], np.full(found.count, -1, dtype=np.int32), nothing, None)
+        return Samples(
+            found["start"], *encode(found["globalTid"]), np.full(found.count, -1, dtype=np.int32), nothing, None
+        )
     leaf, cut = chains.find(found["id"])
-    return Samples(found["start"], found["globalTid"], leaf, cut, chains)
+    return Samples(found["start"], *encode(found["globalTid"]), leaf, cut, chains)
