@@ -97,8 +97,6 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     found = (draft for rule in group.rules() for draft in rule(facts))
     if group.name not in (HOST_GROUP, *KERNEL_GROUPS) or not has_good_timeline(facts):
         return found
-    if facts.timeline is None or facts.gaps is None:
-        return found
     doubt: tuple[str, ...] = ()
     if group.name == HOST_GROUP:
         part = facts.gaps.host_share
@@ -106,7 +104,7 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
             f"The device waits for the host's own work in {numbers.percent(part)} of the window; what the host does beside a busy device costs nothing.",
         )
     else:
-        part = facts.timeline.share(facts.timeline.computing)
+        part = facts.traced.share(facts.traced.computing)
     return (
         draft
         if draft.impact is not None
@@ -262,8 +260,8 @@ def _calls(facts: Facts, prefixes: tuple[str, ...]) -> bool:
 def _notes(facts: Facts) -> tuple[str, ...]:
     """What a reader should know about the numbers."""
     notes = []
-    if has_good_timeline(facts) and facts.timeline is not None:
-        notes.append(window_note(facts.timeline))
+    if has_good_timeline(facts):
+        notes.append(window_note(facts.traced))
     if facts.profile.time is not None and facts.total:
         if facts.helper_time > 0.01 * facts.total:
             notes.append(
@@ -288,8 +286,8 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
     """The verdict in one sentence."""
     if verdict == Verdict.BOTTLENECK:
         return findings[0].summary
-    if facts.timeline is not None and has_good_timeline(facts):
-        return healthy_headline(facts.timeline)
+    if has_good_timeline(facts):
+        return healthy_headline(facts.traced)
     if findings and findings[0].cause in _AT_THE_LIMIT:
         return f"{findings[0].summary} What it does costs what it must; only less of it would be faster."
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)

@@ -151,10 +151,17 @@ class Facts:
         """What the devices did over time; None without a timeline of intervals, or where no device did anything."""
         return timeline_facts(self.profile)
 
+    @property
+    def traced(self) -> TimelineFacts:
+        """The same for rules that are only asked where there is one; ValueError otherwise."""
+        if self.timeline is None:
+            raise ValueError("the profile has no timeline of devices")
+        return self.timeline
+
     @cached_property
-    def gaps(self) -> Gaps | None:
-        """Why the devices were idle; None without a timeline."""
-        return None if self.timeline is None else Gaps(self.timeline)
+    def gaps(self) -> Gaps:
+        """Why the devices were idle; ValueError without a timeline."""
+        return Gaps(self.traced)
 
     # -- by activity ---------------------------------------------------------------------------------------
 

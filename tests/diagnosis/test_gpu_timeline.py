@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
+from chathpc.diagnosis.timeline_facts import innermost, longest
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
@@ -512,6 +515,24 @@ def test_a_trace_in_which_nothing_ran_on_the_device_is_insufficient() -> None:
     assert diagnosis.headline.startswith("Nothing ran on a GPU while this was recorded")
 
 
+def test_without_a_device_there_is_no_timeline_of_one() -> None:
+    facts = Facts(recorded(api("cudaGetDeviceCount", (0, 500))))
+    assert facts.timeline is None
+    with pytest.raises(ValueError, match="no timeline"):
+        _ = facts.gaps
+
+
+def test_an_unnamed_kernel_and_an_unknown_launch_have_no_place() -> None:
+    """A kernel whose node is not known, as in a trace without names."""
+    profile = recorded(kernel("k", (0, 100e3)))
+    timeline = profile.timeline
+    assert timeline is not None
+    (lane,) = timeline.intervals
+    unknown = replace(timeline, intervals=(replace(lane, node=np.full(1, -1, dtype=np.int32)),))
+    found = finding(diagnosed(replace(profile, read_timeline=lambda: unknown)), "gpu-kernel-bound")
+    assert (found.where.kernel, found.where.node) == ("an unnamed operation", -1)
+
+
 def test_what_the_adapter_says_is_the_headline() -> None:
     diagnosis = diagnosed(recorded(kernel("k", (0, 1e6)), insufficient="Profiling failed."))
     assert (diagnosis.verdict, diagnosis.headline, diagnosis.findings) == ("insufficient-data", "Profiling failed.", ())
@@ -557,8 +578,9 @@ def timelines(draw: st.DrawFn) -> Profile:
 @given(timelines())
 def test_busy_and_idle_make_up_the_window_and_shares_are_parts(profile: Profile) -> None:
     facts = Facts(profile)
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is not None and gaps is not None:
+    timeline = facts.timeline
+    if timeline is not None:
+        gaps = facts.gaps
         for device in timeline.devices:
             whole = intervals.length(device.busy) + intervals.length(device.idle)
             assert whole == timeline.end - timeline.begin
@@ -573,10 +595,6 @@ def test_busy_and_idle_make_up_the_window_and_shares_are_parts(profile: Profile)
 
 @given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 30)), max_size=12))
 def test_the_innermost_of_open_ranges_began_last(spans: list[tuple[int, int]]) -> None:
-    import numpy as np
-
-    from chathpc.diagnosis.timeline_facts import innermost
-
     spans = sorted((a, a + b) for a, b in spans)
     start, end = (np.array([each[i] for each in spans], dtype=np.int64) for i in (0, 1))
     owner = {}
@@ -638,3 +656,13 @@ def test_helper_threads_that_wait_are_not_what_the_host_does() -> None:
     told = statements(diagnosed(profile), "gpu-idle-host-bound")
     assert any("in pread64 6.00 ms (75.0 %)." in text for text in told)
     assert not any("poll" in text for text in told)
+
+
+def test_the_longest_of_many_gaps_keep_their_order() -> None:
+    start = np.arange(0, 1000, 10, dtype=np.int64)
+    end = start + 1 + start // 10 % 7
+    few = longest((start, end), most=14)
+    assert len(few[0]) == 14
+    assert np.all(np.diff(few[0]) > 0)
+    assert (few[1] - few[0]).min() == 7
+    assert longest((start, end)) == (start, end)

@@ -108,9 +108,7 @@ def _sampled(facts: Facts) -> _Doing:
 
 def compilation(facts: Facts) -> Iterable[Draft]:
     """Kernels are compiled or loaded while the device waits."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None:
-        return
+    timeline, gaps = facts.traced, facts.gaps
     entry = cause("jit-compilation")
     inside = gaps.spans("compilation")
     before = timeline.before
@@ -179,8 +177,8 @@ def compilation(facts: Facts) -> Iterable[Draft]:
 
 def allocation(facts: Facts) -> Iterable[Draft]:
     """Device memory that is allocated and freed again and again between operations."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None or "allocation" not in gaps.claimed:
+    timeline, gaps = facts.traced, facts.gaps
+    if "allocation" not in gaps.claimed:
         return
     entry = cause("gpu-allocation-in-loop")
     cost, share = gaps.seconds("allocation"), gaps.share("allocation")
@@ -223,8 +221,8 @@ def allocation(facts: Facts) -> Iterable[Draft]:
 
 def communication(facts: Facts) -> Iterable[Draft]:
     """MPI calls in which the device is idle."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None or "mpi" not in gaps.claimed:
+    timeline, gaps = facts.traced, facts.gaps
+    if "mpi" not in gaps.claimed:
         return
     spans = gaps.spans("mpi")
     cost, share = gaps.seconds("mpi"), gaps.share("mpi")
@@ -276,8 +274,8 @@ def communication(facts: Facts) -> Iterable[Draft]:
 
 def launching(facts: Facts) -> Iterable[Draft]:
     """Kernels that are shorter than what it takes to launch the next one."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None or "launch" not in gaps.claimed:
+    timeline, gaps = facts.traced, facts.gaps
+    if "launch" not in gaps.claimed:
         return
     entry = cause("gpu-launch-bound")
     cost, share = gaps.seconds(*gaps.launch_reasons), gaps.share(*gaps.launch_reasons)
@@ -366,8 +364,8 @@ _FEW_LAUNCHES = 20
 
 def synchronising(facts: Facts) -> Iterable[Draft]:
     """The host waits for each kernel before it launches the next, and the device waits for the host after each."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None or "sync" not in gaps.claimed:
+    timeline, gaps = facts.traced, facts.gaps
+    if "sync" not in gaps.claimed:
         return
     entry = cause("gpu-sync-overuse")
     cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.count("sync")
@@ -416,9 +414,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
 
 def host_bound(facts: Facts) -> Iterable[Draft]:
     """The device has nothing to do while the host works."""
-    timeline, gaps = facts.timeline, facts.gaps
-    if timeline is None or gaps is None:
-        return
+    timeline, gaps = facts.traced, facts.gaps
     entry = cause("gpu-idle-host-bound")
     prepared = gaps.prepared_share
     cost, share = gaps.seconds(*gaps.unclaimed), max(gaps.share(*gaps.unclaimed), prepared)

@@ -43,9 +43,7 @@ _SEVERAL = 2
 
 def copies(facts: Facts) -> Iterable[Draft]:
     """Copies between host and device that no kernel hides and that take much of the device's busy time."""
-    timeline = facts.timeline
-    if timeline is None or not timeline.busy:
-        return
+    timeline = facts.traced
     for identifier, kind, metric, words in _DIRECTIONS:
         entry = cause(identifier)
         cost = timeline.exposed(kind)
@@ -135,9 +133,7 @@ _NEARLY_ALL = 0.9
 
 def pageable(facts: Facts) -> Iterable[Draft]:
     """Copies from or to host memory that is not pinned, large enough for that to matter."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("gpu-pageable-copies")
     evidence: list[Evidence] = []
     used: list[LaneKind] = []
@@ -195,9 +191,7 @@ def pageable(facts: Facts) -> Iterable[Draft]:
 
 def no_overlap(facts: Facts) -> Iterable[Draft]:
     """Copies and kernels that take turns although both are long."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("gpu-no-overlap")
     kinds = (LaneKind.H2D, LaneKind.D2H)
     cost = copied = overlapped = 0.0
@@ -247,9 +241,7 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
 
 def unified(facts: Facts) -> Iterable[Draft]:
     """Pages of unified memory that migrate."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("gpu-unified-memory")
     spent = timeline.spent(LaneKind.UNIFIED)
     share = timeline.share(spent)
@@ -299,9 +291,7 @@ def unified(facts: Facts) -> Iterable[Draft]:
 
 def communication(facts: Facts) -> Iterable[Draft]:
     """Communication between devices that no kernel hides: collectives, and copies from device to device."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("nccl-bound")
     kinds = (LaneKind.COLLECTIVE, LaneKind.P2P)
     spent, cost = timeline.spent(*kinds), timeline.exposed(*kinds)
@@ -357,9 +347,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
 
 def kernel_bound(facts: Facts) -> Iterable[Draft]:
     """Kernels fill the window: as it should be, and no more can be said from times."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("gpu-kernel-bound")
     share = timeline.share(timeline.computing)
     kernels = timeline.kernels()
@@ -421,9 +409,7 @@ def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Eviden
 
 def imbalance(facts: Facts) -> Iterable[Draft]:
     """Devices that compute for different times."""
-    timeline = facts.timeline
-    if timeline is None:
-        return
+    timeline = facts.traced
     entry = cause("multi-gpu-imbalance")
     computing = {device.ordinal: seconds(device.computing) for device in timeline.devices}
     if len(computing) < _SEVERAL or not any(computing.values()):
@@ -472,9 +458,8 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
 
 def small_grid(facts: Facts) -> Iterable[Draft]:
     """A hot kernel with fewer blocks than the device has multiprocessors."""
-    timeline = facts.timeline
-    profile = facts.profile
-    if timeline is None or "gpu.kernel.blocks" not in profile.metrics:
+    timeline, profile = facts.traced, facts.profile
+    if "gpu.kernel.blocks" not in profile.metrics:
         return
     entry = cause("gpu-small-grid")
     column = profile.exclusive("gpu.kernel.blocks")
