@@ -17,6 +17,10 @@ from chathpc.profile.text import clean
 FIRST = ("chathpc.adapters.hpctoolkit", "chathpc.adapters.hpctoolkit_v3")
 
 
+#: What to do where nothing better is known.
+KNOWN = "What chathpc reads is told by: chathpc adapters list"
+
+
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
     """Read the profile at `path`, whatever known format it is in; several paths are views of one run and are joined.
 
@@ -35,7 +39,7 @@ def load(path: str | Path, *more: str | Path, format: str | None = None) -> Prof
         return _read(named(format), place)
     adapter = detect(Glance(place))
     if adapter is None:
-        raise AdapterError(f"not a profile that chathpc knows{_contents(place)}", path=place, hint=_hint(place))
+        raise _unknown(place)
     return _read(adapter, place)
 
 
@@ -122,6 +126,18 @@ def _look(path: Path) -> None:
         ) from None
 
 
+def _unknown(path: Path) -> AdapterError:
+    """The error for what no adapter reads: what it is, where that can be told, and what to do."""
+    from chathpc.adapters.foreign import foreign
+
+    what, hint = foreign(Glance(path)), _hint(path)
+    if what is None:
+        return AdapterError(f"not a profile that chathpc knows{_contents(path)}", path=path, hint=hint)
+    return AdapterError(
+        f"{what[0]}, not a profile that chathpc knows", path=path, hint=what[1] if hint == KNOWN else hint
+    )
+
+
 def _contents(path: Path) -> str:
     """A few names of what is in a folder, for the message."""
     if not path.is_dir():
@@ -132,14 +148,13 @@ def _contents(path: Path) -> str:
 
 
 def _hint(path: Path) -> str:
-    known = "What chathpc reads is told by: chathpc adapters list"
     if path.is_file():
         if detect(Glance(path.parent)) is not None:
             return f"It is one file of a database: give the folder {path.parent}."
-        return known
+        return KNOWN
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."
     for entry in sorted(path.iterdir()):
         if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and detect(Glance(entry)) is not None:
             return f"There is a database in it: give {entry}."
-    return known
+    return KNOWN

@@ -1,0 +1,153 @@
+"""Files that are no profile and that people give all the same: what they are, and what to give instead."""
+
+from __future__ import annotations
+
+import csv
+import re
+
+from chathpc.adapters.glance import Glance
+
+_SAMPLES = "perf record -g ./app; perf script > samples.txt"
+_NO_PROFILE = "Give the file or folder that a profiler wrote; what chathpc reads is told by: chathpc adapters list"
+_PARAMETERS = "It has totals of several runs and no functions with their times: give the profile of one run."
+_RECORD = "It says what the compiler did and not what costs time: give a profile of the program."
+
+#: First bytes → what the file is, what to do.
+_MAGIC: tuple[tuple[bytes, str, str], ...] = (
+    (
+        b"HPCRUN-profile",
+        "the measurements of one thread by hpcrun",
+        "Run hpcprof on their folder, and give the database.",
+    ),
+    (b"HPCRUN-trace", "the trace of one thread by hpcrun", "Run hpcprof on its folder, and give the database."),
+    (b"gmon", "gmon.out, what a program compiled with -pg leaves", "gprof PROGRAM gmon.out > profile.txt"),
+    (b"\x89PNG", "an image", _NO_PROFILE),
+    (b"\xff\xd8\xff", "an image", _NO_PROFILE),
+    (b"GIF8", "an image", _NO_PROFILE),
+    (b"%PDF", "a PDF document", _NO_PROFILE),
+    (b"\x89HDF\r\n", "an HDF5 file", _NO_PROFILE),
+    (b"PK\x03\x04", "a zip archive", "Unpack it with unzip, and give the profile that is in it."),
+    (b"\xfd7zXZ", "data packed by xz", "Unpack it with unxz, and give the result."),
+    (b"(\xb5/\xfd", "data packed by zstd", "Unpack it with unzstd, and give the result."),
+    (b"BZh", "data packed by bzip2", "Unpack it with bunzip2, and give the result."),
+    (b"!<arch>\n", "a library of object files", "Give a profile of the program."),
+    (b"\xca\xfe\xba\xbe", "a Java class or a program for macOS", "Give a profile of the program."),
+    (b"MZ", "a program for Windows", "Give a profile of the program."),
+)
+_ELF_CORE = 4
+
+#: Text at the beginning → what the file is, what to do. The first that is found.
+_TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
+    (re.compile(r"\A--- !(?:Missed|Passed|Analysis|AnalysisFPCommute|AnalysisAliasing|Failure)\b"),
+     "compiler optimisation remarks of LLVM", _RECORD),
+    (re.compile(r'\A\s*\[\s*\{"format": ?"1", ?"generator"'), "compiler optimisation remarks of GCC", _RECORD),
+    (re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*PARAMETERS? \w.*\n(?s:.{0,4000}?)^[ \t]*(?:POINTS|DATA)\b", re.MULTILINE),
+     "an experiment of Extra-P (text)", _PARAMETERS),
+    (re.compile(r'\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+\s*\{\s*"params"\s*:'), "an experiment of Extra-P (JSON lines)", _PARAMETERS),
+    (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\{[^{}]*\}\s*;'), "an experiment of Extra-P (Talpas)", _PARAMETERS),
+    (re.compile(r'\A\s*\{\s*"parameters"\s*:\s*\[(?s:.{0,20000}?)"(?:measurements|callpaths)"\s*:'),
+     "an experiment of Extra-P (JSON)", _PARAMETERS),
+    (re.compile(r"^[ \t]*Performance counter stats for ", re.MULTILINE),
+     "what perf stat prints for people", "Write it for programs: perf stat -x, -o counters.csv ./app"),
+    (re.compile(r"^# Overhead +Command|^# To display the perf\.data header info", re.MULTILINE),
+     "what perf report prints for people", "Give the samples: perf script > samples.txt"),
+    (re.compile(r"\A==\d+== (?:Memcheck|Helgrind|DRD|Massif|Callgrind|Cachegrind)"),
+     "the messages of Valgrind", "Give callgrind.out.PID, which valgrind --tool=callgrind ./app writes."),
+    (re.compile(r"\Adesc: .*\ncmd: .*\ntime_unit:"), "a heap history of Valgrind's massif",
+     "chathpc reads times: valgrind --tool=callgrind ./app, or " + _SAMPLES),
+    (re.compile(r"<HPCToolkitStructure"), "the program structure that hpcstruct wrote",
+     "Give it to hpcprof with the measurements, and the database to chathpc."),
+    (re.compile(r"\A\s*<(?:!DOCTYPE html|html)\b", re.IGNORECASE), "a web page", _NO_PROFILE),
+    (re.compile(r"\A\s*(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE svg[^>]*>\s*)?(?:<!--(?s:.{0,2000}?)-->\s*)?<svg\b", re.IGNORECASE),
+     "a picture (SVG; perhaps a flame graph)", "Give the stacks that it was drawn from: the output of stackcollapse."),
+    (re.compile(r"\A#!.*\bpython|^(?:import \w+|from [\w.]+ import |def \w+\(.*\).*:$)", re.MULTILINE),
+     "Python source code", "python -m cProfile -o profile.pstats PROGRAM.py, and give profile.pstats."),
+    (re.compile(r"^#SBATCH |^#PBS |^#BSUB |^#\$ -", re.MULTILINE), "a job script", "Profile what it runs: " + _SAMPLES),
+    (re.compile(r"^[ \t]*#\s*include\s*[<\"]|^[ \t]*(?:int|void)\s+main\s*\(|^[ \t]*__global__\s", re.MULTILINE),
+     "source code (C, C++ or CUDA)", "Compile it with -g -O2, and profile it: " + _SAMPLES),
+    (re.compile(r"^[ \t]*(?:program|module|subroutine)\s+\w+\s*(?:\(.*\)\s*)?$(?s:.{0,2000}?)^[ \t]*(?:use |implicit none|integer|real|end\b)",
+                re.MULTILINE | re.IGNORECASE),
+     "source code (Fortran)", "Compile it with -g -O2, and profile it: " + _SAMPLES),
+    (re.compile(r"\A#!"), "a script", "Profile what it runs: " + _SAMPLES),
+)  # fmt: skip
+#: Columns by which tables of kernels for roofline models and predictions are known.
+_KERNEL_COLUMNS = frozenset({"kernel name", "kernelname", "kernel_name"})
+_MEASURED = frozenset({"dpai", "spai", "traffic", "isbb", "label", "intai", "flops", "sp_flop", "dp_flop"})
+#: Text beyond this is not searched.
+_SEARCHED = 32 << 10
+
+
+def foreign(glance: Glance) -> tuple[str, str] | None:
+    """What a file is that no adapter reads (a phrase: "a job script"), and what to do (a sentence); None if that is not known."""
+    if not glance.is_file:
+        return None
+    content = glance.content
+    if not content:
+        return ("an empty file", _NO_PROFILE) if not glance.head else None
+    for found in (_by_bytes, _by_text, _by_table):
+        answer = found(content, glance)
+        if answer is not None:
+            return answer
+    return None
+
+
+def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
+    for magic, what, how in _MAGIC:
+        if content.startswith(magic):
+            return what, how
+    if content.startswith(b"\x7fELF") and len(content) > 18:
+        kind = int.from_bytes(content[16:18], "little" if content[5] != 2 else "big")
+        if kind == _ELF_CORE:
+            return (
+                "a core file: the memory of a program that crashed",
+                "gdb PROGRAM CORE tells where; chathpc reads profiles.",
+            )
+        return "a program, library or object file", "Profile it, and give the result: " + _SAMPLES
+    if content[257:262] == b"ustar":
+        return "a tar archive", "Unpack it with tar, and give the profile that is in it."
+    if re.match(rb"\x80[\x02-\x05][\x95}\]cK(X]", content):
+        return (
+            "a Python pickle",
+            "Pickles can run code and are not read; write the data with the profiler's own exporter.",
+        )
+    return None
+
+
+def _by_text(content: bytes, glance: Glance) -> tuple[str, str] | None:
+    text = glance.text[:_SEARCHED]
+    if "\0" in text:
+        return None
+    for pattern, what, how in _TEXT:
+        if pattern.search(text):
+            return what, how
+    return None
+
+
+def _by_table(content: bytes, glance: Glance) -> tuple[str, str] | None:
+    """Tables and JSON of no known tool, plain text, and bytes that say nothing."""
+    text = glance.text[:_SEARCHED]
+    if "\0" in text or text.count("\N{REPLACEMENT CHARACTER}") > len(text) / 50:
+        return None
+    if text.lstrip()[:1] in ("{", "["):
+        return "JSON of no profiler that is known", _NO_PROFILE
+    columns = _columns(text)
+    if columns is None:
+        return "text of no profiler that is known", _NO_PROFILE
+    names = {column.strip().lower() for column in columns}
+    if names & _KERNEL_COLUMNS and names & _MEASURED:
+        how = "Give a report of Nsight Compute on one of them."
+        return "a data set about kernels of many programs", how
+    return "a table (CSV) of no profiler that is known", _NO_PROFILE
+
+
+def _columns(text: str) -> list[str] | None:
+    """The columns of a table with commas; None if the text is none."""
+    rows = text.splitlines()[:20]
+    try:
+        table = [row for row in csv.reader(rows[:-1] if len(rows) > 2 else rows) if row]
+    except csv.Error:
+        return None
+    if len(table) < 2 or len(table[0]) < 2:
+        return None
+    same = sum(len(row) == len(table[0]) for row in table)
+    return table[0] if same >= 0.8 * len(table) else None
