@@ -91,18 +91,25 @@ def decode(file: PageFile, pages: Numbers, layout: Layout) -> Batch:
             present.append(None)
             continue
         types = headers.types[:, k]
-        places = headers.places[:, k].take(kind_of)
-        places += where
-        if plain is not None:
-            places *= plain  # what is odd may lie outside
-        value = eight[places].view(">i8").astype(np.int64)
-        value >>= SHIFTS[types].take(kind_of)
-        if not KEPT[types].all():
-            value &= KEPT[types].take(kind_of)
-            value |= ADDED[types].take(kind_of)
+        if KEPT[types].any():
+            value = _fetched(eight, where, headers.places[:, k].take(kind_of), plain)
+            value >>= SHIFTS[types].take(kind_of)
+            if not KEPT[types].all():
+                value &= KEPT[types].take(kind_of)
+                value |= ADDED[types].take(kind_of)
+        else:  # 0, 1 and NULL are all type and no value
+            value = ADDED[types].take(kind_of)
         values.append(value)
         present.append((types != NULL).take(kind_of) if (types == NULL).any() else None)
     return Batch(keys, values, present, np.flatnonzero(odd))
+
+
+def _fetched(eight: NDArray[np.void], where: Numbers, places: Numbers, plain: NDArray[np.bool_] | None) -> Numbers:
+    """The 8 bytes at `places` behind `where` as numbers; any bytes for rows that are not plain, whose places may lie outside."""
+    places += where
+    if plain is not None:
+        places *= plain
+    return eight[places].view(">i8").astype(np.int64)
 
 
 def _cell_heads(data: Bytes, where: Numbers, file: PageFile) -> tuple[Numbers, Numbers, Numbers, NDArray[np.bool_]]:
