@@ -267,3 +267,18 @@ def test_recursion_beyond_all_measure_is_cut_at_its_inner_end(tmp_path: Path) ->
     profile = read(export.write(tmp_path / "a.sqlite"))
     assert int(profile.tree.depth.max()) < 200
     assert profile.total("cpu.samples") == 1
+
+
+def test_samples_without_any_stack_count_for_their_threads(tmp_path: Path) -> None:
+    export = Export()
+    export.range(0, 100, "work")
+    export.sample(50, [])
+    assert paths(read(export.write(tmp_path / "a.sqlite")), "cpu.samples") == {"process / main thread / work": 1}
+
+
+def test_a_range_without_a_text_is_unnamed(tmp_path: Path) -> None:
+    export = Export()
+    export.add("NVTX_EVENTS", start=0, end=10, eventType=59, globalTid=tid(7))
+    assert set(paths(read(export.write(tmp_path / "a.sqlite")), "host.time")) == {
+        "process / main thread / <unnamed range>"
+    }
