@@ -6,8 +6,7 @@ from the begin of the first to the end of the last operation of any device; what
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from functools import cached_property
 
@@ -15,18 +14,17 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
+from chathpc.diagnosis.kernel_totals import LONGEST_NAME, KernelTotal, kernel_totals
+from chathpc.diagnosis.nested import inside
 from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
-from chathpc.profile.kernel_names import kernel_key
-from chathpc.profile.names import scopes_of, shorten
+from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile, no_timeline
-from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
+from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, LaneKind, Timeline
 from chathpc.profile.tree import IntArray
 
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
 COMPUTING = (LaneKind.COMPUTE, LaneKind.GRAPH)
-#: Characters of a name in a sentence; those of templates fill a page.
-LONGEST_NAME = 60
 _NANO = 1e-9
 
 
@@ -41,25 +39,6 @@ class Lack(Enum):
     WORK = "work"  #: devices hardly worked
     TIME = "time"  #: too short for a share
     RECORD = "record"  #: most of the devices' work was not recorded
-
-
-@dataclass(frozen=True, slots=True)
-class KernelTotal:
-    """All launches of one kernel: `seconds` is the union of its launches over time, added up over devices.
-
-    `mean` is the mean duration of a launch in seconds, `node` the tree node with most of the time (−1: unknown).
-    """
-
-    name: str
-    node: int
-    seconds: float
-    launches: int
-    mean: float
-
-    @property
-    def short(self) -> str:
-        """The name as it stands in a sentence."""
-        return shorten(self.name, LONGEST_NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,63 +201,17 @@ class TimelineFacts:
 
         Instances of one template count as one kernel, under its own name; a kernel with one instance keeps its full name.
         """
-        return self._sum_up(kinds) if kinds else self._computing_kernels
+        return self._kernels_of(kinds) if kinds else self._computing_kernels
 
     @cached_property
     def _computing_kernels(self) -> list[KernelTotal]:
-        return self._sum_up(COMPUTING)
+        return self._kernels_of(COMPUTING)
 
-    def _sum_up(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
+    def _kernels_of(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
         lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
-        if not lanes:
-            return []
-        node = np.concatenate([lane.node for lane in lanes])
-        start, end = _joined([lane.start for lane in lanes]), _joined([lane.end for lane in lanes])
-        device = np.repeat([lane.device for lane in lanes], [len(lane) for lane in lanes])
-        length = np.maximum(end - start, 0)
-        family, members = self._families(node)
-        count = np.bincount(family, minlength=len(members))
-        total = np.bincount(family, weights=length, minlength=len(members))
-        found: list[KernelTotal] = []
-        for index in np.argsort(-total, kind="stable").tolist():
-            union, best = float(total[index]) * _NANO, -1
-            if len(found) < _UNIONS:
-                mine = family == index
-                union = self._union_of(device[mine], start[mine], end[mine])
-                if bool((node[mine] >= 0).any()):
-                    best = int(np.argmax(np.bincount(np.maximum(node[mine], 0), weights=length[mine])))
-            found.append(
-                KernelTotal(
-                    name=members[index],
-                    node=best,
-                    seconds=min(union, self.device_seconds),
-                    launches=int(count[index]),
-                    mean=float(total[index]) * _NANO / int(count[index]),
-                )
-            )
-        return found
-
-    def _families(self, node: IntArray) -> tuple[IntArray, list[str]]:
-        """Number of the kernel that each node's name belongs to, and the kernels' names."""
-        named = self._names_of(node)
-        used = np.flatnonzero(np.bincount(named))
-        families: dict[str, list[int]] = {}
-        for position, index in enumerate(used.tolist()):
-            name = self._name(index)
-            families.setdefault(_without_arguments(name), []).append(position)
-        group = np.zeros(len(self.profile.tree.names) + 1, dtype=np.int32)
-        members = []
-        for number, (base, positions) in enumerate(families.items()):
-            group[used[positions]] = number
-            members.append(base if len(positions) > 1 else self._name(int(used[positions[0]])))
-        return group[named], members
-
-    def _union_of(self, device: IntArray, start: Times, end: Times) -> float:
-        """Seconds that intervals cover, added up over devices."""
-        return sum(
-            seconds(self.clipped(intervals.union(start[device == each], end[device == each])))
-            for each in np.flatnonzero(np.bincount(device)).tolist()
-        )
+        named = [self._names_of(lane.node) for lane in lanes]
+        found = kernel_totals(lanes, named, self._name, (self.begin, self.end))
+        return [replace(each, seconds=min(each.seconds, self.device_seconds)) for each in found]
 
     def _names_of(self, node: IntArray) -> IntArray:
         """Number of the name of each node; the number after the last stands for "no name"."""
@@ -363,7 +296,7 @@ class TimelineFacts:
         nodes: dict[tuple[int, LaneKind], int] = {}
         calls: dict[tuple[int, LaneKind], int] = {}
         for lane in self.timeline.of(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
-            for index, start, end, node in _inside(lane, stretch, self._names_of(lane.node)):
+            for index, start, end, node in inside(lane, stretch, self._names_of(lane.node)):
                 key = index, lane.kind
                 found.setdefault(key, []).append((start, end))
                 nodes.setdefault(key, node)
@@ -430,87 +363,10 @@ class TimelineFacts:
 #: Nanoseconds of waiting for an idle device from which on its work must be missing: no device takes so long to report.
 _MISSING = 10_000_000
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
-#: Kernels whose launches are joined exactly; of the others, which are short, the sum is taken.
-_UNIONS = 3
-#: Intervals of ranges looked at one by one to find the innermost.
-_MOST_RANGES = 200_000
 
 
 def _joined(parts: list[Times]) -> Times:
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
-
-
-def _without_arguments(name: str) -> str:
-    """`void a::k<float>(int)` → `a::k`: what all instances of a template share."""
-    return "::".join(scope.partition("<")[0] for scope in scopes_of(kernel_key(name))) or name
-
-
-def longest(spans: Intervals, most: int = 100_000) -> Intervals:
-    """The `most` longest of some disjoint intervals, in their order; all of them if they are no more."""
-    if len(spans[0]) <= most:
-        return spans
-    chosen = np.sort(np.argpartition(spans[0] - spans[1], most)[:most])
-    return spans[0][chosen], spans[1][chosen]
-
-
-def _inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[tuple[int, Times, Times, int]]:
-    """Intervals of a lane that reach into the stretch, by number of their name: starts, ends, a node."""
-    if not len(lane) or not len(stretch[0]):
-        return
-    first = np.searchsorted(stretch[1], lane.start, side="right")
-    touching = first < len(stretch[0])
-    touching &= stretch[0][np.minimum(first, len(stretch[0]) - 1)] < lane.end
-    at = np.flatnonzero(touching)
-    if not len(at):
-        return
-    start, end, node, label = lane.start[at], lane.end[at], lane.node[at], name[at]
-    if lane.kind == LaneKind.RANGE:
-        if len(at) > _MOST_RANGES:
-            longest = np.sort(np.argsort(start - end, kind="stable")[:_MOST_RANGES])
-            start, end, node, label = start[longest], end[longest], node[longest], label[longest]
-        start, end, which = innermost(start, end)
-        node, label = node[which], label[which]
-    for index in np.flatnonzero(np.bincount(label)).tolist():
-        mine = label == index
-        length = end[mine] - start[mine]
-        yield index, start[mine], end[mine], int(node[mine][int(np.argmax(length))])
-
-
-def innermost(start: Times, end: Times) -> tuple[Times, Times, IntArray]:
-    """The time in which each interval is the innermost of those that are open: starts, ends, index of the interval.
-
-    Intervals ascend by start; of those open at one time, the one that began last is the innermost.
-    """
-    starts: list[int] = []
-    ends: list[int] = []
-    owners: list[int] = []
-    open_: list[tuple[int, int]] = []  # (end, index), outermost first
-
-    def emit(until: int, since: int) -> int:
-        """Close what ends before `until`, writing down whose time passes; the new "since"."""
-        while open_:
-            stop, owner = open_[-1]
-            if stop <= since:
-                open_.pop()
-                continue
-            reach = min(stop, until)
-            if reach > since:
-                starts.append(since)
-                ends.append(reach)
-                owners.append(owner)
-                since = reach
-            if stop <= until:
-                open_.pop()
-            else:
-                break
-        return until
-
-    since = int(start[0]) if len(start) else 0
-    for index, (begin, stop) in enumerate(zip(start.tolist(), end.tolist(), strict=True)):
-        since = emit(begin, since)
-        open_.append((stop, index))
-    emit(max(end.tolist(), default=0), since)
-    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64), np.array(owners, dtype=np.int32)
 
 
 def timeline_facts(profile: Profile) -> TimelineFacts | None:

@@ -9,8 +9,9 @@ import numpy as np
 
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
+from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.timeline_facts import KernelTotal, Lack, TimelineFacts, seconds
+from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key
 from chathpc.profile.timeline import LaneKind

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
-from chathpc.diagnosis.timeline_facts import innermost, longest
+from chathpc.diagnosis.nested import innermost, longest
 from chathpc.profile import intervals
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device

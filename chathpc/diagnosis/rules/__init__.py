@@ -55,9 +55,9 @@ def total_rules() -> tuple[Rule, ...]:
 
 def timeline_rules() -> tuple[Rule, ...]:
     """Rules over timelines of devices; they say the same as those over sums, and more."""
-    from chathpc.diagnosis.rules import gpu_gaps, gpu_timeline
+    from chathpc.diagnosis.rules import gpu_copies, gpu_gaps, gpu_launches, gpu_timeline
 
-    return (*gpu_timeline.RULES, *gpu_gaps.RULES)
+    return (*gpu_timeline.RULES, *gpu_copies.RULES, *gpu_gaps.RULES, *gpu_launches.RULES)
 
 
 def sample_rules() -> tuple[Rule, ...]:

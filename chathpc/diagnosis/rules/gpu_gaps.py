@@ -1,4 +1,4 @@
-"""GPU timelines: what devices wait for: compiling, allocating, MPI, launching, synchronising, the host's other work.
+"""GPU timelines: what devices wait for: compiling, allocating, MPI, the host's other work (launches: gpu_launches).
 
 Which idle stretch belongs to which is decided in chathpc.diagnosis.gaps; no second is counted twice.
 """
@@ -6,104 +6,19 @@ Which idle stretch belongs to which is decided in chathpc.diagnosis.gaps; no sec
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.doing import MOST, doing_in, parts_in
+from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, is_compilation, is_waiting
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.host_calls import HostCall, is_compilation
+from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.rules.gpu_launches import FEW_LAUNCHES
 from chathpc.diagnosis.rules.mpi import is_collective
-from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, longest, seconds
-from chathpc.diagnosis.timeline_words import counted, idle_fact, item, kernel_site, of_window, site, window_words
+from chathpc.diagnosis.timeline_facts import seconds
+from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
 from chathpc.profile import intervals, numbers
-from chathpc.profile.intervals import Intervals
 from chathpc.profile.timeline import LaneKind
-
-#: More than this part of something is most of it.
-_MOST = 0.5
-#: What the host does in the gaps is named from this part of them on.
-_NAMED = 0.1
-_HOST_LANES = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
-
-
-@dataclass(frozen=True, slots=True)
-class _Doing:
-    """What the host does while devices are idle: place and name of the longest part, the evidence, and the doubts."""
-
-    where: Place
-    name: str | None
-    evidence: Evidence | None
-    against: tuple[str, ...]
-
-
-def _parts(timeline: TimelineFacts, spans: Intervals, *kinds: LaneKind) -> list[HostPart]:
-    """What the host did in a stretch, what is worth naming."""
-    whole = seconds(spans)
-    parts = timeline.host_in(spans, *(kinds or _HOST_LANES), most=50)
-    named = (part for part in parts if part.kind != LaneKind.OS or not is_waiting(part.name))
-    return [part for part in named if whole and part.seconds >= _NAMED * whole]
-
-
-def _in_words(parts: list[HostPart], whole: float) -> str:
-    """`in nvrtc 352 ms (88.6 %), in cudaMalloc 20 ms (5 %)`."""
-    return ", ".join(
-        f"in {part.short} {numbers.seconds(part.seconds)} ({numbers.percent(min(part.seconds / whole, 1.0))})"
-        for part in parts[:3]
-    )
-
-
-def _doing(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> _Doing:
-    """What the host did while devices were idle: calls and ranges, else calls of the operating system, else its samples."""
-    gaps, spans = "these gaps", longest(every := spans)
-    if len(spans[0]) < len(every[0]):
-        gaps = f"the {numbers.count(len(spans[0]))} longest of these gaps"
-    whole = seconds(spans)
-    parts = _parts(timeline, spans) or _parts(timeline, spans, LaneKind.OS)
-    if not parts:
-        return _sampled(facts)
-    # A call that fills most of the gaps says more than the range around it.
-    calls = [part for part in parts if part.kind != LaneKind.RANGE and part.seconds >= _MOST * whole]
-    parts = calls[:1] + [part for part in parts if part not in calls[:1]]
-    first = parts[0]
-    where = site(timeline, first.node)
-    evidence = item(
-        timeline,
-        f"In {gaps}, {numbers.seconds(whole)}, the host is {_in_words(parts, whole)}.",
-        first.seconds,
-        metric="host.time",
-        subject=first.short,
-        how="union of the innermost ranges and calls inside the gaps, by name",
-        where=where,
-    )
-    waited = seconds(intervals.intersect(timeline.waiting, spans))
-    against: tuple[str, ...] = ()
-    if waited >= _MOST * whole:
-        against = (
-            f"In {numbers.percent(min(waited / whole, 1.0))} of the gaps the host waits for the device although nothing runs there: "
-            "operations may be missing in the trace.",
-        )
-    return _Doing(where, first.short, evidence, against)
-
-
-def _sampled(facts: Facts) -> _Doing:
-    """Where the samples of the host are, which tell what it does but not when."""
-    untraced = "What the host does meanwhile was not traced."
-    hot = facts.hot_place(facts.time) if facts.has_host_time else None
-    if hot is None:
-        return _Doing(Place(), None, None, (untraced,))
-    name = str(hot.place.function)
-    part = hot.weight / facts.total
-    evidence = fact(
-        facts,
-        f"{name} has {numbers.percent(part)} of {facts.whole} of the host, over the whole recording.",
-        part,
-        unit="ratio",
-        subject=name,
-        how="time in and called by the function",
-        where=hot.place,
-    )
-    return _Doing(hot.place, name, evidence, ("Samples tell what the host does, but not that it does so in the gaps.",))
 
 
 def compilation(facts: Facts) -> Iterable[Draft]:
@@ -184,7 +99,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
     cost, share = gaps.seconds("allocation"), gaps.share("allocation")
     calls = timeline.count(HostCall.ALLOCATION)
     number = gaps.allocations
-    parts = _parts(timeline, gaps.spans("allocation"), LaneKind.API)
+    parts = parts_in(timeline, gaps.spans("allocation"), LaneKind.API)
     place = site(timeline, parts[0].node) if parts else Place()
     yield Draft(
         cause=entry.id,
@@ -226,12 +141,12 @@ def communication(facts: Facts) -> Iterable[Draft]:
         return
     spans = gaps.spans("mpi")
     cost, share = gaps.seconds("mpi"), gaps.share("mpi")
-    parts = _parts(timeline, spans, LaneKind.MPI) or _parts(timeline, spans, LaneKind.API)
+    parts = parts_in(timeline, spans, LaneKind.MPI) or parts_in(timeline, spans, LaneKind.API)
     if not parts:
         return
     collective = sum(part.seconds for part in parts if is_collective(part.name))
     identifier = (
-        "mpi-collective-wait" if collective > _MOST * sum(part.seconds for part in parts) else "mpi-communication-bound"
+        "mpi-collective-wait" if collective > MOST * sum(part.seconds for part in parts) else "mpi-communication-bound"
     )
     entry = cause(identifier)
     spent = seconds(timeline.clipped(timeline.mpi))
@@ -272,146 +187,6 @@ def communication(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def launching(facts: Facts) -> Iterable[Draft]:
-    """Kernels that are shorter than what it takes to launch the next one."""
-    timeline, gaps = facts.traced, facts.gaps
-    if "launch" not in gaps.claimed:
-        return
-    entry = cause("gpu-launch-bound")
-    cost, share = gaps.seconds(*gaps.launch_reasons), gaps.share(*gaps.launch_reasons)
-    number = gaps.count(*gaps.launch_reasons)
-    kernels = timeline.kernels()
-    launches = sum(kernel.launches for kernel in kernels)
-    most = max(kernels, key=lambda kernel: (kernel.launches, kernel.seconds), default=None)
-    place = kernel_site(timeline, most) if most else Place()
-    spans = gaps.spans(*gaps.launch_reasons)
-    in_calls = seconds(intervals.intersect(timeline.calls(HostCall.LAUNCH), spans))
-    in_launches = gaps.seconds("launch") > _MOST * cost
-    evidence = [
-        item(
-            timeline,
-            f"{counted(launches, 'kernel launch')} run {numbers.seconds(gaps.mean_kernel)} on average, "
-            f"{numbers.seconds(timeline.computing)} together.",
-            gaps.mean_kernel,
-            metric="gpu.kernel.time",
-            subject="kernels",
-            how="sum of durations / launches",
-            where=place,
-        ),
-        item(
-            timeline,
-            f"Between them the device is idle for {of_window(timeline, cost)} in {counted(number, 'gap')}, "
-            f"{numbers.seconds(cost / max(number, 1))} each.",
-            cost,
-            metric="gpu.time",
-            subject="gaps between kernels",
-            how="idle stretches that launch calls cover, or that are short beside kernels that are shorter",
-        ),
-    ]
-    signs = 1
-    if in_calls >= _NAMED * seconds(spans):
-        signs = 2
-        evidence.append(
-            item(
-                timeline,
-                f"In {numbers.seconds(in_calls)} of these gaps the host is in launch calls.",
-                in_calls,
-                metric="host.time",
-                subject="launch calls",
-                how="union of launch calls inside the gaps",
-            )
-        )
-    doing = _doing(facts, timeline, spans).evidence
-    if doing is not None:
-        signs = 2
-        evidence.append(doing)
-    few = launches < _FEW_LAUNCHES
-    start_up = (
-        f"The first launches take {numbers.seconds(in_calls)} to load code and make the device ready: "
-        if few and in_launches
-        else ""
-    )
-    against = (
-        (
-            f"Only {counted(launches, 'launch')} {'was' if launches == 1 else 'were'} recorded: this is the start of a run, not its steady state.",
-        )
-        if few
-        else ()
-    )
-    middle = (
-        f"the device is idle for {numbers.percent(share)} of {window_words(timeline)} while kernels are launched"
-        if in_launches
-        else f"kernels run {numbers.seconds(gaps.mean_kernel)} on average and the device waits for the next launch in "
-        f"{numbers.percent(share)} of {window_words(timeline)}"
-    )
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"{start_up}{middle}." if start_up else f"{middle[0].upper()}{middle[1:]}.",
-        cost=cost,
-        share=share,
-        threshold=entry.threshold("min_idle_share"),
-        evidence=tuple(evidence),
-        signs=signs,
-        against=against,
-        samples=0,
-    )
-
-
-#: Fewer launches than this are the start of a run.
-_FEW_LAUNCHES = 20
-
-
-def synchronising(facts: Facts) -> Iterable[Draft]:
-    """The host waits for each kernel before it launches the next, and the device waits for the host after each."""
-    timeline, gaps = facts.traced, facts.gaps
-    if "sync" not in gaps.claimed:
-        return
-    entry = cause("gpu-sync-overuse")
-    cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.count("sync")
-    waits = timeline.count(HostCall.WAIT)
-    spans = gaps.spans("sync")
-    after = intervals.union(spans[0] - 1, spans[1])
-    parts = [part for part in timeline.host_in(after, LaneKind.API, most=20) if part.seconds > 0]
-    waiting = [part for part in parts if host_call(part.name) == HostCall.WAIT or is_blocking_copy(part.name)]
-    place = site(timeline, waiting[0].node) if waiting else Place()
-    name = waiting[0].short if waiting else "a synchronising call"
-    launches = sum(kernel.launches for kernel in timeline.kernels())
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"The host waits for the device ({name}) before it issues more: {numbers.percent(share)} of {window_words(timeline)} "
-        f"is idle behind {counted(number, 'wait')}.",
-        cost=cost,
-        share=share,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            item(
-                timeline,
-                f"After operations for which the host waits the device is idle for {of_window(timeline, cost)}, "
-                f"{numbers.seconds(cost / max(number, 1))} each time.",
-                cost,
-                metric="gpu.time",
-                subject="gaps behind waits",
-                how="short idle stretches that begin while the host waits for the device",
-                where=place,
-            ),
-            item(
-                timeline,
-                f"{counted(waits, 'synchronising call')} stand beside {counted(launches, 'kernel launch')}.",
-                waits,
-                unit="count",
-                metric="gpu.sync.time",
-                subject="synchronising calls",
-                how="number of calls in the window",
-            ),
-        ),
-        signs=2,
-        against=("Where the host needs the result to go on, the wait itself must stay.",),
-        samples=0,
-    )
-
-
 def host_bound(facts: Facts) -> Iterable[Draft]:
     """The device has nothing to do while the host works."""
     timeline, gaps = facts.traced, facts.gaps
@@ -448,11 +223,11 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 how="idle time without what launches, waits, compiling and MPI explain",
             )
         )
-    doing = _doing(facts, timeline, spans)
+    doing = doing_in(facts, timeline, spans)
     if doing.evidence is not None:
         evidence.append(doing.evidence)
     number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits
-    if waited > _MOST * number and number >= _FEW_LAUNCHES:
+    if waited > MOST * number and number >= FEW_LAUNCHES:
         evidence.append(
             item(
                 timeline,
@@ -466,7 +241,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         )
     against, impact = doing.against, None
     many = timeline.operations >= common()["min_operations"].value
-    if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > _MOST * cost:
+    if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > MOST * cost:
         beside = timeline.busy / (timeline.window - timeline.longest_idle)
         against = (
             *against,
@@ -502,4 +277,4 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
 #: A finding that another one explains stands behind it.
 _BEHIND = 0.9
 
-RULES = (compilation, allocation, communication, launching, synchronising, host_bound)
+RULES = (compilation, allocation, communication, host_bound)

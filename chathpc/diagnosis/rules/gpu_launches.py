@@ -1,0 +1,158 @@
+"""GPU timelines: devices that wait for the next launch, and hosts that wait for each result."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.doing import MOST, NAMED, doing_in
+from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
+from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.timeline_facts import seconds
+from chathpc.diagnosis.timeline_words import counted, item, kernel_site, of_window, site, window_words
+from chathpc.profile import intervals, numbers
+from chathpc.profile.timeline import LaneKind
+
+#: Fewer launches than this are the start of a run.
+FEW_LAUNCHES = 20
+
+
+def launching(facts: Facts) -> Iterable[Draft]:
+    """Kernels that are shorter than what it takes to launch the next one."""
+    timeline, gaps = facts.traced, facts.gaps
+    if "launch" not in gaps.claimed:
+        return
+    entry = cause("gpu-launch-bound")
+    cost, share = gaps.seconds(*gaps.launch_reasons), gaps.share(*gaps.launch_reasons)
+    number = gaps.count(*gaps.launch_reasons)
+    kernels = timeline.kernels()
+    launches = sum(kernel.launches for kernel in kernels)
+    most = max(kernels, key=lambda kernel: (kernel.launches, kernel.seconds), default=None)
+    place = kernel_site(timeline, most) if most else Place()
+    spans = gaps.spans(*gaps.launch_reasons)
+    in_calls = seconds(intervals.intersect(timeline.calls(HostCall.LAUNCH), spans))
+    in_launches = gaps.seconds("launch") > MOST * cost
+    evidence = [
+        item(
+            timeline,
+            f"{counted(launches, 'kernel launch')} run {numbers.seconds(gaps.mean_kernel)} on average, "
+            f"{numbers.seconds(timeline.computing)} together.",
+            gaps.mean_kernel,
+            metric="gpu.kernel.time",
+            subject="kernels",
+            how="sum of durations / launches",
+            where=place,
+        ),
+        item(
+            timeline,
+            f"Between them the device is idle for {of_window(timeline, cost)} in {counted(number, 'gap')}, "
+            f"{numbers.seconds(cost / max(number, 1))} each.",
+            cost,
+            metric="gpu.time",
+            subject="gaps between kernels",
+            how="idle stretches that launch calls cover, or that are short beside kernels that are shorter",
+        ),
+    ]
+    signs = 1
+    if in_calls >= NAMED * seconds(spans):
+        signs = 2
+        evidence.append(
+            item(
+                timeline,
+                f"In {numbers.seconds(in_calls)} of these gaps the host is in launch calls.",
+                in_calls,
+                metric="host.time",
+                subject="launch calls",
+                how="union of launch calls inside the gaps",
+            )
+        )
+    doing = doing_in(facts, timeline, spans).evidence
+    if doing is not None:
+        signs = 2
+        evidence.append(doing)
+    few = launches < FEW_LAUNCHES
+    start_up = (
+        f"The first launches take {numbers.seconds(in_calls)} to load code and make the device ready: "
+        if few and in_launches
+        else ""
+    )
+    against = (
+        (
+            f"Only {counted(launches, 'launch')} {'was' if launches == 1 else 'were'} recorded: this is the start of a run, not its steady state.",
+        )
+        if few
+        else ()
+    )
+    middle = (
+        f"the device is idle for {numbers.percent(share)} of {window_words(timeline)} while kernels are launched"
+        if in_launches
+        else f"kernels run {numbers.seconds(gaps.mean_kernel)} on average and the device waits for the next launch in "
+        f"{numbers.percent(share)} of {window_words(timeline)}"
+    )
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{start_up}{middle}." if start_up else f"{middle[0].upper()}{middle[1:]}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_idle_share"),
+        evidence=tuple(evidence),
+        signs=signs,
+        against=against,
+        samples=0,
+    )
+
+
+def synchronising(facts: Facts) -> Iterable[Draft]:
+    """The host waits for each kernel before it launches the next, and the device waits for the host after each."""
+    timeline, gaps = facts.traced, facts.gaps
+    if "sync" not in gaps.claimed:
+        return
+    entry = cause("gpu-sync-overuse")
+    cost, share, number = gaps.seconds("sync"), gaps.share("sync"), gaps.count("sync")
+    waits = timeline.count(HostCall.WAIT)
+    spans = gaps.spans("sync")
+    after = intervals.union(spans[0] - 1, spans[1])
+    parts = [part for part in timeline.host_in(after, LaneKind.API, most=20) if part.seconds > 0]
+    waiting = [part for part in parts if host_call(part.name) == HostCall.WAIT or is_blocking_copy(part.name)]
+    place = site(timeline, waiting[0].node) if waiting else Place()
+    name = waiting[0].short if waiting else "a synchronising call"
+    launches = sum(kernel.launches for kernel in timeline.kernels())
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"The host waits for the device ({name}) before it issues more: {numbers.percent(share)} of {window_words(timeline)} "
+        f"is idle behind {counted(number, 'wait')}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            item(
+                timeline,
+                f"After operations for which the host waits the device is idle for {of_window(timeline, cost)}, "
+                f"{numbers.seconds(cost / max(number, 1))} each time.",
+                cost,
+                metric="gpu.time",
+                subject="gaps behind waits",
+                how="short idle stretches that begin while the host waits for the device",
+                where=place,
+            ),
+            item(
+                timeline,
+                f"{counted(waits, 'synchronising call')} stand beside {counted(launches, 'kernel launch')}.",
+                waits,
+                unit="count",
+                metric="gpu.sync.time",
+                subject="synchronising calls",
+                how="number of calls in the window",
+            ),
+        ),
+        signs=2,
+        against=("Where the host needs the result to go on, the wait itself must stay.",),
+        samples=0,
+    )
+
+
+RULES = (launching, synchronising)
