@@ -6,6 +6,7 @@ import json
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -269,7 +270,7 @@ def test_a_file_that_was_cut_off_is_read_up_to_there_and_told(tmp_path: Path) ->
 @pytest.mark.parametrize("order", [True, False])
 @pytest.mark.parametrize("described", [True, False])
 def test_json_split_with_and_without_an_order_of_nodes(tmp_path: Path, order: bool, described: bool) -> None:
-    rows = [
+    rows: list[tuple[Any, dict[str, Any]]] = [
         (MAIN, {"time": 1.5, "mpi.rank": 0}),
         (STEP, {"time": 2.5, "mpi.rank": 1}),
         (STEP, {"time": None, "mpi.rank": 0}),
@@ -355,7 +356,7 @@ def test_damaged_tables_are_refused(tmp_path: Path, document: object) -> None:
 
 
 def test_numbers_beyond_anything_measured_are_left_out(tmp_path: Path) -> None:
-    rows = [
+    rows: list[tuple[Any, dict[str, Any]]] = [
         (MAIN, {"time": 1.5}),
         (STEP, {"time": 10**400}),
         (STEP, {"time": float("nan")}),

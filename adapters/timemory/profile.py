@@ -1,0 +1,178 @@
+"""timemory's output as a Profile: components become metrics of one tree."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.adapters.hpctoolkit.vocabulary import metric_for
+from chathpc.adapters.timemory.document import Component, Entry, read_components
+from chathpc.errors import AdapterError
+from chathpc.profile.build import TreeBuilder
+from chathpc.profile.inclusive import own_values
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
+from chathpc.profile.profile import Profile, Source
+from chathpc.profile.sparse import SparseValues
+from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
+
+MOST_FILES = 1_000
+_UNITS = {
+    "sec": (Unit.SECONDS, 1.0), "s": (Unit.SECONDS, 1.0), "msec": (Unit.SECONDS, 1e-3), "ms": (Unit.SECONDS, 1e-3),
+    "usec": (Unit.SECONDS, 1e-6), "us": (Unit.SECONDS, 1e-6), "nsec": (Unit.SECONDS, 1e-9), "ns": (Unit.SECONDS, 1e-9),
+    "b": (Unit.BYTES, 1.0), "bytes": (Unit.BYTES, 1.0), "kb": (Unit.BYTES, 1e3), "mb": (Unit.BYTES, 1e6),
+    "gb": (Unit.BYTES, 1e9), "kib": (Unit.BYTES, 2.0**10), "mib": (Unit.BYTES, 2.0**20), "gib": (Unit.BYTES, 2.0**30),
+    "%": (Unit.PERCENT, 1.0),
+}  # fmt: skip
+_WALL = ("wall_clock", "real_clock", "virtual_clock", "wall", "real", "monotonic_clock")
+_CPU = ("cpu_clock", "thread_cpu_clock", "process_cpu_clock", "cpu", "thread_cpu", "process_cpu")
+#: Components whose values are levels, not amounts.
+_LEVELS = re.compile(r"peak_rss|page_rss|virtual_memory|_util|percent|rate|bandwidth|priority|_per_")
+_BYTES = {
+    "read_bytes": "io.read.bytes", "written_bytes": "io.write.bytes", "read_char": "io.read.bytes",
+    "written_char": "io.write.bytes",
+}  # fmt: skip
+#: `function@file:line/label`
+_PLACE = re.compile(r"^(?P<function>.*?)@'?(?P<file>[^@':/]*(?:/[^@':/]+)*?)'?:(?P<line>\d{1,9})(?P<label>/.*)?$")
+CALLS = Metric("calls.count", Unit.COUNT, "laps", "laps")
+
+
+def read(path: Path) -> Profile:
+    """Read the file `path`, or all `*.tree.json` files of folder `path` as components of one run.
+
+    AdapterError for damage, and where nothing was measured.
+    """
+    files = sorted(path.glob("*.tree.json"))[:MOST_FILES] if path.is_dir() else [path]
+    components = [component for file in files for component in read_components(file) if component.entries]
+    if not components:
+        raise AdapterError(
+            "has no measurements", path=path, hint="Give wall.tree.json, or set TIMEMORY_TREE_OUTPUT=ON and run again."
+        )
+    components.sort(key=lambda one: (one.name not in _WALL, one.name not in _CPU))
+    builder = TreeBuilder()
+    places = sorted({(entry.rank, entry.thread) for component in components for entry in component.entries})
+    location = {place: number for number, place in enumerate(places)}
+    nodes = [_nodes(builder, component.entries) for component in components]
+    for entry, node in zip(components[0].entries, nodes[0], strict=True):
+        builder.add(CALLS.id, node, entry.laps, location[entry.rank, entry.thread])
+    metrics: dict[str, Metric] = {}
+    tree, values, place = builder.finish((CALLS,), len(places))
+    excess = [
+        name
+        for component, at in zip(components, nodes, strict=True)
+        for name in _put(values, tree, metrics, component, place[np.array(at, dtype=np.int64)], location)
+    ]
+    metrics[CALLS.id] = CALLS
+    threads = max(component.threads for component in components)
+    ranks = max(component.ranks for component in components)
+    caveats = [f"Values of up to {threads} threads are added up in each process."] if threads > 1 else []
+    caveats += [
+        f"{name}: scopes have less than what stands below them; the larger numbers were used." for name in excess
+    ]
+    timed = any(name.startswith("cpu.time") for name in metrics)
+    return Profile(
+        format="timemory",
+        title=path.name,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=_locations(places),
+        sources=(Source(path, "timemory"),),
+        caveats=tuple(caveats),
+        not_collected={}
+        if timed
+        else {"times of scopes": "TIMEMORY_COMPONENTS=wall_clock,cpu_clock TIMEMORY_TREE_OUTPUT=ON ./app"},
+        run={"ranks": str(ranks)} if ranks > 1 else {},
+        timed=True,
+        insufficient="" if timed else "The profile has no times of scopes, only other components of timemory.",
+    )
+
+
+def _nodes(builder: TreeBuilder, entries: Sequence[Entry]) -> list[int]:
+    found: list[int] = []
+    for entry in entries:
+        above = found[entry.parent] if entry.parent >= 0 else -1
+        match = _PLACE.fullmatch(entry.name)
+        if match is None:
+            found.append(builder.node(above, NodeKind.REGION, entry.name or "[unnamed]"))
+        else:
+            name = match["function"] + (match["label"] or "")
+            found.append(builder.node(above, NodeKind.REGION, name, file=match["file"], line=int(match["line"])))
+    return found
+
+
+def _locations(places: Sequence[tuple[int, int]]) -> Locations:
+    rank = np.array([rank for rank, _ in places], dtype=np.int64)
+    thread = np.array([thread for _, thread in places], dtype=np.int64)
+    return Locations.of(len(places), rank=rank, thread=thread)
+
+
+def _put(
+    values: SparseValues,
+    tree: CallTree,
+    metrics: dict[str, Metric],
+    component: Component,
+    nodes: IntArray,
+    location: Mapping[tuple[int, int], int],
+) -> list[str]:
+    """Put in the numbers of a component; the names of those that contradict themselves."""
+    where = np.array([location[entry.rank, entry.thread] for entry in component.entries], dtype=np.int64)
+    excess = []
+    for part, label in enumerate(component.labels):
+        amounts = np.array([entry.values[part] if part < len(entry.values) else np.nan for entry in component.entries])
+        there = ~np.isnan(amounts)
+        if not there.any():
+            continue
+        metric = _metric(component, label, component.units[part], component.words[part], metrics)
+        metrics[metric.id] = metric
+        amounts = amounts * metric.scale
+        if metric.aggregation != Aggregation.SUM:
+            values.put(metric, nodes[there], amounts[there], where[there].astype(np.int32))
+            continue
+        own, at, lacking = [], [], 0.0
+        for number in np.unique(where).tolist():
+            mine = there & (where == number)
+            cells, present = np.unique(nodes[mine], return_inverse=True)
+            whole: FloatArray = np.full(len(tree), np.nan)
+            whole[cells] = np.bincount(present, weights=amounts[mine], minlength=len(cells))
+            found = own_values(tree, whole)
+            measured = np.flatnonzero(~np.isnan(found.values))
+            own.append(found.values[measured])
+            at.append((measured.astype(np.int32), np.full(len(measured), number, dtype=np.int32)))
+            lacking += found.excess
+        values.put(metric, np.concatenate([n for n, _ in at]), np.concatenate(own), np.concatenate([w for _, w in at]))
+        if lacking > 1e-3 * abs(float(np.concatenate(own).sum())):
+            excess.append(metric.source_name)
+    return excess
+
+
+def _metric(component: Component, label: str, unit_word: str, words: str, taken: Mapping[str, Metric]) -> Metric:
+    unit, scale = _UNITS.get(unit_word.lower(), (Unit.COUNT, 1.0))
+    name = component.name if len(component.labels) == 1 else label
+    aggregation = Aggregation.SUM
+    clock = None
+    counter = metric_for(label)
+    if component.name in _WALL and unit == Unit.SECONDS:
+        identifier, clock = "cpu.time", Clock.WALL
+    elif component.name in _CPU and unit == Unit.SECONDS:
+        identifier, clock = "cpu.time" if "cpu.time" not in taken else "cpu.time.cpu", Clock.CPU
+    elif _LEVELS.search(name.lower()) or unit == Unit.PERCENT:
+        identifier = "memory.peak.bytes" if "peak_rss" in name else "other." + _slug(name)
+        aggregation = Aggregation.MAX
+    elif name in _BYTES:
+        identifier, unit = _BYTES[name], Unit.BYTES
+    elif label.startswith("PAPI_"):
+        identifier, unit, words = counter.id, counter.unit, counter.description.replace(" (sampled)", "")
+    else:
+        identifier = "other." + _slug(name)
+    first, copies = identifier, 2
+    while identifier in taken:
+        identifier, copies = f"{first}.{copies}", copies + 1
+    return Metric(identifier, unit, words or name, name, unit_word, scale, aggregation, clock)
+
+
+def _slug(name: str) -> str:
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"
