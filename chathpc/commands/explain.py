@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import ModelUnavailableError
@@ -42,6 +43,7 @@ def command(
     check_output(output, paths)
     style = style_for(output, verbose=verbose)
     with Progress(quiet=quiet) as progress:
+        keep_freed_memory()
         import chathpc
         from chathpc.reports import renderers
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output
 from chathpc.commands.progress import Progress
 from chathpc.export import TARGETS
@@ -34,6 +35,7 @@ def command(paths: tuple[Path, ...], target: str, metric: str | None, output: st
     """Write what was read as a file that other tools open."""
     check_output(output, paths)
     with Progress(quiet=quiet) as progress:
+        keep_freed_memory()
         import chathpc
         from chathpc.export import exporter
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ def command(path: Path, form: str | None, output: str | None) -> None:
     For example: chathpc metrics hpctoolkit-app-database
     """
     check_output(output, [path])
+    keep_freed_memory()
     import chathpc
 
     profile = chathpc.load(path)

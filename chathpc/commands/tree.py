@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def command(
     For example: chathpc tree hpctoolkit-app-database --by loop --min-share 5%
     """
     check_output(output, [path])
+    keep_freed_memory()
     import chathpc
     from chathpc.reports.rows import tree_record
 
