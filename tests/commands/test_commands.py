@@ -240,7 +240,7 @@ def test_completion_completes_commands() -> None:
     from chathpc.commands.main import cli
 
     complete = BashComplete(cli, {}, "chathpc", "_CHATHPC_COMPLETE")
-    assert [item.value for item in complete.get_completions([], "exp")] == ["explain"]
+    assert [item.value for item in complete.get_completions([], "exp")] == ["explain", "export"]
     assert [item.value for item in complete.get_completions(["explain", "--format"], "")] == [
         "text",
         "markdown",
