@@ -43,6 +43,7 @@ class Events:
         self.process_labels: dict[object, str] = {}
         self.thread_names: dict[tuple[object, object], str] = {}
         self.python = False
+        self._known: dict[tuple[object, object], int] = {}
         self._pids: list[object] = []
         self._tids: list[tuple[object, object]] = []
         self._calls: list[tuple[int, int]] = []
@@ -185,7 +186,14 @@ class Events:
             self._flow_ends[_key(event.get("pid")), _key(event.get("tid")), moment] = key
 
     def _thread(self, event: dict[str, Any]) -> int:
-        pid, tid = _key(event.get("pid")), _key(event.get("tid"))
+        try:
+            return self._known[event["pid"], event["tid"]]
+        except (KeyError, TypeError):  # seen for the first time, or no number and no name
+            pid, tid = _key(event.get("pid")), _key(event.get("tid"))
+            self._known[pid, tid] = self._new_thread(pid, tid)
+            return self._known[pid, tid]
+
+    def _new_thread(self, pid: object, tid: object) -> int:
         recording = self.recording
         process = recording.process_of(pid, "")
         if process == len(self._pids):

@@ -74,7 +74,8 @@ class Scanner(JsonText):
                 raise
             if isinstance(value, dict):
                 yield value
-            at = self.skip(at)
+            if not text.startswith(",", at):
+                at = self.skip(at)
             if text.startswith(",", at):
                 at = self.skip(at + 1)
             elif not text.startswith("]", at) and not (optional_end and at >= len(text)):

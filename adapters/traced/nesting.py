@@ -12,6 +12,8 @@ from chathpc.profile.tree import IntArray
 
 #: Slices that lie in this many others are not looked into: no program nests so deep, damage and bombs do.
 DEEPEST = 500
+#: Slices above one that are searched for the one that holds it.
+_SEARCHED = 64
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,7 +22,7 @@ class Nodes:
 
     `parent[k]` is a node or −1, `frame[k]` its frame. `node[i]` is the node of slice i, `own[i]` its own time in
     nanoseconds. `cut` counts slices deeper than DEEPEST, which became part of the one that holds them, and `crossing`
-    those that end after the one in which they begin.
+    those that lie for the most part outside of the one in which they begin.
     """
 
     parent: list[int]
@@ -79,7 +81,10 @@ def nest(
             nodes[i] = above
             continue
         if stack and ends[i] > ends[stack[-1]]:
-            crossing += 1
+            holder = _holder(stack, ends, begin, ends[i])
+            if holder != stack[-1]:
+                crossing += 1
+                above = nodes[holder] if holder >= 0 else tops[current]
         key = (above, names[i])
         found = index.get(key)
         if found is None:
@@ -90,6 +95,18 @@ def nest(
         stack.append(i)
     _drain(stack, ends, mine, now)
     return Nodes(parents, frames, np.array(nodes, dtype=np.int64), np.array(mine, dtype=np.int64), cut, crossing)
+
+
+def _holder(stack: list[int], ends: list[int], begin: int, end: int) -> int:
+    """The innermost open slice that covers at least half of [begin, end); −1 if none does.
+
+    A range is often opened inside of one call and closed inside of another: it belongs to what holds both. What sticks out
+    by rounding stays where it is.
+    """
+    for slice_ in stack[: -_SEARCHED - 1 : -1]:
+        if 2 * (ends[slice_] - begin) >= end - begin:
+            return slice_
+    return -1 if len(stack) <= _SEARCHED else stack[-1]
 
 
 def _drain(stack: list[int], ends: list[int], own: list[int], now: int) -> None:

@@ -102,6 +102,7 @@ class Recording:
     _threads: dict[object, int] = field(default_factory=dict)
     _threads_of: dict[int, int] = field(default_factory=dict)
     _streams: dict[Stream, int] = field(default_factory=dict)
+    _known_facts: dict[Facts, Facts] = field(default_factory=dict)
 
     def frame_of(self, kind: NodeKind, name: str, file: str = "", line: int = 0) -> int:
         """Number of the frame with these properties."""
@@ -156,7 +157,7 @@ class Recording:
     ) -> int:
         """Add a kernel; its number among the operations. Without a `lane` its times are not looked at: they were not measured."""
         if facts is not None:
-            self.facts[len(self.op_start)] = facts
+            self.facts[len(self.op_start)] = self._known_facts.setdefault(facts, facts)
         return self._operation(stream, start, end, self.frame_of(NodeKind.GPU_KERNEL, name), lane)
 
     def transfer(

@@ -181,9 +181,13 @@ def damage_file(path: Path, random: Random, donor: bytes) -> str:
     way = "bytes"
     if random.random() < 0.5:
         if inner.startswith(b"SQLite format 3\x00") and not packed:
-            damage_database(path, random)
-            return "database"
-        if inner.lstrip()[:1] in (b"{", b"["):
+            try:
+                damage_database(path, random)
+            except sqlite3.DatabaseError:  # damaged before
+                inner = path.read_bytes()
+            else:
+                return "database"
+        elif inner.lstrip()[:1] in (b"{", b"["):
             try:
                 inner, way = damage_json(inner, random), "json"
             except ValueError:

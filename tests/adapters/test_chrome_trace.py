@@ -344,6 +344,27 @@ def test_beginnings_and_ends_make_the_same_tree_as_durations(tmp_path: Path) -> 
     assert any("1 events that end what never began" in caveat for caveat in profile.caveats)
 
 
+def test_a_range_that_is_opened_in_one_call_and_closed_in_another_holds_what_is_between(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.python("a.py(1): train", 0, 100)
+    trace.python("<built-in function enter>", 10, 3)
+    trace.annotation("epoch", 11, 80)
+    trace.python("a.py(9): work", 20, 60)
+    trace.python("<built-in function exit>", 90, 4)
+    profile = load(tmp_path / "t.json", trace.text())
+    assert lines(profile)[2:] == [
+        "    train", "      <built-in function enter>", "      epoch", "        work", "      <built-in function exit>",
+    ]  # fmt: skip
+    assert profile.total("host.time") == pytest.approx(100e-6)
+
+
+def test_an_event_that_sticks_out_by_rounding_stays_inside(tmp_path: Path) -> None:
+    trace = Trace()
+    trace.operator("outer", 0, 50)
+    trace.operator("inner", 40, 11)
+    assert lines(load(tmp_path / "t.json", trace.text()))[2:] == ["    outer", "      inner"]
+
+
 def test_an_array_may_lack_its_end(tmp_path: Path) -> None:
     whole = '[{"ph":"X","pid":1,"tid":1,"name":"a","ts":0,"dur":5},\n'
     assert load(tmp_path / "a.json", whole).total("host.time") == pytest.approx(5e-6)
