@@ -46,6 +46,9 @@ _LAUNCH_COLUMNS = {
 PAGEABLE = 0
 #: syncType of a wait of a stream for an event: the host does not wait.
 STREAM_WAIT = 2
+KERNELS = "CUPTI_ACTIVITY_KIND_KERNEL"
+#: Columns that may hold the name of a kernel, the best first.
+_KERNEL_NAMES = ("demangledName", "shortName", "mangledName")
 #: Columns of a GPU operation.
 _OPERATION = ("deviceId", "contextId", "streamId", "correlationId", "globalPid")
 
@@ -62,10 +65,20 @@ class Operations:
     lost: int
 
 
+def kernel_rows(database: Database) -> Rows | None:
+    """The table of kernels; None without one."""
+    name = next((column for column in _KERNEL_NAMES if database.has(KERNELS, column)), None)
+    if name is None:
+        return None
+    launch = (column for columns, _ in _LAUNCH_COLUMNS.values() for column in columns)
+    return rows(database, KERNELS, ("start", "end", name), (*_OPERATION, *launch))
+
+
 class DeviceReader:
     """Reads the tables of GPU operations of one export into the assembly.
 
-    `process` gives the number of a global process id; `ordinal` (global process id, deviceId) to the GPU's ordinal.
+    `process` gives the number of a global process id; `ordinal` (global process id, deviceId) to the GPU's ordinal,
+    `kernels` gives the rows of `kernel_rows`.
     """
 
     def __init__(
@@ -75,14 +88,10 @@ class DeviceReader:
         process: Callable[[int], int],
         launches: Launches,
         ordinal: Callable[[int, int], int],
+        kernels: Callable[[], Rows | None],
     ) -> None:
-        self.database, self.assembly, self.process, self.launches, self.ordinal = (
-            database,
-            assembly,
-            process,
-            launches,
-            ordinal,
-        )
+        self.database, self.assembly = database, assembly
+        self.process, self.launches, self.ordinal, self._kernels = process, launches, ordinal, kernels
         self._places: dict[tuple[int, int, int, int], int] = {}
         self._lost_nodes: dict[int, int] = {}
 
@@ -96,10 +105,11 @@ class DeviceReader:
 
     # -- rows ----------------------------------------------------------------------------------------------
 
-    def _operations(
-        self, table: str, needed: tuple[str, ...] = (), wanted: tuple[str, ...] = (), *, attach: bool = True
-    ) -> Operations | None:
-        found = rows(self.database, table, ("start", "end", *needed), (*_OPERATION, *wanted))
+    def _operations(self, table: str, needed: tuple[str, ...] = (), wanted: tuple[str, ...] = ()) -> Operations | None:
+        return self._attached(rows(self.database, table, ("start", "end", *needed), (*_OPERATION, *wanted)))
+
+    def _attached(self, found: Rows | None) -> Operations | None:
+        """The usable rows with what launched them, and where they ran."""
         if found is None:
             return None
         found, bad = usable(found)
@@ -112,11 +122,11 @@ class DeviceReader:
         device, context, stream = (found.take(name, 0) for name in ("deviceId", "contextId", "streamId"))
         place, ordinal = self._placed(pids, owners, pid, device, context, stream)
         correlation = found.take("correlationId")
-        above = self.launches.find(process, correlation) if attach else np.full(found.count, -1, dtype=np.int32)
+        above = self.launches.find(process, correlation)
         lost = np.flatnonzero(above < 0)
         if len(lost):
             above[lost] = self._lost(process[lost])
-        return Operations(found, process, above, place, ordinal, len(lost) if attach else 0)
+        return Operations(found, process, above, place, ordinal, len(lost))
 
     def _placed(
         self,
@@ -201,12 +211,10 @@ class DeviceReader:
 
     def kernels(self) -> None:
         """Kernels, with their launch configurations."""
-        table = "CUPTI_ACTIVITY_KIND_KERNEL"
-        name = next((c for c in ("demangledName", "shortName", "mangledName") if self.database.has(table, c)), None)
-        launch = tuple(column for columns, _ in _LAUNCH_COLUMNS.values() for column in columns)
-        operations = None if name is None else self._operations(table, (name,), launch)
-        if operations is None or name is None:
+        operations = self._attached(self._kernels())
+        if operations is None:
             return
+        name = next(column for column in _KERNEL_NAMES if column in operations.table)
         self.assembly.seen.add("kernels")
         self.assembly.note(LOST, operations.lost)
         names = strings.numbered(

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,13 +12,15 @@ import numpy as np
 
 from chathpc.adapters.nsight_systems import sources, target
 from chathpc.adapters.nsight_systems.assembly import Assembly
-from chathpc.adapters.nsight_systems.columns import LATEST
-from chathpc.adapters.nsight_systems.device import DeviceReader
+from chathpc.adapters.nsight_systems.columns import LATEST, Rows
+from chathpc.adapters.nsight_systems.device import DeviceReader, kernel_rows
 from chathpc.adapters.nsight_systems.host import make_threads, place_host
 from chathpc.adapters.nsight_systems.launches import Launches
 from chathpc.adapters.sqlite import EXPORT_AGAIN, Database, open_database, quoted
 from chathpc.errors import AdapterError
 
+#: Bytes of an export from which on its kernels are read by a thread of their own.
+LARGE = 64 << 20
 #: The highest ordinal that is believed; no node has as many GPUs.
 MOST_GPUS = 4_095
 ERRORS = "Errors that the profiler itself reported during the capture: {}. Parts may be missing."
@@ -36,14 +41,15 @@ def read_export(path: Path, assembly: Assembly, *, several: bool = False) -> Rea
     """Read the export at `path` into `assembly`; AdapterError for damage. `several`: it is one of several of a job."""
     with open_database(path) as database:
         try:
-            return _Export(database, assembly, several).read()
+            with ExitStack() as stack:
+                return _Export(database, assembly, several, stack).read()
         except OverflowError:
             raise AdapterError("the times of its events are centuries apart", path=path, hint=EXPORT_AGAIN) from None
 
 
 class _Export:
-    def __init__(self, database: Database, assembly: Assembly, several: bool) -> None:
-        self.database, self.assembly, self.several = database, assembly, several
+    def __init__(self, database: Database, assembly: Assembly, several: bool, stack: ExitStack) -> None:
+        self.database, self.assembly, self.several, self.stack = database, assembly, several, stack
         self.number: dict[int, int] = {}  # processes by their global ids
         self.names = target.process_names(database)
         self.visible = target.visible_devices(database)
@@ -72,6 +78,7 @@ class _Export:
         process = np.zeros(0, dtype=np.int32)
         if cuda is not None and correlation is not None:
             process = threads.process[threads.numbers(cuda.tids)][cuda.thread]
+        kernels = self._kernels_meanwhile()
         nodes = place_host(assembly, events, threads, samples)
         if correlation is None:
             correlation = np.zeros(0, dtype=np.int64)
@@ -81,11 +88,18 @@ class _Export:
             nodes[len(ranges) + len(libraries)] if len(correlation) else np.zeros(0, dtype=np.int32),
         )
         del cuda, events, nodes, correlation, process
-        DeviceReader(database, assembly, self._process, launches, self._ordinal).read()
+        DeviceReader(database, assembly, self._process, launches, self._ordinal, kernels).read()
         assembly.note(ERRORS, target.errors(database))
         assembly.note(DROPPED, int(target.lost_events(database)))
         programs = tuple(dict.fromkeys(name for pid in self.number if (name := self.names.get(pid, ""))))
         return Read(database.path, target.version(database), target.session_start(database), programs)
+
+    def _kernels_meanwhile(self) -> Callable[[], Rows | None]:
+        """What gives the kernels; those of a large export are read from now on, beside what the caller does."""
+        if self.database.path.stat().st_size < LARGE:
+            return lambda: kernel_rows(self.database)
+        ahead = self.stack.enter_context(ThreadPoolExecutor(1)).submit(kernel_rows, self.database)
+        return ahead.result
 
     def _process(self, pid: int) -> int:
         """The number of a process; an export without process ids (−1) is taken to be of the only process, if there is one."""
