@@ -49,7 +49,7 @@ def uneven() -> Profile:
         barrier(time=(None, 3.0)),
         at="app.c:10",
     )
-    profile = wall(build(main(line("app.c:5", gomp("GOMP_parallel", body)))))
+    profile = wall(build(main(line("app.c:5", gomp("GOMP_parallel", body))), format="HPCToolkit v4"))
     return replace(profile, sources=(Source(Path("db/profile.db"), "HPCToolkit", "2024.01"), Source(Path("db"), "x")))
 
 
