@@ -1,0 +1,168 @@
+"""An OTF2 trace as a Profile: regions nested by their enter and leave events, for each location."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from chathpc.adapters.content import DAMAGED
+from chathpc.adapters.otf2 import ANCHOR, needs
+from chathpc.errors import AdapterError
+from chathpc.profile.build import TreeBuilder
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.profile import Profile, Source
+from chathpc.profile.text import clean
+from chathpc.profile.tree import NodeKind
+
+#: Processor seconds that a trace may take to read: a constant, and some for each megabyte of events (three million a minute).
+_SECONDS, _SECONDS_PER_MEGABYTE = 60, 10
+
+_TIME = Metric("cpu.time", Unit.SECONDS, "time of threads in regions", "Enter/Leave", "ticks", clock=Clock.WALL)
+_DEVICE = Metric(
+    "gpu.time", Unit.SECONDS, "time of regions on accelerator streams", "Enter/Leave (accelerator)", "ticks"
+)
+_CALLS = Metric("calls.count", Unit.COUNT, "visits of regions", "Enter")
+_SENT = Metric("mpi.sent.bytes", Unit.BYTES, "bytes sent in messages and collectives", "bytes sent")
+_RECEIVED = Metric("mpi.received.bytes", Unit.BYTES, "bytes received in messages and collectives", "bytes received")
+_MESSAGES = Metric(
+    "mpi.message.count", Unit.COUNT, "messages sent and collectives", "MpiSend, MpiIsend, MpiCollectiveEnd"
+)
+
+
+def read(path: Path) -> Profile:
+    """Read the trace whose anchor file is `path`, or lies in folder `path`.
+
+    AdapterError for damage and where the package otf2 is absent.
+    """
+    anchor = path / ANCHOR if path.is_dir() else path
+    if needs():
+        raise AdapterError("needs the package otf2", path=path, hint=f"{needs()}, and read it again.")
+    answer = _answer(anchor)
+    where, device = _locations(answer["locations"])
+    builder = TreeBuilder()
+    nodes: list[int] = []
+    for parent, name, file, line, paradigm in answer["nodes"]:
+        nodes.append(_node(builder, nodes[parent] if parent >= 0 else -1, clean(name), clean(file), line, paradigm))
+    ticks = 1.0 / max(int(answer["resolution"]), 1)
+    used: set[str] = set()
+    for node, location, duration, visits in answer["cells"]:
+        metric = _DEVICE if device[location] else _TIME
+        used |= {metric.id, _CALLS.id}
+        builder.add(metric.id, nodes[node], duration * ticks, location)
+        builder.add(_CALLS.id, nodes[node], visits, location)
+    for node, location, sent, received, count in answer["messages"]:
+        for metric, value in ((_SENT, sent), (_RECEIVED, received), (_MESSAGES, count)):
+            used.add(metric.id)
+            builder.add(metric.id, nodes[node], value, location)
+    metrics = {m.id: m for m in (_TIME, _DEVICE, _CALLS, _SENT, _RECEIVED, _MESSAGES) if m.id in used}
+    tree, values, _ = builder.finish(metrics.values(), len(where))
+    ranks = len({rank for rank in where.rank.tolist() if rank >= 0})
+    return Profile(
+        format="OTF2",
+        title=(anchor.parent if anchor.name == ANCHOR else anchor).resolve().name,
+        tree=tree,
+        metrics=metrics,
+        values=values,
+        where=where,
+        sources=(Source(path, "OTF2"),),
+        caveats=tuple(_caveats(answer)),
+        not_collected=_not_collected(answer, ranks),
+        run={"ranks": str(ranks)} if ranks > 1 else {},
+        timed=True,
+        insufficient=""
+        if metrics
+        else "The trace has no events of regions, so nothing can be said about what costs time.",
+    )
+
+
+def _answer(anchor: Path) -> Mapping[str, Any]:
+    """What the child process says about the trace."""
+    try:
+        beside = sum(one.stat().st_size for one in anchor.parent.rglob("*.evt"))
+    except OSError as error:
+        raise AdapterError(error.strerror or "cannot be read", path=anchor, hint="Check its permissions.") from None
+    seconds = _SECONDS + _SECONDS_PER_MEGABYTE * (beside >> 20)
+    # -P: a file otf2.py in the present folder is not taken for the package.
+    command = [sys.executable, "-P", "-m", "chathpc.adapters.otf2.child", str(anchor.resolve()), str(seconds)]
+    try:
+        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=10 * seconds, check=False)
+    except subprocess.TimeoutExpired:
+        raise AdapterError(
+            f"takes more than {10 * seconds:,} s to read", path=anchor, hint="Record a shorter run."
+        ) from None
+    except (OSError, ValueError) as error:
+        raise AdapterError(f"cannot be read: {clean(str(error))}", path=anchor, hint="Check its permissions.") from None
+    if done.returncode != 0:
+        words = clean(done.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1])[:200]
+        how = words if done.returncode == 3 and words else "its reader ended without an answer"
+        raise AdapterError(f"the OTF2 library cannot read the trace: {how}", path=anchor, hint=DAMAGED)
+    answer: Mapping[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _locations(given: Sequence[Sequence[Any]]) -> tuple[Locations, list[bool]]:
+    """Ranks by their group; threads numbered within it."""
+    groups: dict[Any, int] = {}
+    ranks, threads, device = [], [], []
+    for rank, group, kind in given:
+        threads.append(groups.get(group, 0))
+        groups[group] = threads[-1] + 1
+        ranks.append(rank if rank >= 0 or len({g for _, g, _ in given}) == 1 else len(groups) - 1)
+        device.append("ACCELERATOR" in kind or "GPU" in kind)
+    count = len(given)
+    gpu = np.array(device, dtype=bool)
+    thread = np.array(threads, dtype=np.int64)
+    if not thread[~gpu].any():
+        thread = np.where(gpu, thread, -1)
+    where = Locations.of(
+        max(count, 1),
+        **{
+            name: column if count else np.array([-1], dtype=np.int64)
+            for name, column in (
+                ("rank", np.array(ranks, dtype=np.int64)),
+                ("thread", np.where(gpu, -1, thread)),
+                ("stream", np.where(gpu, thread, -1)),
+            )
+        },
+    )
+    return where, device
+
+
+def _node(builder: TreeBuilder, parent: int, name: str, file: str, line: int, paradigm: str) -> int:
+    own = paradigm.upper() in ("USER", "COMPILER", "UNKNOWN", "SAMPLING", "OPENMP", "OPENACC", "")
+    source = file if own and re.search(r"[./]", file) else None
+    kind = NodeKind.REGION if paradigm.upper() in ("USER", "OPENMP", "OPENACC") else NodeKind.FUNCTION
+    return builder.node(parent, kind, name or "[unnamed]", file=source, line=line if source and 0 < line < 2**31 else 0)
+
+
+def _caveats(answer: Mapping[str, Any]) -> list[str]:
+    caveats = []
+    if answer["open"]:
+        caveats.append(
+            f"{answer['open']} regions do not end in the trace; their time after its last event is not known."
+        )
+    if answer["lost"]:
+        caveats.append(f"{answer['lost']} regions end in the trace that did not begin in it.")
+    if any(name == "TRACE BUFFER FLUSH" for _, name, *_ in answer["nodes"]):
+        caveats.append(
+            "The trace buffer was written out during the run, which disturbs its times: raise SCOREP_TOTAL_MEMORY."
+        )
+    return caveats
+
+
+def _not_collected(answer: Mapping[str, Any], ranks: int) -> dict[str, str]:
+    launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
+    missing = {}
+    if ranks > 1:
+        missing["waiting times and their causes"] = f"scan -t {launch}   (scalasca -analyze -t, then square)"
+    if not [name for _, name, _, _, paradigm in answer["nodes"] if paradigm.upper() in ("USER", "COMPILER")]:
+        missing["functions of the program"] = "scorep mpicc -o app …   (build with scorep, without --nocompiler)"
+    return missing
