@@ -164,11 +164,16 @@ def rows_to_nodes(nodes: list[Any], table: pd.DataFrame) -> IntArray:
 
 def locations_of(table: pd.DataFrame) -> tuple[Locations, IntArray, list[str]]:
     """The locations, that of each row, and the names of the index levels that are no part of a location."""
+    import pandas as pd
+
     parts = [level for level in ("rank", "thread") if level in table.index.names]
     others = [str(level) for level in table.index.names if level not in ("node", *parts)]
     if not parts or len(table) == 0:
         return Locations.single(), np.zeros(len(table), dtype=np.int32), others
-    keys = np.stack([np.asarray(table.index.get_level_values(part), dtype=np.float64) for part in parts])
+    # timemory's reader writes "1,2" for two threads whose values are added up: they have no number of their own.
+    keys = np.stack(
+        [pd.to_numeric(table.index.get_level_values(part), errors="coerce").to_numpy(float) for part in parts]
+    )
     keys = np.where(np.isnan(keys), -1, keys).astype(np.int64)
     places, row_location = np.unique(keys, axis=1, return_inverse=True)
     where = Locations.of(places.shape[1], **dict(zip(parts, places, strict=True)))
