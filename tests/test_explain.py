@@ -32,7 +32,7 @@ KEYS = {
         "cause", "title", "summary", "where", "source", "seconds", "share", "speedup_bound", "confidence", "confidence_reason",
         "evidence", "against", "advice", "next_measurement",
     },
-    "evidence": {"id", "statement", "metric", "value", "unit", "where", "source"},
+    "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool"},
     "explanation": {"text", "sentences", "model", "claims", "note"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {

@@ -29,8 +29,16 @@ DETECTED = {
     "deep-recursion": {"min_depth": 64, "min_share": 0.10},
     "lock-contention": {"min_share": 0.05},
     "blocking-wait": {"min_share": 0.10},
-    "io-bound": {"min_share": 0.10},
-    "io-small-requests": {"min_share": 0.10, "max_throughput": 1e8},
+    "io-bound": {
+        "min_share": 0.10,
+        "min_bytes": 6.7e7,
+        "min_seconds": 10,
+        "large_share": 0.5,
+        "headroom_of_large": 0.05,
+    },
+    "io-small-requests": {"min_share": 0.10, "max_throughput": 1e8, "min_small_share": 0.5},
+    "io-metadata-bound": {"min_share": 0.10},
+    "io-imbalance": {"min_share": 0.10, "min_ratio": 1.5},
     "omp-load-imbalance": {"min_share": 0.05},
     "omp-barrier-wait": {"min_share": 0.10},
     "omp-critical-contention": {"min_share": 0.05},
@@ -90,7 +98,6 @@ FURTHER = [
     "memory-latency",
     "quadratic-algorithm",
     "redundant-recursion",
-    "io-imbalance",
     "omp-false-sharing",
 ]
 
