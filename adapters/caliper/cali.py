@@ -26,7 +26,7 @@ _REGIONS_PER_LINE, _REGIONS = 16, 1_000
 
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _FIELD = re.compile(r"(?:[^\\,]|\\.)+", re.DOTALL)
-_PART = re.compile(r"((?:[^\\=]|\\.)*)(?:=|$)", re.DOTALL)
+_TOKEN = re.compile(r"=|(?:[^\\=]|\\.)+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,13 @@ def fields_of(line: str) -> dict[str, list[str]]:
         return {key: values for key, *values in pieces}
     found = {}
     for piece in _FIELD.findall(line):
-        key, *values = [_ESCAPED.sub(_plain, part) for part in _PART.findall(piece)[:-1] or [piece]]
+        parts = [""]
+        for token in _TOKEN.findall(piece):
+            if token == "=":
+                parts.append("")
+            else:
+                parts[-1] = _ESCAPED.sub(_plain, token)
+        key, *values = parts
         found[key] = values
     return found
 

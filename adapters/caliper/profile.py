@@ -16,13 +16,17 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
+from chathpc.profile.sparse import SparseValues
 from chathpc.profile.text import clean
-from chathpc.profile.tree import NodeKind
+from chathpc.profile.tree import CallTree, NodeKind
 
 #: Files of one run, one for each rank.
 MOST_FILES = 100_000
 #: Name of the node that holds what was measured outside all regions.
 OUTSIDE = "[outside of annotated regions]"
+
+#: Parts of the time outside of regions from which it is worth a measurement, and from which nothing can be said.
+_MUCH, _NEARLY_ALL = 0.2, 0.9
 
 _RANK, _THREADS = "mpi.rank", ("omp.thread.id", "pthread.id", "thread", "thread.id")
 #: Facts about a run that name nobody; only numbers are taken from the file.
@@ -95,7 +99,7 @@ def _profile(path: Path, table: Table) -> Profile:
     where, location = _locations(rows)
     builder = TreeBuilder()
     nodes = _nodes(builder, table, rows)
-    ranks = _ranks(table.facts, where)
+    ranks = _ranks(table.facts, where) or _most_ranks(rows)
     columns = add_columns(builder, table, rows, nodes, location, ranks)
     if not columns.metrics:
         raise AdapterError(
@@ -105,6 +109,7 @@ def _profile(path: Path, table: Table) -> Profile:
         )
     tree, values, place = builder.finish(columns.metrics.values(), len(where))
     columns.derive(tree, values, place)
+    outside = _outside(tree, values)
     version = clean(table.facts.get("cali.caliper.version", ""))[:40]
     program = next((table.facts[name] for name in _PROGRAM if table.facts.get(name)), "")
     return Profile(
@@ -116,11 +121,11 @@ def _profile(path: Path, table: Table) -> Profile:
         where=where,
         sources=(Source(path, "Caliper", version),),
         caveats=tuple(_caveats(table, columns, others, rows)),
-        not_collected=_not_collected(tree.names, columns, ranks),
-        run=_run(table.facts),
+        not_collected=_not_collected(tree.names, columns, ranks, outside),
+        run={**({"ranks": str(ranks)} if ranks else {}), **_run(table.facts)},
         sample_count=columns.samples,
         timed=columns.samples is None,
-        insufficient="" if columns.has_time else "The profile has no times, only other numbers of its regions.",
+        insufficient=_insufficient(columns, outside),
     )
 
 
@@ -191,6 +196,31 @@ def _ranks(facts: Mapping[str, str], where: Locations) -> int:
     return len({rank for rank in where.rank.tolist() if rank >= 0})
 
 
+def _most_ranks(rows: Sequence[Row]) -> int:
+    """The largest number of ranks that a mean was taken over."""
+    counts = [value for row in rows for name, value in row.values.items() if name.startswith("avg.count#")]
+    return _index(max(counts, default=0.0)) if counts else 0
+
+
+def _outside(tree: CallTree, values: SparseValues) -> float:
+    """Part of the time that was measured outside of all regions."""
+    column = values.exclusive("cpu.time")
+    total = column.sum()
+    roots = [int(root) for root in tree.roots if tree.label(int(root)) == OUTSIDE]
+    return sum(column.at(root) or 0.0 for root in roots) / total if total > 0 else 0.0
+
+
+def _insufficient(columns: Columns, outside: float) -> str:
+    if not columns.has_time:
+        return "The profile has no times, only other numbers of its regions."
+    if outside > _NEARLY_ALL:
+        return (
+            f"{outside * 100:.1f} % of the time is outside of the annotated regions, so what costs time cannot be told: "
+            "annotate the functions that take it, or sample them."
+        )
+    return ""
+
+
 def _run(facts: Mapping[str, str]) -> dict[str, str]:
     """Facts that are numbers; everything else in the metadata may name people, hosts and paths."""
     found = {}
@@ -215,12 +245,14 @@ def _caveats(table: Table, columns: Columns, others: Sequence[str], rows: Sequen
         yield f"The file is a series of {steps} snapshots; their values are added up, so changes during the run are not seen."
 
 
-def _not_collected(names: Sequence[str], columns: Columns, ranks: int) -> dict[str, str]:
+def _not_collected(names: Sequence[str], columns: Columns, ranks: int, outside: float) -> dict[str, str]:
     missing = {}
     launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     if not columns.has_time:
         missing["times of regions"] = f"CALI_CONFIG=runtime-report,profile.mpi,output=run.cali {launch}"
-    if columns.over_ranks:
+    if outside > _MUCH:
+        missing["what runs outside of the regions"] = f"CALI_CONFIG='sample-report,output=samples.txt' {launch}"
+    if columns.over_ranks and ranks != 1:
         missing["times of each rank"] = f"CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' {launch}"
     if ranks > 1 and not any(name.startswith(("MPI_", "PMPI_")) for name in names):
         missing["MPI calls"] = f"CALI_CONFIG='hatchet-region-profile,profile.mpi,output=ranks.json' {launch}"
