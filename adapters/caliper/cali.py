@@ -54,11 +54,11 @@ def fields_of(line: str) -> dict[str, list[str]]:
     found = {}
     for piece in _FIELD.findall(line):
         parts = [""]
-        for token in _TOKEN.findall(piece):
-            if token == "=":
+        for part in _TOKEN.findall(piece):
+            if part == "=":
                 parts.append("")
             else:
-                parts[-1] = _ESCAPED.sub(_plain, token)
+                parts[-1] = _ESCAPED.sub(_plain, part)
         key, *values = parts
         found[key] = values
     return found
