@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import subprocess
-import sys
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from chathpc.adapters import native
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -31,7 +27,6 @@ _COUNTERS = (
 _MEMORY, _MEMORY_PER_BYTE = 2 << 30, 64
 _ANSWER, _ANSWER_PER_BYTE = 256 << 20, 64
 _SECONDS, _SECONDS_PER_BYTE = 20, 2e-6
-_WALL = 4
 #: Records of files that are read.
 MOST_RECORDS = 1_000_000
 DAMAGED = "Copy the log again."
@@ -60,36 +55,28 @@ class Log:
 
 def installed() -> bool:
     """True if Darshan's package can be imported, without importing it."""
-    try:
-        return find_spec("darshan") is not None
-    except (ImportError, ValueError):
-        return False
+    return native.installed("darshan")
 
 
 def read_log(path: Path) -> Log:
     """All records of the modules that move data; AdapterError for damage or if the package is missing."""
-    if not installed() or not sys.executable:
+    if not installed():
         raise _missing(path)
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
+    size = native.size_of(path)
     request = {
         "path": str(path.absolute()),
-        "import_path": sys.path,
         "modules": MODULES,
         "counters": [f"{prefix}_{name}" for prefix in PREFIX.values() for name in _COUNTERS],
         "records": MOST_RECORDS,
-        "memory": _MEMORY + _MEMORY_PER_BYTE * size,
-        "answer": _ANSWER + _ANSWER_PER_BYTE * size,
-        "seconds": int(_SECONDS + _SECONDS_PER_BYTE * size),
     }
-    with tempfile.TemporaryFile("w+b") as answer:
-        ended = _run(request, answer, path)
-        answer.seek(0)
-        log: Log | None = None
-        for line in answer:
-            value = json.loads(line) if line.endswith(b"\n") else {}
+    limits = native.Limits(
+        memory=_MEMORY + _MEMORY_PER_BYTE * size,
+        answer=_ANSWER + _ANSWER_PER_BYTE * size,
+        seconds=int(_SECONDS + _SECONDS_PER_BYTE * size),
+    )
+    log: Log | None = None
+    with native.run(Path(__file__).with_name("child.py"), request, limits, path) as child:
+        for value in child.answers():
             if "missing" in value:
                 raise _missing(path)
             if "error" in value:
@@ -102,6 +89,7 @@ def read_log(path: Path) -> Log:
                 log.records.append(Record(value["module"], value["rank"], value["file"], values))
             elif "end" in value and log is not None:
                 return log
+        ended = child.ended
     raise AdapterError(f"Darshan's library {ended} on it: it is damaged", path=path, hint=DAMAGED)
 
 
@@ -119,20 +107,3 @@ def _missing(path: Path) -> AdapterError:
         path=path,
         hint="Install it: pip install 'chathpc[darshan]'.",
     )
-
-
-def _run(request: Mapping[str, Any], answer: Any, path: Path) -> str:
-    """Run the child to its end; how it ended, in words."""
-    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(request).encode(), stdout=answer, stderr=subprocess.DEVNULL,
-            timeout=_WALL * float(request["seconds"]), check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return "did not come to an end"
-    except OSError as error:
-        raise AdapterError(
-            f"no process can be started to read it ({clean(str(error.strerror))})", path=path, hint="Free some memory."
-        ) from None
-    return f"crashed (signal {-done.returncode})" if done.returncode < 0 else f"ended with status {done.returncode}"

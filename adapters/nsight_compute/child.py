@@ -14,11 +14,6 @@ import re
 import sys
 from typing import Any
 
-try:
-    import resource
-except ImportError:  # Windows has no limits
-    resource = None  # type: ignore[assignment]
-
 #: Kinds of values in NVIDIA's reader: a text, and numbers (float, double, two integers). Any other kind is no value, though it
 #: reads as 0.
 _STRING, _NUMBERS = 2, (3, 4, 5, 6)
@@ -40,7 +35,6 @@ _NO_COUNTER = (
 def main() -> None:
     """Answer one request."""
     request = json.loads(sys.stdin.buffer.read())
-    _limit(request)
     out = os.fdopen(os.dup(1), "w", encoding="ascii")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what native code prints is no answer
     sys.path[:] = request["import_path"]
@@ -68,21 +62,6 @@ def main() -> None:
 def _say(out: Any, value: dict[str, Any]) -> None:
     out.write(json.dumps(value) + "\n")
     out.flush()
-
-
-def _limit(request: dict[str, Any]) -> None:
-    if resource is None:
-        return
-    for name, key in (
-        ("RLIMIT_AS", "memory"),
-        ("RLIMIT_CPU", "seconds"),
-        ("RLIMIT_FSIZE", "answer"),
-        ("RLIMIT_CORE", ""),
-    ):
-        kind = getattr(resource, name)
-        hard = resource.getrlimit(kind)[1]
-        wanted = int(request.get(key, 0))
-        resource.setrlimit(kind, (wanted if hard == resource.RLIM_INFINITY else min(wanted, hard), hard))
 
 
 class _Reader:

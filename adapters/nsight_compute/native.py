@@ -6,17 +6,12 @@ bytes). So it runs in a child with limits on memory, time and answer, and a cras
 
 from __future__ import annotations
 
-import json
 import math
-import os
-import subprocess
-import sys
-import tempfile
-from collections.abc import Iterator, Mapping
-from importlib.util import find_spec
+from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from chathpc.adapters import native
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.nsight_compute import MAGIC
 from chathpc.adapters.nsight_compute.facts import WANTED
@@ -32,8 +27,6 @@ from chathpc.profile.text import clean
 _MEMORY, _MEMORY_PER_BYTE = 1 << 30, 64
 _ANSWER, _ANSWER_PER_BYTE = 64 << 20, 64
 _SECONDS, _SECONDS_PER_BYTE = 20, 2e-6
-#: The wall clock is only to end a child that does nothing at all.
-_WALL = 4
 #: No kernel's code is longer; an address beyond it is damage.
 _CODE = 1 << 40
 #: Characters of source text that are taken from a report.
@@ -46,10 +39,7 @@ DAMAGED = "Copy the file again, or profile again."
 
 def installed() -> bool:
     """True if NVIDIA's reader can be imported, without importing it."""
-    try:
-        return find_spec("ncu_report") is not None
-    except (ImportError, ValueError):
-        return False
+    return native.installed("ncu_report")
 
 
 def missing(path: Path) -> AdapterError:
@@ -76,36 +66,32 @@ def refuse_others(path: Path) -> None:
 def read_report(path: Path) -> Report:
     """All launches of a report. AdapterError if it is damaged, or NVIDIA's reader is not installed."""
     refuse_others(path)
-    if not installed() or not sys.executable:
+    if not installed():
         raise missing(path)
-    try:
-        size = path.stat().st_size
-    except OSError as error:
-        raise AdapterError(error.strerror or "cannot be read", path=path, hint=DAMAGED) from None
-    request: dict[str, Any] = {
+    size = native.size_of(path)
+    request = {
         "path": str(path.absolute()),
-        "import_path": [one for one in sys.path if isinstance(one, str)],
         "metrics": sorted({*WANTED, *DEVICE}),
         "pattern": PATTERN,
         "located": sorted(LOCATED),
         "located_pattern": LOCATED_PATTERN,
         "source_text": _SOURCE_TEXT,
-        "memory": _MEMORY + _MEMORY_PER_BYTE * size,
-        "answer": _ANSWER + _ANSWER_PER_BYTE * size,
-        "seconds": int(_SECONDS + _SECONDS_PER_BYTE * size),
     }
+    limits = native.Limits(
+        memory=_MEMORY + _MEMORY_PER_BYTE * size,
+        answer=_ANSWER + _ANSWER_PER_BYTE * size,
+        seconds=int(_SECONDS + _SECONDS_PER_BYTE * size),
+    )
     launches: list[Launch] = []
     sources: dict[str, str] = {}
-    with tempfile.TemporaryFile("w+b") as answer:
-        ended = _run(request, answer, path)
-        if answer.seek(0, os.SEEK_END) >= int(request["answer"]):
+    with native.run(Path(__file__).with_name("child.py"), request, limits, path) as child:
+        if child.size >= limits.answer:
             raise AdapterError(
-                f"holds more than is read at once ({request['answer']:,} bytes)",
+                f"holds more than is read at once ({limits.answer:,} bytes)",
                 path=path,
                 hint="Profile fewer launches (--launch-count), or fewer sections.",
             )
-        answer.seek(0)
-        for value in _answers(answer, path):
+        for value in child.answers():
             if "missing" in value:
                 raise missing(path)
             if "error" in value:
@@ -115,36 +101,8 @@ def read_report(path: Path) -> Report:
                 return Report(tuple(launches), sources)
             launches.append(_launch(value))
             sources |= {clean(name): text for name, text in value.get("text", {}).items()}
+        ended = child.ended
     raise AdapterError(f"NVIDIA's reader {ended} on it: it is damaged", path=path, hint=DAMAGED)
-
-
-def _run(request: Mapping[str, Any], answer: IO[bytes], path: Path) -> str:
-    """Run the child to its end; how it ended, in words."""
-    command = [sys.executable, "-P", str(Path(__file__).with_name("child.py"))]
-    try:
-        done = subprocess.run(
-            command, input=json.dumps(request).encode(), stdout=answer, stderr=subprocess.DEVNULL,
-            timeout=_WALL * float(request["seconds"]), check=False,
-        )  # fmt: skip
-    except subprocess.TimeoutExpired:
-        return "did not come to an end"
-    except OSError as error:
-        raise AdapterError(
-            f"no process can be started to read it ({clean(str(error.strerror))})", path=path, hint="Free some memory."
-        ) from None
-    if done.returncode < 0:
-        return f"crashed (signal {-done.returncode})"
-    return f"ended with status {done.returncode}"
-
-
-def _answers(answer: IO[bytes], path: Path) -> Iterator[dict[str, Any]]:
-    for line in answer:
-        if not line.endswith(b"\n"):
-            return  # the child was stopped in the middle of it
-        try:
-            yield json.loads(line)
-        except MemoryError:
-            raise AdapterError("needs more memory than there is", path=path, hint="Profile fewer kernels.") from None
 
 
 def _hint(reason: str) -> str:

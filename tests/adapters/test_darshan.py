@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
-from chathpc.adapters import darshan
+from chathpc.adapters import darshan, native
 from chathpc.adapters.darshan import log as darshan_log
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
@@ -161,17 +161,14 @@ def test_damage_ends_in_words_even_where_native_code_crashes(tmp_path: Path, con
 
 
 def test_a_library_that_hangs_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def late(*arguments: object, **options: object) -> None:
-        raise darshan_log.subprocess.TimeoutExpired("darshan", 1)
-
-    monkeypatch.setattr(darshan_log.subprocess, "run", late)
+    monkeypatch.setattr(darshan_log, "_SECONDS", 0)
     with pytest.raises(AdapterError, match="did not come to an end"):
         chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES]))
 
 
 def test_without_the_package_the_remedy_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = write_log(tmp_path / "a.darshan", POSIX=[WRITES])
-    monkeypatch.setattr(darshan_log, "find_spec", lambda name: None)
+    monkeypatch.setattr(native, "find_spec", lambda name: None)
     with pytest.raises(AdapterError) as caught:
         chathpc.load(path)
     assert "pip install 'chathpc[darshan]'" in caught.value.hint

@@ -285,7 +285,7 @@ def test_a_newer_report_asks_for_a_newer_reader(reads: Reads) -> None:
 
 def test_a_reader_that_never_ends_is_stopped(reads: Reads, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native, "_SECONDS", 1)
-    monkeypatch.setattr(native, "_WALL", 2)
+    monkeypatch.setattr("chathpc.adapters.native._WALL", 2)
     began = time.monotonic()
     for behaviour in ("hang", "sleep"):
         with pytest.raises(AdapterError, match=r"crashed|did not come to an end"):
@@ -318,7 +318,7 @@ def test_without_nvidias_reader_the_error_says_what_to_install_or_export(
 ) -> None:
     path = tmp_path / "report.ncu-rep"
     path.write_bytes(report(THREE))
-    monkeypatch.setattr(native, "find_spec", lambda name: None)
+    monkeypatch.setattr("chathpc.adapters.native.find_spec", lambda name: None)
     with pytest.raises(AdapterError) as caught:
         ADAPTER.read(path)
     assert "pip install 'chathpc[ncu]'" in caught.value.hint
@@ -338,7 +338,7 @@ def test_a_reader_that_is_installed_but_broken_is_like_none(tmp_path: Path, monk
 
 
 def test_needs_is_silent_where_the_reader_is_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(native, "find_spec", lambda name: object())
+    monkeypatch.setattr("chathpc.adapters.native.find_spec", lambda name: object())
     assert ADAPTER.needs() == ""
 
 
@@ -346,7 +346,7 @@ def test_a_search_path_that_cannot_be_searched_means_no_reader(monkeypatch: pyte
     def refuse(name: str) -> object:
         raise ValueError(name)
 
-    monkeypatch.setattr(native, "find_spec", refuse)
+    monkeypatch.setattr("chathpc.adapters.native.find_spec", refuse)
     assert not native.installed()
 
 
