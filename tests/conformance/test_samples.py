@@ -11,7 +11,7 @@ from tests.conformance.samples import DATA, Sample, complaint, explain, samples
 pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public samples are not here (CHATHPC_TEST_DATA)")
 
 #: Formats that need an optional package.
-PACKAGES = {".ncu-rep": "ncu_report", ".darshan": "darshan", ".cali": "caliperreader", ".cubex": "pycubexr"}
+PACKAGES = {".ncu-rep": "ncu_report", ".darshan": "darshan", "-otf2": "otf2"}
 
 
 @pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.file)
