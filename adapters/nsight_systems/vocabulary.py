@@ -44,11 +44,25 @@ LAUNCH_FACTS = {
     "gpu.kernel.shared-memory-per-block": "staticSharedMemory + dynamicSharedMemory",
 }
 
+#: Tables of the export, by the second word of the metrics that are made of them.
+_TABLES = {
+    "kernel": "CUPTI_ACTIVITY_KIND_KERNEL", "collective": "CUPTI_ACTIVITY_KIND_KERNEL, communication",
+    "graph": "CUPTI_ACTIVITY_KIND_GRAPH_TRACE", "copy": "CUPTI_ACTIVITY_KIND_MEMCPY", "memset": "CUPTI_ACTIVITY_KIND_MEMSET",
+    "sync": "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "time": "GPU operations", "count": "API calls", "message": "MPI_P2P_EVENTS",
+}  # fmt: skip
+
+
+def _source(identifier: str) -> str:
+    """What a user of the tool finds the numbers under: the table, and what of it."""
+    words = identifier.split(".")
+    return f"{_TABLES[words[1]]} ({' '.join(words[2:]) or words[-1]})"
+
+
 METRICS: tuple[Metric, ...] = (
-    Metric("host.time", Unit.SECONDS, "wall time of host threads in recorded ranges and calls", "end - start", "ns", 1e-9, clock=Clock.WALL),
-    Metric("cpu.samples", Unit.SAMPLES, "samples of running host threads", "COMPOSITE_EVENTS", "samples"),
-    *(Metric(identifier, Unit.SECONDS, words, "end - start", "ns", 1e-9) for identifier, words in _SECONDS.items()),
-    *(Metric(identifier, Unit.COUNT, words, "rows", "count") for identifier, words in _COUNT.items()),
-    *(Metric(identifier, Unit.BYTES, words, "bytes", "B") for identifier, words in _BYTES.items()),
+    Metric("host.time", Unit.SECONDS, "wall time of host threads in recorded ranges and calls", "host events (time)", "ns", 1e-9, clock=Clock.WALL),
+    Metric("cpu.samples", Unit.SAMPLES, "samples of running host threads", "CPU IP samples", "samples"),
+    *(Metric(identifier, Unit.SECONDS, words, _source(identifier), "ns", 1e-9) for identifier, words in _SECONDS.items()),
+    *(Metric(identifier, Unit.COUNT, words, _source(identifier), "count") for identifier, words in _COUNT.items()),
+    *(Metric(identifier, Unit.BYTES, words, _source(identifier), "B") for identifier, words in _BYTES.items()),
     *(counter(identifier, column) for identifier, column in LAUNCH_FACTS.items()),
 )  # fmt: skip

@@ -298,3 +298,28 @@ def test_launches_are_found_whether_ids_are_dense_sparse_or_of_many_processes() 
         missing = np.array([-1, -(2**62), 2**62, 1_000 * spread + 1])
         assert (found.find(np.zeros(4, dtype=np.int32), missing) == -1).all()
         assert (found.find(np.full(5, processes, dtype=np.int32), correlation[:5]) == -1).all()
+
+
+def test_reading_the_kernels_meanwhile_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    usual = export_of(tmp_path, all_features())
+    monkeypatch.setattr("chathpc.adapters.nsight_systems.export.LARGE", 0)
+    meanwhile = export_of(tmp_path, all_features())
+    assert meanwhile.tree.names == usual.tree.names
+    assert {metric: paths(meanwhile, metric) for metric in meanwhile.metrics} == {
+        metric: paths(usual, metric) for metric in usual.metrics
+    }
+
+
+def test_large_exports_keep_their_totals(tmp_path: Path) -> None:
+    from tests.synthetic.nsight_systems_large import kernel_nanoseconds, write_large
+
+    n = 60_000
+    profile = read(write_large(tmp_path / "large.sqlite", n))
+    profile.tree.check()
+    assert profile.total("gpu.kernel.count") == n
+    assert profile.total("calls.count") == 2 * n
+    assert profile.total("gpu.kernel.time") == pytest.approx(sum(map(kernel_nanoseconds, range(n))) * 1e-9, rel=1e-12)
+    assert not any("was not recorded" in sentence for sentence in profile.caveats)
+    steps = [node for node in range(len(profile.tree)) if profile.tree.label(node) == "step"]
+    assert len(steps) == 1
+    assert profile.inclusive("host.time").at(steps[0]) == pytest.approx((n // 1_000) * (20_000_000 - 1) * 1e-9)

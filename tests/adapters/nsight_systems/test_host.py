@@ -282,3 +282,12 @@ def test_a_range_without_a_text_is_unnamed(tmp_path: Path) -> None:
     assert set(paths(read(export.write(tmp_path / "a.sqlite")), "host.time")) == {
         "process / main thread / <unnamed range>"
     }
+
+
+def test_every_metric_has_a_name_of_its_own_in_the_source(tmp_path: Path) -> None:
+    profile = read(all_features().write(tmp_path / "a.sqlite"))
+    names = [metric.source_name for metric in profile.metrics.values()]
+    assert len(set(names)) == len(names)
+    for metric in profile.metrics.values():
+        if metric.unit == "s":
+            assert profile.total(metric.source_name) == pytest.approx(profile.total(metric.id) * 1e9)  # nanoseconds
