@@ -171,9 +171,8 @@ def locations_of(table: pd.DataFrame) -> tuple[Locations, IntArray, list[str]]:
     if not parts or len(table) == 0:
         return Locations.single(), np.zeros(len(table), dtype=np.int32), others
     # timemory's reader writes "1,2" for two threads whose values are added up: they have no number of their own.
-    keys = np.stack(
-        [pd.to_numeric(table.index.get_level_values(part), errors="coerce").to_numpy(float) for part in parts]
-    )
+    levels = (pd.Series(table.index.get_level_values(part)) for part in parts)
+    keys = np.stack([pd.to_numeric(level, errors="coerce").to_numpy(float) for level in levels])
     keys = np.where(np.isnan(keys), -1, keys).astype(np.int64)
     places, row_location = np.unique(keys, axis=1, return_inverse=True)
     where = Locations.of(places.shape[1], **dict(zip(parts, places, strict=True)))
