@@ -42,9 +42,14 @@ class Work:
     stream: int = 1
     direction: str = ""
     size: int = 0
+    blocks: int = 40
 
 
-def program() -> tuple[list[Call], list[Work]]:
+#: The calls and the work of a program.
+Ran = tuple[list[Call], list[Work]]
+
+
+def program() -> Ran:
     """Calls and the work that they launch."""
     calls: list[Call] = []
     works: list[Work] = []
@@ -122,11 +127,11 @@ _AGENTS = (
 )  # fmt: skip
 
 
-def write_csv(folder: Path, *, host: str = SECRETS[0]) -> Path:
+def write_csv(folder: Path, *, host: str = SECRETS[0], of: Ran | None = None) -> Path:
     """An output folder: files of one process below a folder with the name of the host."""
     inner = folder / host
     inner.mkdir(parents=True)
-    calls, works = PROGRAM
+    calls, works = of or PROGRAM
     domain = {False: "HIP_RUNTIME_API_EXT", True: "MARKER_CORE_RANGE_API"}
 
     def api(chosen: Iterable[Call]) -> list[tuple[object, ...]]:
@@ -139,7 +144,7 @@ def write_csv(folder: Path, *, host: str = SECRETS[0]) -> Path:
         inner / f"{PID}_kernel_trace.csv", _KERNEL,
         [
             ("KERNEL_DISPATCH", f"Agent {AGENT}", 1, k.stream, TID, number, 7, k.name, k.correlation, k.start, k.end,
-             LOCAL, 0, VECTOR, MATRIX, 16, GROUP, 1, 1, GRID, 1, 1)
+             LOCAL, 0, VECTOR, MATRIX, 16, GROUP, 1, 1, k.blocks * GROUP, 1, 1)
             for number, k in enumerate(kernels, 1)
         ],
     )  # fmt: skip
@@ -229,9 +234,9 @@ def write_statistics(folder: Path) -> Path:
 # -- rocprofv3 JSON ------------------------------------------------------------------------------------------
 
 
-def sdk_json(*, names_last: bool = False) -> dict[str, Any]:
+def sdk_json(*, names_last: bool = False, of: Ran | None = None) -> dict[str, Any]:
     """The object that rocprofv3 writes as JSON; `names_last` puts what names the records behind them."""
-    calls, works = PROGRAM
+    calls, works = of or PROGRAM
     functions = sorted({call.name for call in calls if not call.marker})
     kernels = sorted({work.name for work in works if not work.direction})
     copies = [
@@ -260,7 +265,7 @@ def sdk_json(*, names_last: bool = False) -> dict[str, Any]:
             dispatch_info={
                 "agent_id": device, "queue_id": {"handle": 5}, "kernel_id": kernels.index(work.name) + 1, "dispatch_id": number,
                 "group_segment_size": LOCAL, "workgroup_size": {"x": GROUP, "y": 1, "z": 1},
-                "grid_size": {"x": GRID, "y": 1, "z": 1},
+                "grid_size": {"x": work.blocks * GROUP, "y": 1, "z": 1},
             },
         )
         for number, work in enumerate((work for work in works if not work.direction), 1)
@@ -305,9 +310,9 @@ def sdk_json(*, names_last: bool = False) -> dict[str, Any]:
     return {"rocprofiler-sdk-tool": [records | names if names_last else names | records]}
 
 
-def write_json(path: Path, *, names_last: bool = False) -> Path:
+def write_json(path: Path, *, names_last: bool = False, of: Ran | None = None) -> Path:
     """The JSON file."""
-    path.write_text(json.dumps(sdk_json(names_last=names_last)))
+    path.write_text(json.dumps(sdk_json(names_last=names_last, of=of)))
     return path
 
 
@@ -345,9 +350,11 @@ class Strings:
         return [(number, text) for text, number in self.numbers.items()]
 
 
-def rocpd_tables(run: str = RUN, *, shift: int = 0, pid: int = PID, node: int = 1) -> dict[str, tuple[str, list[Any]]]:
+def rocpd_tables(
+    run: str = RUN, *, shift: int = 0, pid: int = PID, node: int = 1, of: Ran | None = None
+) -> dict[str, tuple[str, list[Any]]]:
     """Tables of a rocpd database of schema 3; with counters and an allocation."""
-    calls, works = PROGRAM
+    calls, works = of or PROGRAM
     text = Strings()
     events: list[tuple[object, ...]] = []
 
@@ -386,7 +393,7 @@ def rocpd_tables(run: str = RUN, *, shift: int = 0, pid: int = PID, node: int = 
             kernel = kernels.index(work.name) + 1
             mark = event("KERNEL_DISPATCH", work)
             dispatches.append(
-                (number, 1, 1, 1, 2, kernel, number, 1, work.stream, work.start + shift, work.end + shift, LOCAL, GROUP, 1, 1, GRID, 1, 1, mark)
+                (number, 1, 1, 1, 2, kernel, number, 1, work.stream, work.start + shift, work.end + shift, LOCAL, GROUP, 1, 1, work.blocks * GROUP, 1, 1, mark)
             )  # fmt: skip
     counted = [(number, row[-1], 1, 100.0 * number) for number, row in enumerate(dispatches, 1)]
     allocation = event("MEMORY_ALLOCATION", calls[1])
@@ -419,11 +426,11 @@ def rocpd_tables(run: str = RUN, *, shift: int = 0, pid: int = PID, node: int = 
     return {name + run: table for name, table in named.items()}
 
 
-def write_rocpd(path: Path, *, counters: bool = False, runs: Sequence[str] = (RUN,)) -> Path:
+def write_rocpd(path: Path, *, counters: bool = False, runs: Sequence[str] = (RUN,), of: Ran | None = None) -> Path:
     """A rocpd database with views without the identifier, as the tool makes them."""
     tables: dict[str, tuple[str, list[Any]]] = {}
     for number, run in enumerate(runs):
-        tables |= rocpd_tables(run, pid=PID + number, node=1 + number)
+        tables |= rocpd_tables(run, pid=PID + number, node=1 + number, of=of)
     if not counters:
         tables = {name: table for name, table in tables.items() if not name.startswith("rocpd_pmc_event")}
     views = [
