@@ -48,8 +48,13 @@ def inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[t
 def innermost(start: Times, end: Times) -> tuple[Times, Times, IntArray]:
     """The time in which each interval is the innermost of those that are open: starts, ends, index of the interval.
 
-    Intervals ascend by start; of those open at one time, the one that began last is the innermost.
+    Intervals ascend by start; of those open at one time, the one that began last is the innermost, of those that began
+    together the shortest.
     """
+    order = np.arange(len(start), dtype=np.int32)
+    if bool((start[1:] == start[:-1]).any()):
+        order = np.lexsort((-end, start)).astype(np.int32)
+        start, end = start[order], end[order]
     starts: list[int] = []
     ends: list[int] = []
     owners: list[int] = []
@@ -79,4 +84,4 @@ def innermost(start: Times, end: Times) -> tuple[Times, Times, IntArray]:
         since = emit(begin, since)
         open_.append((stop, index))
     emit(max(end.tolist(), default=0), since)
-    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64), np.array(owners, dtype=np.int32)
+    return np.array(starts, dtype=np.int64), np.array(ends, dtype=np.int64), order[np.array(owners, dtype=np.int32)]
