@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.host_calls import HostCall
@@ -46,17 +47,19 @@ class Gaps:
                     rest = intervals.subtract(rest, covering)
             # Whole gaps: what is left of each goes to the same reason.
             start, end = device.idle
-            gap = np.searchsorted(start, rest[0], side="right") - 1
-            length = (end - start)[gap]
-            covered = _covered(device.idle, launching)[gap]
-            short = length <= launch_limit
-            waited = intervals.covered(timeline.waiting, start)[gap]
-            reason = np.select(
-                [covered >= _MOST * length, short & waited, short], [_LAUNCH, _SYNC, _SHORT], default=_HOST
-            )
-            for code, name in ((_LAUNCH, "launch"), (_SYNC, "sync"), (_SHORT, "short"), (_HOST, "host")):
-                mine = reason == code
-                found[name].append((rest[0][mine], rest[1][mine]))
+            length, covered = end - start, _covered(device.idle, launching)
+            waited = intervals.covered(timeline.waiting, start)
+            if rest is not device.idle:
+                gap = np.searchsorted(start, rest[0], side="right") - 1
+                length, covered, waited = length[gap], covered[gap], waited[gap]
+            launch, short = covered >= _MOST * length, length <= launch_limit
+            for name, mine in (
+                ("launch", launch),
+                ("sync", short & waited & ~launch),
+                ("short", short & ~waited & ~launch),
+                ("host", ~(short | launch)),
+            ):
+                found[name].append(_chosen(rest, mine))
         return found
 
     def seconds(self, *reasons: str) -> float:
@@ -168,19 +171,27 @@ class Gaps:
 
 
 _REASONS = ("imbalance", "compilation", "mpi", "allocation", "launch", "sync", "short", "host")
-_LAUNCH, _SYNC, _SHORT, _HOST = range(4)
+
+
+def _chosen(spans: Intervals, mine: NDArray[np.bool_]) -> Intervals:
+    """Some of the intervals."""
+    if mine.all():
+        return spans
+    at = np.flatnonzero(mine)
+    return spans[0].take(at), spans[1].take(at)
 
 
 def _covered(spans: Intervals, by: Intervals) -> Times:
     """Nanoseconds of each of the disjoint `spans` that the disjoint intervals `by` cover."""
     total = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(by[1] - by[0])])
+    ends = np.concatenate([np.full(1, np.iinfo(np.int64).min), by[1]])
 
     def until(times: Times) -> Times:
         at = np.searchsorted(by[0], times, side="right")
-        inside = np.zeros(len(times), dtype=np.int64)
-        some = at > 0
-        begun = at[some] - 1
-        inside[some] = total[begun] + np.minimum(times[some], by[1][begun]) - by[0][begun]
+        beyond = np.maximum(ends.take(at), times)  # the last that has begun may end later
+        beyond -= times
+        inside = total.take(at)
+        inside -= beyond
         return inside
 
     return until(spans[1]) - until(spans[0])

@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.profile import intervals
-from chathpc.profile.intervals import Times
+from chathpc.profile.intervals import Intervals
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.names import scopes_of, shorten
 from chathpc.profile.timeline import IntervalLane
@@ -41,29 +42,34 @@ class KernelTotal:
 
 
 def kernel_totals(
-    lanes: Sequence[IntervalLane], named: Sequence[IntArray], name_of: Callable[[int], str], window: tuple[int, int]
+    lanes: Sequence[IntervalLane], name_of_node: IntArray, name_of: Callable[[int], str], window: tuple[int, int]
 ) -> list[KernelTotal]:
-    """The kernels in some lanes, the one with most time first. `named[i]` numbers the names of the intervals of lane i.
+    """The kernels in some lanes, the one with most time first.
 
-    Instances of one template count as one kernel, under its own name; a kernel with one instance keeps its full name.
+    `name_of_node` numbers the names of the nodes, and at its end that of "no node". Instances of one template count as one
+    kernel, under its own name; a kernel with one instance keeps its full name.
     """
     if not lanes:
         return []
-    node, name = np.concatenate([lane.node for lane in lanes]), np.concatenate(named)
-    start, end = np.concatenate([lane.start for lane in lanes]), np.concatenate([lane.end for lane in lanes])
-    device = np.repeat([lane.device for lane in lanes], [len(lane) for lane in lanes])
-    length = np.maximum(end - start, 0)
-    family, members = _families(name, name_of)
-    count = np.bincount(family, minlength=len(members))
-    total = np.bincount(family, weights=length, minlength=len(members))
+    node = lanes[0].node if len(lanes) == 1 else np.concatenate([lane.node for lane in lanes])
+    node = np.where(node >= 0, node, np.int32(len(name_of_node) - 1)) if int(node.min()) < 0 else node
+    length = np.concatenate([np.maximum(lane.end - lane.start, 0) for lane in lanes])
+    launches = np.bincount(node, minlength=len(name_of_node))
+    spent = np.bincount(node, weights=length, minlength=len(name_of_node))
+    family, members = _families(name_of_node, launches > 0, name_of)
+    real = family >= 0
+    count = np.bincount(family[real], weights=launches[real], minlength=len(members))
+    total = np.bincount(family[real], weights=spent[real], minlength=len(members))
     found: list[KernelTotal] = []
     for index in np.argsort(-total, kind="stable").tolist():
         union, best = float(total[index]) * _NANO, -1
         if len(found) < _UNIONS:
             mine = family == index
-            union = _union(device[mine], start[mine], end[mine], window)
-            if bool((node[mine] >= 0).any()):
-                best = int(np.argmax(np.bincount(np.maximum(node[mine], 0), weights=length[mine])))
+            union = _union(lanes, mine, window)
+            if bool(mine[:-1].any()):
+                weights = np.where(mine, spent, 0.0)
+                weights[0] += weights[-1]  # what has no node
+                best = int(np.argmax(weights[:-1]))
         found.append(
             KernelTotal(
                 name=members[index],
@@ -76,25 +82,30 @@ def kernel_totals(
     return found
 
 
-def _families(name: IntArray, name_of: Callable[[int], str]) -> tuple[IntArray, list[str]]:
-    """Number of the kernel that each name belongs to, and the kernels' names."""
-    used = np.flatnonzero(np.bincount(name))
+def _families(
+    name_of_node: IntArray, used: NDArray[np.bool_], name_of: Callable[[int], str]
+) -> tuple[IntArray, list[str]]:
+    """Number of the kernel that each node belongs to (−1: not used), and the kernels' names."""
     families: dict[str, list[int]] = {}
-    for index in used.tolist():
+    for index in np.flatnonzero(np.bincount(name_of_node[used])).tolist():
         families.setdefault(_without_arguments(name_of(index)), []).append(index)
-    group = np.zeros(int(used[-1]) + 1, dtype=np.int32)
+    group = np.full(int(name_of_node.max()) + 1, -1, dtype=np.int32)
     members = []
     for number, (base, indices) in enumerate(families.items()):
         group[indices] = number
         members.append(base if len(indices) > 1 else name_of(indices[0]))
-    return group[name], members
+    return np.where(used, group[name_of_node], np.int32(-1)), members
 
 
-def _union(device: IntArray, start: Times, end: Times, window: tuple[int, int]) -> float:
-    """Seconds that intervals cover inside the window, added up over devices."""
+def _union(lanes: Sequence[IntervalLane], mine: NDArray[np.bool_], window: tuple[int, int]) -> float:
+    """Seconds that intervals at some nodes (the last: none) cover inside the window, added up over devices."""
+    sets: dict[int, list[Intervals]] = {}
+    for lane in lanes:
+        at = np.flatnonzero(mine.take(lane.node))  # −1 is the last
+        sets.setdefault(lane.device, []).append((lane.start.take(at), lane.end.take(at)))
     return sum(
-        intervals.length(intervals.clip(intervals.union(start[device == each], end[device == each]), *window)) * _NANO
-        for each in np.flatnonzero(np.bincount(device)).tolist()
+        intervals.length(intervals.clip(intervals.union_of(*parts), *window)) * _NANO
+        for _, parts in sorted(sets.items())
     )
 
 

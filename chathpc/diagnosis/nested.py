@@ -6,12 +6,14 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.profile.intervals import Intervals, Times
+from chathpc.profile.intervals import Intervals, Times, numbers
 from chathpc.profile.timeline import IntervalLane, LaneKind
 from chathpc.profile.tree import IntArray
 
 #: Intervals of ranges looked at one by one to find the innermost.
 _MOST_RANGES = 200_000
+#: Parts of a stretch are looked up among intervals if there are as many of these for each, else the other way round.
+_FEW = 20
 
 
 def longest(spans: Intervals, most: int = 100_000) -> Intervals:
@@ -22,17 +24,18 @@ def longest(spans: Intervals, most: int = 100_000) -> Intervals:
     return spans[0][chosen], spans[1][chosen]
 
 
-def inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[tuple[int, Times, Times, int]]:
-    """Intervals of a lane that reach into the stretch, by number of their name: starts, ends, a node."""
+def inside(lane: IntervalLane, stretch: Intervals, name_of_node: IntArray) -> Iterable[tuple[int, Times, Times, int]]:
+    """Intervals of a lane that reach into the stretch, by number of their name: starts, ends, a node.
+
+    `name_of_node` numbers the names of the nodes, and at its end that of "no node".
+    """
     if not len(lane) or not len(stretch[0]):
         return
-    first = np.searchsorted(stretch[1], lane.start, side="right")
-    touching = first < len(stretch[0])
-    touching &= stretch[0][np.minimum(first, len(stretch[0]) - 1)] < lane.end
-    at = np.flatnonzero(touching)
+    at = _touching(lane.start, lane.end, stretch)
     if not len(at):
         return
-    start, end, node, label = lane.start[at], lane.end[at], lane.node[at], name[at]
+    start, end, node = lane.start.take(at), lane.end.take(at), lane.node.take(at)
+    label = name_of_node.take(node)
     if lane.kind == LaneKind.RANGE:
         if len(at) > _MOST_RANGES:
             longest = np.sort(np.argsort(start - end, kind="stable")[:_MOST_RANGES])
@@ -43,6 +46,25 @@ def inside(lane: IntervalLane, stretch: Intervals, name: IntArray) -> Iterable[t
         mine = label == index
         length = end[mine] - start[mine]
         yield index, start[mine], end[mine], int(node[mine][int(np.argmax(length))])
+
+
+def _touching(start: Times, end: Times, stretch: Intervals) -> Times:
+    """Which of some intervals, ascending by start, reach into the stretch."""
+    at = None
+    if len(stretch[0]) * _FEW <= len(start):
+        # What begins before a part of the stretch ends, from the first on that reaches it.
+        reach = end if bool((end[1:] >= end[:-1]).all()) else np.maximum.accumulate(end)
+        low = np.searchsorted(reach, stretch[0], side="right")
+        high = np.searchsorted(start, stretch[1], side="left")
+        chosen = numbers(low, high)
+        if len(chosen) * 2 <= len(start):
+            at = chosen
+            start, end = start.take(at), end.take(at)
+    first = np.searchsorted(stretch[1], start, side="right")
+    touching = first < len(stretch[0])
+    touching &= stretch[0].take(first, mode="clip") < end
+    found = np.flatnonzero(touching)
+    return found if at is None else at.take(found)
 
 
 def innermost(start: Times, end: Times) -> tuple[Times, Times, IntArray]:

@@ -11,6 +11,7 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.host_calls import HostCall, classes, is_blocking_copy, is_compilation, plain
@@ -209,17 +210,25 @@ class TimelineFacts:
 
     def _kernels_of(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
         lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
-        named = [self._names_of(lane.node) for lane in lanes]
-        found = kernel_totals(lanes, named, self._name, (self.begin, self.end))
+        found = kernel_totals(lanes, self._name_of_node, self._name, (self.begin, self.end))
         return [replace(each, seconds=min(each.seconds, self.device_seconds)) for each in found]
 
-    def _names_of(self, node: IntArray) -> IntArray:
-        """Number of the name of each node; the number after the last stands for "no name"."""
+    @cached_property
+    def _name_of_node(self) -> IntArray:
+        """Number of the name of each node, and at the end that of "no node"; the number after the last stands for "no name"."""
         names = len(self.profile.tree.names)
-        if not len(self.profile.tree):
-            return np.full(len(node), names, dtype=np.int32)
-        found = np.where(node >= 0, self.profile.tree.name[np.maximum(node, 0)], np.int32(-1))
+        found = np.append(self.profile.tree.name, np.int32(-1))
         return np.where(found >= 0, found, names).astype(np.int32)
+
+    def _with_names(self, chosen: NDArray[np.bool_], *kinds: LaneKind) -> Intervals:
+        """When any lane of some kinds was in something with one of the `chosen` names (True by number of the name)."""
+        table = chosen[self._name_of_node]
+        found: list[Intervals] = []
+        if table.any():
+            for lane in self.timeline.of(*kinds):
+                at = np.flatnonzero(table.take(lane.node))  # −1 is the last
+                found.append((lane.start.take(at), lane.end.take(at)))
+        return intervals.union_of(*found)
 
     def _name(self, index: int) -> str:
         names = self.profile.tree.names
@@ -235,12 +244,14 @@ class TimelineFacts:
     def _calls_by_class(self) -> dict[HostCall, Intervals]:
         """For each reason the calls of all threads; threads may be in one at once."""
         found: dict[HostCall, list[Intervals]] = {each: [] for each in HostCall}
+        of_node = self._class_of_name[self._name_of_node]
+        there = [each for each in np.unique(of_node).tolist() if each != HostCall.OTHER]
         for lane in self.timeline.of(LaneKind.API, LaneKind.MPI):
-            kind = self._class_of_name[self._names_of(lane.node)]
-            for each in np.flatnonzero(np.bincount(kind, minlength=len(HostCall))).tolist():
-                if each != HostCall.OTHER:
-                    mine = kind == each
-                    found[HostCall(each)].append((lane.start[mine], lane.end[mine]))
+            kind = of_node.take(lane.node)  # −1 is the last
+            for each in there:
+                at = np.flatnonzero(kind == each)
+                if len(at):
+                    found[HostCall(each)].append((lane.start.take(at), lane.end.take(at)))
         return {each: (_joined([a for a, _ in sets]), _joined([b for _, b in sets])) for each, sets in found.items()}
 
     @cached_property
@@ -258,11 +269,7 @@ class TimelineFacts:
     def compiling(self) -> Intervals:
         """When the host compiled or loaded code, by its calls and by the names of ranges."""
         table = np.array([*map(is_compilation, self.profile.tree.names), False])
-        found: list[Intervals] = []
-        for lane in self.timeline.of(LaneKind.API, LaneKind.RANGE):
-            mine = table[self._names_of(lane.node)]
-            found.append((lane.start[mine], lane.end[mine]))
-        return intervals.union_of(*found)
+        return self._with_names(table, LaneKind.API, LaneKind.RANGE)
 
     @cached_property
     def waiting(self) -> Intervals:
@@ -270,11 +277,7 @@ class TimelineFacts:
         names = self.profile.tree.names
         blocking = np.array([*map(is_blocking_copy, names), False])
         table = (self._class_of_name == HostCall.WAIT) | blocking
-        found: list[Intervals] = []
-        for lane in self.timeline.of(LaneKind.API):
-            mine = table[self._names_of(lane.node)]
-            found.append((lane.start[mine], lane.end[mine]))
-        return intervals.union_of(*found)
+        return self._with_names(table, LaneKind.API)
 
     @cached_property
     def mpi(self) -> Intervals:
@@ -296,7 +299,7 @@ class TimelineFacts:
         nodes: dict[tuple[int, LaneKind], int] = {}
         calls: dict[tuple[int, LaneKind], int] = {}
         for lane in self.timeline.of(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
-            for index, start, end, node in inside(lane, stretch, self._names_of(lane.node)):
+            for index, start, end, node in inside(lane, stretch, self._name_of_node):
                 key = index, lane.kind
                 found.setdefault(key, []).append((start, end))
                 nodes.setdefault(key, node)
@@ -366,6 +369,8 @@ _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 
 
 def _joined(parts: list[Times]) -> Times:
+    if len(parts) == 1:
+        return parts[0]
     return np.concatenate(parts) if parts else np.empty(0, dtype=np.int64)
 
 
