@@ -31,7 +31,7 @@ class HostCall(IntEnum):
 #: The version that CUPTI appends to names of calls: `cudaMalloc_v3020`, `cuMemAlloc_v2`.
 _VERSION = re.compile(r"(_v\d+|_ptsz|_ptds|_spt)+$")
 _COMPILATION = re.compile(
-    r"(?i:nvrtc|hiprtc|nvjitlink|nvvm|comgr)|^(cu|hip)(Module|Library)Load|^cudaLibraryLoad|^culink|^(hip)?cuLink"
+    r"(?i:nvrtc|hiprtc|nvjitlink|nvvm|comgr|ptxas)|^(cu|hip)(Module|Library)Load|^cudaLibraryLoad|^culink|^(hip)?cuLink"
     r"|(?i:compil(e|er|ing|ation)(?!d))|BuildProgram|(?i:autotun)",
 )
 _ALLOCATION = re.compile(
@@ -45,6 +45,8 @@ _SETUP = re.compile(
 _WAIT = re.compile(
     r"(cuda|hip|cu)(Device|Stream|Event|Thread|Ctx)Synchronize|hsa_(amd_)?signal_wait|clFinish|clWaitFor|ze\w*Synchronize"
 )
+#: The name of the range in which PyTorch waits for the next batch.
+_LOADER = re.compile(r"(enumerate\(DataLoader\))#\w+\.__next__")
 #: Copies that return before they are done, and memsets, which do so too.
 _ASYNCHRONOUS = re.compile(r"Async|Prefetch|[Mm]emset")
 _IDLE = (Activity.BLOCKED, Activity.SLEEP, Activity.JOIN, Activity.LOCK)
@@ -58,8 +60,11 @@ _BY_ACTIVITY = {
 
 
 def plain(name: str) -> str:
-    """The call's name as its manual writes it: `cudaLaunchKernel_v7000` → `cudaLaunchKernel`."""
-    return _VERSION.sub("", name.strip())
+    """The call's name as its manual writes it: `cudaLaunchKernel_v7000` → `cudaLaunchKernel`.
+
+    Of PyTorch's range in which it waits for the next batch what the user wrote: `enumerate(DataLoader)`.
+    """
+    return _LOADER.sub(r"\1", _VERSION.sub("", name.strip()))
 
 
 def host_call(name: str) -> HostCall:

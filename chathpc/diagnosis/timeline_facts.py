@@ -37,6 +37,7 @@ def seconds(spans: Intervals) -> float:
 class Lack(Enum):
     """Why a timeline allows no conclusion."""
 
+    KERNELS = "kernels"  #: copies were recorded, and it is not known whether kernels ran
     WORK = "work"  #: devices hardly worked
     TIME = "time"  #: too short for a share
     RECORD = "record"  #: most of the devices' work was not recorded
@@ -352,9 +353,24 @@ class TimelineFacts:
         long = waited[1] - waited[0] >= _MISSING
         return seconds((waited[0][long], waited[1][long]))
 
+    @property
+    def launches(self) -> int:
+        """Number of calls that launch kernels, wherever they begin."""
+        return len(self._calls_by_class[HostCall.LAUNCH][0])
+
+    @property
+    def kernels_unknown(self) -> bool:
+        """True if no kernel was recorded although there may have been some: calls launch them, or calls were not recorded."""
+        recorded = self.timeline.of(*COMPUTING, LaneKind.COLLECTIVE)
+        if any(len(lane) for lane in recorded):
+            return False
+        return self.launches > 0 or not any(len(lane) for lane in self.timeline.of(LaneKind.API))
+
     @cached_property
     def lack(self) -> Lack | None:
         """Why the timeline allows no conclusion; None if it does."""
+        if self.kernels_unknown:
+            return Lack.KERNELS
         limit = common()
         if self.busy < limit["min_busy_seconds"].value:
             return Lack.WORK

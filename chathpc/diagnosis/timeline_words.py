@@ -14,7 +14,7 @@ from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key
-from chathpc.profile.timeline import LaneKind
+from chathpc.profile.timeline import COPY_LANES, LaneKind
 from chathpc.profile.tree import NodeKind
 
 #: Seconds of waiting below which it is not worth a line.
@@ -117,6 +117,8 @@ def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
 
 def too_little(timeline: TimelineFacts, lack: Lack) -> str:
     """Why the timeline allows no conclusion, as a sentence."""
+    if lack == Lack.KERNELS:
+        return _copies_alone(timeline)
     launches = sum(kernel.launches for kernel in timeline.kernels())
     ran = f", {counted(launches, 'kernel')} among them" if launches else ""
     told = f"({counted(timeline.operations, 'operation')}{ran})"
@@ -129,6 +131,19 @@ def too_little(timeline: TimelineFacts, lack: Lack) -> str:
     return (
         f"For {numbers.percent(missing)} of {window_words(timeline)} the host waits for the device although nothing was recorded "
         "there: most of the device's work is missing in the trace (graphs, or a part cut out), so its idle time means nothing."
+    )
+
+
+def _copies_alone(timeline: TimelineFacts) -> str:
+    """That copies were recorded and kernels were not."""
+    count, volume = timeline.amount(*COPY_LANES)
+    moved = f"{counted(count, 'copy')} of {numbers.size(volume)} in all" if volume else counted(count, "copy")
+    found = moved if count else counted(timeline.operations, "memory set")
+    launched = f", although the host launches {numbers.count(timeline.launches)}" if timeline.launches else ""
+    command = "rocprofv3 --sys-trace -- ./app" if is_amd(timeline) else "nsys profile --trace=cuda,nvtx,osrt ./app"
+    return (
+        f"The trace holds {found} ({numbers.seconds(timeline.busy)}) but no kernel{launched}: when the device computed is not known, "
+        f"so neither its idle time nor what the copies cost can be told. Record kernels as well: {command}"
     )
 
 
