@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,7 +25,9 @@ def recognises(glance: Glance) -> bool:
 
 def needs() -> str:
     """The package that reads OTF2, where it is absent."""
-    return "" if find_spec("otf2") is not None else "pip install 'chathpc[otf2]'"
+    from chathpc.adapters import native
+
+    return "" if native.installed("otf2") else "pip install 'chathpc[otf2]'"
 
 
 def read(path: Path) -> Profile:

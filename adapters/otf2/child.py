@@ -1,7 +1,6 @@
-"""Run as a process of its own: read a trace with the package otf2 and write what it adds up to as JSON.
+"""Run as a process of its own (see chathpc.adapters.native): read a trace with the package otf2 and write its sums as JSON.
 
-The OTF2 library is native code, and a damaged trace may crash it: here it takes only this process with it. Limits on memory
-and processor time are set before the library is loaded.
+The OTF2 library is native code, and a damaged trace may crash it: here it takes only this process with it.
 
     {"resolution": ticks a second, "locations": [[rank, thread, kind], …], "nodes": [[parent, name, file, line, paradigm], …],
      "cells": [[node, location, ticks, visits], …], "messages": [[node, location, sent, received, count], …],
@@ -11,12 +10,10 @@ and processor time are set before the library is loaded.
 from __future__ import annotations
 
 import json
-import resource
+import os
 import sys
 from typing import Any
 
-#: Bytes of address space; the reader keeps the definitions and one buffer for each location.
-MEMORY = 8 << 30
 #: Call paths; beyond this the trace is no profile of functions.
 MOST_NODES = 2_000_000
 
@@ -56,17 +53,17 @@ class Sums:
 
 
 def main() -> None:
-    """Read the trace named on the command line; JSON on standard output, exit status 3 and a line if it cannot be read."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    seconds = int(sys.argv[2])
-    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    """Answer one request: one JSON value on standard output, `{"error": "…"}` if the trace cannot be read."""
+    request = json.loads(sys.stdin.buffer.read())
+    out = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what native code prints is no answer
+    sys.path[:] = request["import_path"]
     try:
-        answer = summed(sys.argv[1])
-    except Exception as error:  # noqa: BLE001  whatever the package raises is told to the parent as one line
-        sys.stderr.write(f"{type(error).__name__}: {error}\n")
-        sys.exit(3)
-    json.dump(answer, sys.stdout)
+        answer = summed(request["path"])
+    except Exception as error:  # noqa: BLE001  whatever the package raises is the answer
+        answer = {"error": f"{type(error).__name__}: {error}"[:300]}
+    out.write(json.dumps(answer) + "\n")
+    out.flush()
 
 
 def summed(path: str) -> dict[str, Any]:

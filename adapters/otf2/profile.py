@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from chathpc.adapters import native
 from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.otf2 import ANCHOR, needs
 from chathpc.errors import AdapterError
@@ -24,6 +22,8 @@ from chathpc.profile.tree import NodeKind
 
 #: Processor seconds that a trace may take to read: a constant, and some for each megabyte of events (three million a minute).
 _SECONDS, _SECONDS_PER_MEGABYTE = 60, 10
+#: Bytes of address space (the reader keeps the definitions and one buffer for each location), and of the answer.
+_MEMORY, _ANSWER = 8 << 30, 1 << 30
 
 _TIME = Metric("cpu.time", Unit.SECONDS, "time of threads in regions", "Enter/Leave", "ticks", clock=Clock.WALL)
 _DEVICE = Metric(
@@ -89,22 +89,17 @@ def _answer(anchor: Path) -> Mapping[str, Any]:
         beside = sum(one.stat().st_size for one in anchor.parent.rglob("*.evt"))
     except OSError as error:
         raise AdapterError(error.strerror or "cannot be read", path=anchor, hint="Check its permissions.") from None
-    seconds = _SECONDS + _SECONDS_PER_MEGABYTE * (beside >> 20)
-    # -P: a file otf2.py in the present folder is not taken for the package.
-    command = [sys.executable, "-P", "-m", "chathpc.adapters.otf2.child", str(anchor.resolve()), str(seconds)]
-    try:
-        done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=10 * seconds, check=False)
-    except subprocess.TimeoutExpired:
+    limits = native.Limits(_MEMORY, _ANSWER, _SECONDS + _SECONDS_PER_MEGABYTE * (beside >> 20))
+    request = {"path": str(anchor.resolve())}
+    with native.run(Path(__file__).with_name("child.py"), request, limits, anchor) as child:
+        answer = next(child.answers(), None)
+        ended = child.ended
+    if answer is None:
+        raise AdapterError(f"the OTF2 library {ended} on the trace: it is damaged", path=anchor, hint=DAMAGED)
+    if "error" in answer:
         raise AdapterError(
-            f"takes more than {10 * seconds:,} s to read", path=anchor, hint="Record a shorter run."
-        ) from None
-    except (OSError, ValueError) as error:
-        raise AdapterError(f"cannot be read: {clean(str(error))}", path=anchor, hint="Check its permissions.") from None
-    if done.returncode != 0:
-        words = clean(done.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1])[:200]
-        how = words if done.returncode == 3 and words else "its reader ended without an answer"
-        raise AdapterError(f"the OTF2 library cannot read the trace: {how}", path=anchor, hint=DAMAGED)
-    answer: Mapping[str, Any] = json.loads(done.stdout)
+            f"the OTF2 library cannot read the trace: {clean(answer['error'])}", path=anchor, hint=DAMAGED
+        )
     return answer
 
 

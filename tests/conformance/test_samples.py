@@ -14,7 +14,7 @@ pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="the public samples ar
 PACKAGES = {".ncu-rep": "ncu_report", ".darshan": "darshan", "-otf2": "otf2"}
 
 
-@pytest.mark.parametrize("sample", samples(), ids=lambda sample: sample.file)
+@pytest.mark.parametrize("sample", list(samples()), ids=lambda sample: sample.file)
 def test_a_sample_is_explained_as_a_careful_reader_would(sample: Sample) -> None:
     package = next((name for ending, name in PACKAGES.items() if sample.file.endswith(ending)), None)
     if package is not None and find_spec(package) is None:
