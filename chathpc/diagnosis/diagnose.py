@@ -29,6 +29,10 @@ from chathpc.profile.profile import Profile
 #: What explains a finding has at most this part of its weight.
 _BEHIND = 0.9
 NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
+CALLS_ALONE = (
+    "Only calls and ranges of the host are told, not when devices or the program's own functions worked: a long call may just wait "
+    "for the device, so nothing can be said about what costs time."
+)
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
 MOST_FINDINGS = 8
 
@@ -78,6 +82,8 @@ def _insufficient(facts: Facts) -> str:
         return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
     if profile.time is None or not facts.total:
         return NO_TIME
+    if facts.samples == inf:
+        return CALLS_ALONE
     how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
     counted = numbers.count(round(facts.samples))
     return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."

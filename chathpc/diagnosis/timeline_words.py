@@ -141,6 +141,8 @@ def _copies_alone(timeline: TimelineFacts) -> str:
     found = moved if count else counted(timeline.operations, "memory set")
     launched = f", although the host launches {numbers.count(timeline.launches)}" if timeline.launches else ""
     command = "rocprofv3 --sys-trace -- ./app" if is_amd(timeline) else "nsys profile --trace=cuda,nvtx,osrt ./app"
+    if timeline.profile.format.startswith("PyTorch"):
+        command = "torch.profiler.profile(activities=[ProfilerActivity.CPU, ProfilerActivity.CUDA])"
     return (
         f"The trace holds {found} ({numbers.seconds(timeline.busy)}) but no kernel{launched}: when the device computed is not known, "
         f"so neither its idle time nor what the copies cost can be told. Record kernels as well: {command}"
