@@ -27,7 +27,8 @@ def read(path: Path) -> Profile:
     tables = [table for file in _files(path) for table in tables_of(read_text(file), file)]
     if not tables:
         raise AdapterError("holds no report of nsys stats", path=path, hint="Write it with: nsys stats --format csv.")
-    if any(table.report is Report.GPU_TRACE for table in tables):
+    reports = {table.report for table in tables}
+    if Report.GPU_TRACE in reports or reports == {Report.CALL_TRACE}:
         return read_traces(path, tables)
     rows = list(_rows(tables))
     tree, metrics, values = build(rows)

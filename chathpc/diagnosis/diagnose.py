@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import inf
+from math import inf, isinf
 
 from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
@@ -80,7 +80,9 @@ def _insufficient(facts: Facts) -> str:
         return too_little_io(facts)
     if is_traced(profile):
         return "Nothing ran on a GPU while this was recorded, so nothing can be said about what costs time there."
-    if profile.time is None or not facts.total:
+    if (
+        profile.time is None or not facts.total or isinf(facts.samples)
+    ):  # measured, but only of calls of a GPU's runtime
         return NO_TIME
     if facts.samples == inf:
         return CALLS_ALONE

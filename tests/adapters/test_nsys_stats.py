@@ -111,9 +111,20 @@ def test_a_trace_gives_a_timeline_and_launches(tmp_path: Path) -> None:
         "[unattributed]", "  [CUDA memset]",
     ]  # fmt: skip
     assert "2 rows are damaged and left out." in profile.caveats
+    calls = load(tmp_path / "c.csv", written.CALL_TRACE)
+    assert calls.total("host.time") == pytest.approx(150e-9)
+    assert calls.timeline is not None
     alone = load(tmp_path / "g.csv", written.GPU_TRACE)
     assert "calls of the host" in alone.not_collected
     assert alone.timeline is not None
+
+
+@pytest.mark.parametrize(
+    "text", [written.CALLS, written.SYSTEM_CALLS, written.RANGES, written.SIZES, written.OPERATIONS, written.CALL_TRACE]
+)
+def test_a_report_that_says_little_is_explained_as_such(tmp_path: Path, text: str) -> None:
+    report = chathpc.explain(load(tmp_path / "r.csv", text), llm="none")
+    assert report.verdict in ("insufficient-data", "healthy")
 
 
 def test_other_tables_are_no_reports(tmp_path: Path) -> None:
