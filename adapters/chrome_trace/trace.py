@@ -21,7 +21,7 @@ GPU_ACTIVITY = "torch.profiler.profile(activities=[ProfilerActivity.CPU, Profile
 def read(path: Path) -> Profile:
     """Read a trace, plain or compressed, of the PyTorch profiler or of anything else.
 
-    Memory: the text of the trace and about 100 bytes for each event; a trace of 300 MB takes about 1 GB and 15 s. AdapterError
+    Memory: two and a half times the unpacked size; measured: 162 MB with 860,000 events in 412 MiB and 10 s. AdapterError
     for what is no trace or damaged.
     """
     scanner = Scanner(read_text(path), path)
