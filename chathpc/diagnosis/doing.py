@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gaps import Stretch
 from chathpc.diagnosis.host_calls import is_waiting
 from chathpc.diagnosis.nested import longest
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.timeline_facts import HostPart, TimelineFacts, seconds
+from chathpc.diagnosis.timeline_facts import HostPart, seconds
 from chathpc.diagnosis.timeline_words import item, site
 from chathpc.profile import intervals, numbers
-from chathpc.profile.intervals import Intervals
 from chathpc.profile.timeline import LaneKind
 
 #: More than this part of something is most of it.
@@ -30,14 +31,41 @@ class Doing:
     name: str | None
     evidence: Evidence | None
     against: tuple[str, ...]
+    idle: bool = False  #: the host does nothing itself, but waits for something else than the device
 
 
-def parts_in(timeline: TimelineFacts, spans: Intervals, *kinds: LaneKind) -> list[HostPart]:
-    """What the host did in a stretch, what is worth naming."""
-    whole = seconds(spans)
-    parts = timeline.host_in(spans, *(kinds or _HOST_LANES), most=50)
-    named = (part for part in parts if part.kind != LaneKind.OS or not is_waiting(part.name))
-    return [part for part in named if whole and part.seconds >= NAMED * whole]
+def parts_in(stretches: Sequence[Stretch], *kinds: LaneKind) -> list[HostPart]:
+    """What the host did in some stretches, what is worth naming; each process is asked for the gaps of its own devices."""
+    whole = _length(stretches)
+    found: dict[tuple[str, LaneKind], HostPart] = {}
+    for timeline, spans in stretches:
+        for part in timeline.host_in(spans, *(kinds or _HOST_LANES), most=50):
+            key = part.name, part.kind
+            known = found.get(key)
+            if known is not None:
+                part = replace(known, seconds=known.seconds + part.seconds, calls=known.calls + part.calls)
+            found[key] = part
+    named = (part for part in found.values() if part.kind != LaneKind.OS or not is_waiting(part.name))
+    chosen = [part for part in named if whole and part.seconds >= NAMED * whole]
+    return sorted(chosen, key=lambda part: (-part.seconds, part.name))
+
+
+def _length(stretches: Sequence[Stretch]) -> float:
+    return sum(seconds(spans) for _, spans in stretches)
+
+
+def _waits_in(stretches: Sequence[Stretch]) -> HostPart | None:
+    """The call of the operating system in which the threads that drive devices wait for most of the time."""
+    whole = _length(stretches)
+    found: dict[str, HostPart] = {}
+    for timeline, spans in stretches:
+        mine = [lane for lane in timeline.timeline.of(LaneKind.OS) if lane.location in timeline.driving]
+        own = replace(timeline, timeline=replace(timeline.timeline, intervals=tuple(mine)))
+        for part in own.host_in(spans, LaneKind.OS, most=50):
+            known = found.get(part.name)
+            found[part.name] = part if known is None else replace(known, seconds=known.seconds + part.seconds)
+    most = max(found.values(), key=lambda part: part.seconds, default=None)
+    return most if most is not None and most.seconds >= MOST * whole else None
 
 
 def _in_words(parts: list[HostPart], whole: float) -> str:
@@ -48,15 +76,20 @@ def _in_words(parts: list[HostPart], whole: float) -> str:
     )
 
 
-def doing_in(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> Doing:
+def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
     """What the host did while devices were idle: calls and ranges, else calls of the operating system, else its samples."""
-    gaps, spans = "these gaps", longest(every := spans)
-    if len(spans[0]) < len(every[0]):
-        gaps = f"the {numbers.count(len(spans[0]))} longest of these gaps"
-    whole = seconds(spans)
-    parts = parts_in(timeline, spans) or parts_in(timeline, spans, LaneKind.OS)
+    gaps, every = "these gaps", stretches
+    stretches = [(timeline, longest(spans)) for timeline, spans in every]
+    number = sum(len(spans[0]) for _, spans in stretches)
+    if number < sum(len(spans[0]) for _, spans in every):
+        gaps = f"the {numbers.count(number)} longest of these gaps"
+    whole, timeline = _length(stretches), facts.traced
+    parts = parts_in(stretches) or parts_in(stretches, LaneKind.OS)
     if not parts:
-        return _sampled(facts)
+        waits = _waits_in(stretches)
+        if waits is None:
+            return _sampled(facts)
+        parts = [waits]
     # A call that fills most of the gaps says more than the range around it.
     calls = [part for part in parts if part.kind != LaneKind.RANGE and part.seconds >= MOST * whole]
     parts = calls[:1] + [part for part in parts if part not in calls[:1]]
@@ -71,14 +104,15 @@ def doing_in(facts: Facts, timeline: TimelineFacts, spans: Intervals) -> Doing:
         how="union of the innermost ranges and calls inside the gaps, by name",
         where=where,
     )
-    waited = seconds(intervals.intersect(timeline.waiting, spans))
+    waited = sum(seconds(intervals.intersect(side.waiting, spans)) for side, spans in stretches)
     against: tuple[str, ...] = ()
     if waited >= MOST * whole:
         against = (
             f"In {numbers.percent(min(waited / whole, 1.0))} of the gaps the host waits for the device although nothing runs there: "
             "operations may be missing in the trace.",
         )
-    return Doing(where, first.short, evidence, against)
+    itself = first.kind == LaneKind.OS and is_waiting(first.name)
+    return Doing(where, first.short, evidence, against, idle=itself)
 
 
 def _sampled(facts: Facts) -> Doing:

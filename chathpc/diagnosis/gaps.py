@@ -15,6 +15,8 @@ from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 
+#: Some time, seen with the threads of the processes that drive the devices that are idle in it.
+Stretch = tuple[TimelineFacts, Intervals]
 #: A gap belongs to what covers at least this part of it.
 _MOST = 0.5
 
@@ -31,32 +33,34 @@ class Gaps:
         timeline = self.timeline
         launch_limit = cause("gpu-launch-bound").threshold("max_gap_seconds") * 1e9
         found: dict[str, list[Intervals]] = {name: [] for name in _REASONS}
-        compiling, mpi = timeline.compiling, timeline.mpi
-        allocating, launching = timeline.calls(HostCall.ALLOCATION), timeline.calls(HostCall.LAUNCH)
         for device in timeline.devices:
-            rest = device.idle
+            rest, host = device.idle, timeline.side(device)
             others = timeline.beside(device) if self.unbalanced else NO_INTERVALS
             for name, covering in (
                 ("imbalance", others),
-                ("compilation", compiling),
-                ("mpi", mpi),
-                ("allocation", allocating),
+                ("compilation", host.compiling),
+                ("mpi", host.mpi),
+                ("allocation", host.calls(HostCall.ALLOCATION)),
             ):
                 found[name].append(intervals.intersect(rest, covering))
                 if len(found[name][-1][0]):
                     rest = intervals.subtract(rest, covering)
             # Whole gaps: what is left of each goes to the same reason.
             start, end = device.idle
-            length, covered = end - start, _covered(device.idle, launching)
-            waited = intervals.covered(timeline.waiting, start)
+            length, covered = end - start, _covered(device.idle, host.calls(HostCall.LAUNCH))
+            waited, queued = _waits(device.idle, host.waiting)
             if rest is not device.idle:
                 gap = np.searchsorted(start, rest[0], side="right") - 1
-                length, covered, waited = length[gap], covered[gap], waited[gap]
-            launch, short = covered >= _MOST * length, length <= launch_limit
+                length, covered, waited, queued = length[gap], covered[gap], waited[gap], queued[gap]
+            short = length <= launch_limit
+            sync = short & waited
+            launch = (covered >= _MOST * length) & ~sync
+            queued &= short & ~launch
             for name, mine in (
+                ("sync", sync),
                 ("launch", launch),
-                ("sync", short & waited & ~launch),
-                ("short", short & ~waited & ~launch),
+                ("queued", queued),
+                ("short", short & ~(sync | launch | queued)),
                 ("host", ~(short | launch)),
             ):
                 found[name].append(_chosen(rest, mine))
@@ -98,7 +102,8 @@ class Gaps:
             for device, spans in zip(self.timeline.devices, self.by_reason[reason], strict=True):
                 at = np.minimum(np.searchsorted(device.idle[0], spans[0]), max(len(device.idle[0]) - 1, 0))
                 begins = device.idle[0][at] == spans[0] if len(device.idle[0]) else np.zeros(0, dtype=bool)
-                count += int(intervals.covered(self.timeline.waiting, spans[0][begins]).sum())
+                waiting = self.timeline.side(device).waiting
+                count += int(intervals.covered(waiting, spans[0][begins]).sum())
         return count
 
     @cached_property
@@ -121,8 +126,12 @@ class Gaps:
     @cached_property
     def launch_reasons(self) -> tuple[str, ...]:
         """Reasons that count as launching: launch calls, and short gaps where kernels are too short to hide a launch."""
-        tiny = 0 < self.mean_kernel < cause("gpu-launch-bound").threshold("max_kernel_seconds")
-        return ("launch", "short") if tiny else ("launch",)
+        return ("launch", "queued", "short") if self.tiny else ("launch",)
+
+    @cached_property
+    def tiny(self) -> bool:
+        """True if kernels are too short to hide a launch."""
+        return 0 < self.mean_kernel < cause("gpu-launch-bound").threshold("max_kernel_seconds")
 
     @cached_property
     def claimed(self) -> frozenset[str]:
@@ -146,8 +155,19 @@ class Gaps:
 
     @cached_property
     def unclaimed(self) -> tuple[str, ...]:
-        """Reasons that are left to the host."""
-        return tuple(reason for reason in _REASONS if reason not in self.claimed)
+        """Reasons that are left to the host; what passes between tiny kernels that were all issued before is not its doing."""
+        others = self.claimed | {"queued"} if self.tiny else self.claimed
+        return tuple(reason for reason in _REASONS if reason not in others)
+
+    def stretches(self, *reasons: str) -> list[Stretch]:
+        """When devices are idle for some reasons, by the processes that drive them."""
+        if all(self.timeline.side(device) is self.timeline for device in self.timeline.devices):
+            return [(self.timeline, self.spans(*reasons))]
+        sides: dict[int, tuple[TimelineFacts, list[Intervals]]] = {}
+        for number, device in enumerate(self.timeline.devices):
+            side = self.timeline.side(device)
+            sides.setdefault(id(side), (side, []))[1].extend(self.by_reason[reason][number] for reason in reasons)
+        return [(side, intervals.union_of(*sets)) for side, sets in sides.values()]
 
     @cached_property
     def host_share(self) -> float:
@@ -170,7 +190,22 @@ class Gaps:
         return min((before + self.seconds(*self.unclaimed) / len(timeline.devices)) / whole, 1.0)
 
 
-_REASONS = ("imbalance", "compilation", "mpi", "allocation", "launch", "sync", "short", "host")
+_REASONS = ("imbalance", "compilation", "mpi", "allocation", "launch", "sync", "queued", "short", "host")
+
+
+def _waits(gaps: Intervals, waiting: Intervals) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each gap: whether it begins while the host waits and ends after that; whether the host waits through all of it.
+
+    After the first kind the host had to issue what follows. What follows the second was issued before: the time is the
+    device's own, between operations of a graph or of streams that depend on each other.
+    """
+    if not len(waiting[0]):
+        nowhere = np.zeros(len(gaps[0]), dtype=bool)
+        return nowhere, nowhere.copy()
+    at = np.searchsorted(waiting[0], gaps[0], side="right") - 1
+    until = np.where(at >= 0, waiting[1].take(at, mode="clip"), np.iinfo(np.int64).min)
+    begins = gaps[0] < until
+    return begins & (until < gaps[1]), begins & (until >= gaps[1])
 
 
 def _chosen(spans: Intervals, mine: NDArray[np.bool_]) -> Intervals:

@@ -21,7 +21,7 @@ from chathpc.profile import intervals
 from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile, no_timeline
-from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, LaneKind, Timeline
+from chathpc.profile.timeline import COPY_LANES, DEVICE_LANES, IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import IntArray
 
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
@@ -237,6 +237,50 @@ class TimelineFacts:
 
     # -- host ----------------------------------------------------------------------------------------------
 
+    def side(self, device: DeviceFacts) -> TimelineFacts:
+        """The same facts, of host threads only those of the processes that use a device; itself where all do, or where
+        processes are not told apart.
+        """
+        if len(self._ranks_of(*_HOST)) < _SEVERAL:
+            return self
+        mine = self._ranks_of(*DEVICE_LANES, device=device.ordinal)
+        if -1 in mine or mine >= self._ranks_of(*_HOST):
+            return self
+        if mine not in self._sides:
+            kept = tuple(
+                lane for lane in self.timeline.intervals if lane.kind in DEVICE_LANES or self._rank(lane) in mine
+            )
+            self._sides[mine] = replace(self, timeline=replace(self.timeline, intervals=kept))
+        return self._sides[mine]
+
+    @cached_property
+    def _sides(self) -> dict[frozenset[int], TimelineFacts]:
+        return {}
+
+    def _rank(self, lane: IntervalLane) -> int:
+        rank = self.profile.where.rank
+        return int(rank[lane.location]) if 0 <= lane.location < len(rank) else -1
+
+    def _ranks_of(self, *kinds: LaneKind, device: int | None = None) -> frozenset[int]:
+        return frozenset(self._rank(lane) for lane in self.timeline.of(*kinds, device=device) if len(lane))
+
+    @cached_property
+    def driving(self) -> frozenset[int]:
+        """Locations of the threads that call the device's runtime."""
+        return frozenset(lane.location for lane in self.timeline.of(LaneKind.API) if len(lane))
+
+    def host_lanes(self, *kinds: LaneKind) -> list[IntervalLane]:
+        """Lanes of the host without those of threads that only wait in MPI for what comes, all the time."""
+        return [
+            lane
+            for lane in self.timeline.of(*kinds)
+            if lane.kind != LaneKind.MPI or lane.location in self.driving or not self._fills(lane)
+        ]
+
+    def _fills(self, lane: IntervalLane) -> bool:
+        inside = intervals.clip(intervals.union(lane.start, lane.end), self.begin, self.end)
+        return bool(self.driving) and intervals.length(inside) >= _ALWAYS * (self.end - self.begin)
+
     @cached_property
     def _class_of_name(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
         return classes(self.profile.tree.names)
@@ -247,7 +291,7 @@ class TimelineFacts:
         found: dict[HostCall, list[Intervals]] = {each: [] for each in HostCall}
         of_node = self._class_of_name[self._name_of_node]
         there = [each for each in np.unique(of_node).tolist() if each != HostCall.OTHER]
-        for lane in self.timeline.of(LaneKind.API, LaneKind.MPI):
+        for lane in self.host_lanes(LaneKind.API, LaneKind.MPI):
             kind = of_node.take(lane.node)  # −1 is the last
             for each in there:
                 at = np.flatnonzero(kind == each)
@@ -299,7 +343,7 @@ class TimelineFacts:
         found: dict[tuple[int, LaneKind], list[Intervals]] = {}
         nodes: dict[tuple[int, LaneKind], int] = {}
         calls: dict[tuple[int, LaneKind], int] = {}
-        for lane in self.timeline.of(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
+        for lane in self.host_lanes(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
             for index, start, end, node in inside(lane, stretch, self._name_of_node):
                 key = index, lane.kind
                 found.setdefault(key, []).append((start, end))
@@ -382,6 +426,9 @@ class TimelineFacts:
 #: Nanoseconds of waiting for an idle device from which on its work must be missing: no device takes so long to report.
 _MISSING = 10_000_000
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
+_SEVERAL = 2
+#: A thread that is in MPI for this part of the window, and never launches anything, is one that makes messages progress.
+_ALWAYS = 0.9
 
 
 def _joined(parts: list[Times]) -> Times:

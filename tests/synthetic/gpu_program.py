@@ -185,13 +185,15 @@ def _nsys_event(export: nsys.Export, event: Event, number: int | None) -> None:
     if event.what == "range":
         export.range(start, end, event.name, pid=pid, thread=thread)
     elif event.what == "mpi":
-        export.mpi(event.table, start, end, event.name, pid=pid)
+        export.add(event.table, start=start, end=end, globalTid=nsys.tid(pid, thread), textId=export.string(event.name))
     elif event.what == "os":
         export.os_call(start, end, event.name, pid=pid, thread=thread)
     elif event.what == "kernel":
         export.kernel(
             start, end, event.name, number, grid=(event.grid, 1, 1), block=(256, 1, 1), node=event.node, **place
         )
+    elif event.what == "memset":
+        export.memset(start, end, number, pid=pid, device=event.device)
     elif event.what == "graph":
         export.graph(start, end, number, pid=pid)
     elif event.what in _KINDS:

@@ -99,7 +99,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
     cost, share = gaps.seconds("allocation"), gaps.share("allocation")
     calls = timeline.count(HostCall.ALLOCATION)
     number = gaps.allocations
-    parts = parts_in(timeline, gaps.spans("allocation"), LaneKind.API)
+    parts = parts_in(gaps.stretches("allocation"), LaneKind.API)
     place = site(timeline, parts[0].node) if parts else Place()
     yield Draft(
         cause=entry.id,
@@ -139,9 +139,9 @@ def communication(facts: Facts) -> Iterable[Draft]:
     timeline, gaps = facts.traced, facts.gaps
     if "mpi" not in gaps.claimed:
         return
-    spans = gaps.spans("mpi")
+    stretches = gaps.stretches("mpi")
     cost, share = gaps.seconds("mpi"), gaps.share("mpi")
-    parts = parts_in(timeline, spans, LaneKind.MPI) or parts_in(timeline, spans, LaneKind.API)
+    parts = parts_in(stretches, LaneKind.MPI) or parts_in(stretches, LaneKind.API)
     if not parts:
         return
     collective = sum(part.seconds for part in parts if is_collective(part.name))
@@ -195,11 +195,11 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     cost, share = gaps.seconds(*gaps.unclaimed), max(gaps.share(*gaps.unclaimed), prepared)
     if share < entry.threshold("min_share"):
         return
-    spans, early = gaps.spans(*gaps.unclaimed), seconds(timeline.preparing)
+    stretches, early = gaps.stretches(*gaps.unclaimed), seconds(timeline.preparing)
     words = window_words(timeline)
     evidence = [idle_fact(timeline)]
     if prepared:
-        spans = intervals.union_of(spans, timeline.preparing)
+        stretches = [(side, intervals.union_of(spans, side.preparing)) for side, spans in stretches]
         cost += early * len(timeline.devices)
         words = f"the {numbers.seconds(timeline.window + early)} of preparation and work"
         evidence.append(
@@ -223,7 +223,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 how="idle time without what launches, waits, compiling and MPI explain",
             )
         )
-    doing = doing_in(facts, timeline, spans)
+    doing = doing_in(facts, stretches)
     if doing.evidence is not None:
         evidence.append(doing.evidence)
     number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits

@@ -68,7 +68,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
                 how="union of launch calls inside the gaps",
             )
         )
-    doing = doing_in(facts, timeline, spans).evidence
+    doing = doing_in(facts, gaps.stretches(*gaps.launch_reasons)).evidence
     if doing is not None:
         signs = 2
         evidence.append(doing)
