@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -113,15 +111,3 @@ def test_any_counts_come_back(counts: dict[str, int], as_json: bool) -> None:
     with tempfile.TemporaryDirectory() as folder:
         profile = read(file(Path(folder), (lines if as_json else columns)(counters)))
     assert {metric.source_name: profile.total(name) for name, metric in profile.metrics.items()} == counts
-
-
-@pytest.mark.skipif(shutil.which("perf") is None, reason="needs perf")
-@pytest.mark.parametrize("option", ["-x,", "-j"])
-def test_perf_itself_is_read(option: str, tmp_path: Path) -> None:
-    path = tmp_path / "counters"
-    done = subprocess.run(
-        ["perf", "stat", option, "-o", str(path), "true"], capture_output=True, timeout=60, check=False
-    )
-    if done.returncode or not path.exists() or not ADAPTER.recognises(Glance(path)):
-        pytest.skip("perf may not count here, or is too old for this option")
-    assert opened(ADAPTER, path).total("cpu.time") > 0

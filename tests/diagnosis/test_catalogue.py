@@ -460,6 +460,7 @@ def test_cpp_examples_compile_without_warnings():
     assert compiled(["g++", *flags, "-x", "c++", "-"], one_unit("c++", CXX_PRELUDE)) == ""
 
 
+@pytest.mark.proprietary
 @pytest.mark.skipif(shutil.which("nvcc") is None, reason="needs nvcc")
 def test_cuda_examples_compile(tmp_path):
     source = tmp_path / "examples.cu"
