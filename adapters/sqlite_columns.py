@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import itertools
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.adapters.sqlite import EXPORT_AGAIN, Database, quoted
 from chathpc.adapters.sqlite_pages import Numbers, PageFile, Unusual, leaves, open_pages
-from chathpc.adapters.sqlite_records import KEY, Batch, Layout, decode
+from chathpc.adapters.sqlite_records import KEY, Batch, Integers, Layout, decode
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -35,7 +35,7 @@ KEY_NAMES = ("rowid", "_rowid_", "oid")
 #: Declared types whose columns SQLite turns into floating point when they are read (datatype3.html, section 3.1).
 REAL_TYPES = ("REAL", "FLOA", "DOUB")
 
-Number = TypeVar("Number", np.int64, np.bool_)
+Number = TypeVar("Number", bound=np.generic)
 Present: TypeAlias = NDArray[np.bool_] | None
 
 
@@ -46,18 +46,21 @@ class IntegerColumn:
     A row without a value (NULL) has the value 0 and is not present.
     """
 
-    values: NDArray[np.int64]
+    values: Integers
     present: NDArray[np.bool_] | None = None
 
     def __len__(self) -> int:
         return len(self.values)
 
 
-def integer_columns(database: Database, table: str, names: Sequence[str]) -> dict[str, IntegerColumn]:
+def integer_columns(
+    database: Database, table: str, names: Sequence[str], *, narrow: Collection[str] = ()
+) -> dict[str, IntegerColumn]:
     """The columns `names` of a table or view, row by row in the order of the table's key.
 
-    A real number counts as an integer if it is whole. AdapterError if the table or a column is missing, if a value is
-    text, a blob or a fraction, or if the database is damaged.
+    They have 64 bits; those in `narrow` have 32 where that is enough and costs nothing to know. A real number counts as an
+    integer if it is whole. AdapterError if the table or a column is missing, if a value is text, a blob or a fraction, or if
+    the database is damaged.
     """
     wanted = tuple(dict.fromkeys(names))
     missing = [name for name in wanted if name not in database.columns(table)]
@@ -66,7 +69,7 @@ def integer_columns(database: Database, table: str, names: Sequence[str]) -> dic
         raise AdapterError(f"{what} {clean(table)!r}", path=database.path, hint=EXPORT_AGAIN)
     try:
         try:
-            return _stored(database, table, wanted)
+            return _stored(database, table, wanted, narrow)
         except Unusual:
             return _queried(database, table, wanted)
     except MemoryError:
@@ -77,11 +80,13 @@ def integer_columns(database: Database, table: str, names: Sequence[str]) -> dic
         ) from None
 
 
-def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str, IntegerColumn]:
+def _stored(
+    database: Database, table: str, names: tuple[str, ...], narrow: Collection[str]
+) -> dict[str, IntegerColumn]:
     """The columns from the pages of the file; Unusual where SQLite has to be asked for the table."""
-    root, key, layout = _schema(database, table, names)
+    root, key, layout = _schema(database, table, names, narrow)
     ((size,),), ((count,),) = database.rows("PRAGMA page_size"), database.rows("PRAGMA page_count")
-    columns = [_Growing() for _ in names]
+    columns = [_Growing(np.dtype(np.int32 if name in narrow else np.int64)) for name in names]
     odd_rows: list[int] = []
     odd_keys: list[int] = []
     rows, last = 0, None
@@ -92,7 +97,7 @@ def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str,
                 raise Unusual("rows out of order")
             expected = len(batch.keys) * len(pages) // max(1, min(len(pages), BATCH // file.size)) + 1
             for column, values, present in zip(columns, batch.values, batch.present, strict=True):
-                column.append(values, present, expected)
+                column.append(values, present, len(batch.keys), expected)
             odd_rows += (batch.odd + rows).tolist()
             odd_keys += batch.keys[batch.odd].tolist()
             rows, last = rows + len(batch.keys), batch.keys[-1]
@@ -102,7 +107,7 @@ def _stored(database: Database, table: str, names: tuple[str, ...]) -> dict[str,
     return _asked(database, table, key, odd_rows, odd_keys, found) if odd_rows else found
 
 
-def _schema(database: Database, table: str, names: tuple[str, ...]) -> tuple[int, str, Layout]:
+def _schema(database: Database, table: str, names: tuple[str, ...], narrow: Collection[str]) -> tuple[int, str, Layout]:
     """The root page of a table, a name for its row number, and where the columns are in its records.
 
     Unusual for views, virtual tables, tables without row numbers and computed columns.
@@ -130,7 +135,7 @@ def _schema(database: Database, table: str, names: tuple[str, ...]) -> tuple[int
         keyed = []
     wanted = tuple(KEY if numbers[name] in keyed else numbers[name] for name in names)
     optional = tuple(columns[numbers[name]][4] is None for name in names)
-    return root, key, Layout(len(columns), wanted, optional)
+    return root, key, Layout(len(columns), wanted, optional, tuple(name in narrow for name in names))
 
 
 def _batches(file: PageFile, pages: Numbers, layout: Layout) -> Iterator[Batch]:
@@ -152,6 +157,7 @@ def _asked(
     database: Database, table: str, key: str, rows: list[int], keys: list[int], columns: dict[str, IntegerColumn]
 ) -> dict[str, IntegerColumn]:
     """`columns` with what SQLite says of some rows, whose row numbers are `keys`."""
+    columns = {name: IntegerColumn(c.values.astype(np.int64, copy=False), c.present) for name, c in columns.items()}
     there = {name: np.ones(len(c), np.bool_) if c.present is None else c.present for name, c in columns.items()}
     statement = f"SELECT {', '.join(map(quoted, columns))} FROM {quoted(table)} WHERE {key} = ?"  # noqa: S608
     for row, number in zip(rows, keys, strict=True):
@@ -176,11 +182,11 @@ def _queried(database: Database, table: str, names: tuple[str, ...]) -> dict[str
     else:
         chosen, plan = ", ".join(map(quoted, names)), " NOT INDEXED"  # an index would give the rows in its own order
     rows = database.each(f"SELECT {chosen} FROM {quoted(table)}{plan}")  # noqa: S608
-    columns = [_Growing() for _ in names]
+    columns = [_Growing(np.dtype(np.int64)) for _ in names]
     done = 0
     while piece := list(itertools.islice(rows, ROWS)):
         for name, column, values in zip(names, columns, zip(*piece, strict=True), strict=True):
-            column.append(*_integers(values, database, table, name, done), done)
+            column.append(*_integers(values, database, table, name, done), len(values), done)
         done += len(piece)
     return {name: column.finished() for name, column in zip(names, columns, strict=True)}
 
@@ -211,18 +217,19 @@ def _integers(values: Sequence[object], database: Database, table: str, name: st
 class _Growing:
     """A column that grows at its end, in memory for as many rows as are expected, so that it is not held twice."""
 
-    def __init__(self) -> None:
-        self.values = np.empty(0, np.int64)
+    def __init__(self, kind: np.dtype[np.signedinteger[Any]]) -> None:
+        self.values: Integers = np.empty(0, kind)
         self.present: NDArray[np.bool_] | None = None
         self.length = 0
 
-    def append(self, values: Numbers, present: Present, expected: int) -> None:
+    def append(self, values: Integers, present: Present, rows: int, expected: int) -> None:
         """Add rows; `expected` is a guess of how many there will be in the end."""
-        start, self.length = self.length, self.length + len(values)
-        if self.length > len(self.values):
+        start, self.length = self.length, self.length + rows
+        wider = values.itemsize > self.values.itemsize
+        if self.length > len(self.values) or wider:
             room = max(self.length, expected, len(self.values) * 5 // 4)
-            self.values = _larger(self.values, start, room)
-            self.present = None if self.present is None else _larger(self.present, start, room)
+            self.values = _larger(self.values, start, room, values.dtype if wider else self.values.dtype)
+            self.present = None if self.present is None else _larger(self.present, start, room, self.present.dtype)
         self.values[start : self.length] = values
         if present is not None and self.present is None:
             self.present = np.empty(len(self.values), np.bool_)
@@ -238,8 +245,8 @@ class _Growing:
         return IntegerColumn(self.values, self.present)
 
 
-def _larger(array: NDArray[Number], length: int, room: int) -> NDArray[Number]:
+def _larger(array: NDArray[Number], length: int, room: int, kind: np.dtype[Number]) -> NDArray[Number]:
     """The first `length` entries in an array of `room`; memory is not touched before it is used."""
-    larger = np.empty(room, array.dtype)
+    larger = np.empty(room, kind)
     larger[:length] = array[:length]
     return larger

@@ -8,6 +8,7 @@ understood once, and then one gather of 8 bytes fetches a column of all rows.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,30 +21,38 @@ NULL, REAL, ZERO, ONE, TEXT = 0, 7, 8, 9, 12
 WIDTHS = (0, 1, 2, 3, 4, 6, 8, 8, 0, 0)
 #: Lengths of what has a type of one byte.
 LENGTHS = np.array([*WIDTHS, 0, 0, *((n - TEXT) // 2 for n in range(TEXT, 128)), *[0] * 128], np.uint8)
-#: How far 8 bytes are shifted to leave the number; what stays of them, and what is added.
-SHIFTS = np.array([64 - 8 * width if width else 0 for width in WIDTHS], np.int64)
-KEPT = np.array([-1 if width else 0 for width in WIDTHS], np.int64)
-ADDED = np.array([int(kind == ONE) for kind in range(len(WIDTHS))], np.int64)
+#: By type, for numbers that are fetched as 4 or 8 bytes: bits that these are shifted by to leave the number; what stays, and what is added.
+BYTES = np.array(WIDTHS, np.int64)
+SHIFTS = {size: np.array([8 * (size - width) if width else 0 for width in WIDTHS], f"i{size}") for size in (4, 8)}
+KEPT = np.array([-1 if width else 0 for width in WIDTHS], np.int32)
+ADDED = np.array([int(kind == ONE) for kind in range(len(WIDTHS))], np.int32)
 #: A header of more bytes begins with a number of two bytes; the longest that is read here.
 LONGEST_HEADER = 127
 #: Bytes of the longest payload size, and the bit that says that a number goes on.
 LONGEST_SIZE, CONTINUED = 5, np.uint64(128)
-#: MASKS[n] keeps the first n bytes of 128.
-MASKS = np.where(np.arange(128) < np.arange(129)[:, None], 255, 0).astype(np.uint8)
+#: MASKS[n] keeps the first n bytes of 8.
+MASKS = np.array([(1 << 8 * n) - 1 for n in range(9)], np.uint64)
 #: Odd multipliers for hashing words (golden ratio and its multiples), and the bits of the hash.
 MULTIPLIER, HASH_BITS = 0x9E3779B97F4A7C15, 16
+
+
+Scalar = TypeVar("Scalar", bound=np.generic)
+#: 32 or 64 bits.
+Integers = NDArray[np.signedinteger[Any]]
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """Which columns are wanted of a table: positions in its records, or KEY for the row number.
 
-    `optional[k]` is True if a record that ends before wanted column k means NULL there.
+    `optional[k]` is True if a record that ends before wanted column k means NULL there, `narrow[k]` if 32 bits are enough
+    for a number wherever it has no more.
     """
 
     columns: int
     wanted: tuple[int, ...]
     optional: tuple[bool, ...]
+    narrow: tuple[bool, ...]
 
 
 KEY = -1
@@ -51,10 +60,13 @@ KEY = -1
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Rows of a batch of pages: row numbers (ascending), the wanted columns, and which rows SQLite has to be asked for."""
+    """Rows of a batch of pages: row numbers (ascending), the wanted columns, and which rows SQLite has to be asked for.
+
+    Values and presence that are the same for all rows are arrays without a dimension.
+    """
 
     keys: Numbers
-    values: list[Numbers]
+    values: list[Integers]
     present: list[NDArray[np.bool_] | None]
     odd: Numbers
 
@@ -82,8 +94,8 @@ def decode(file: PageFile, pages: Numbers, layout: Layout) -> Batch:
     odd |= (headers.length.take(kind_of) + size != payload) | ~headers.good.take(kind_of)
     where += size
     plain = ~odd if odd.any() else None
-    eight = window(data, 8)
-    values: list[Numbers] = []
+    windows = {size: window(data, size) for size in SHIFTS}
+    values: list[Integers] = []
     present: list[NDArray[np.bool_] | None] = []
     for k, position in enumerate(layout.wanted):
         if position == KEY:
@@ -91,25 +103,41 @@ def decode(file: PageFile, pages: Numbers, layout: Layout) -> Batch:
             present.append(None)
             continue
         types = headers.types[:, k]
-        if KEPT[types].any():
-            value = _fetched(eight, where, headers.places[:, k].take(kind_of), plain)
-            value >>= SHIFTS[types].take(kind_of)
+        widest = int(BYTES[types].max())
+        if widest:
+            size_of = 4 if layout.narrow[k] and widest <= 4 else 8
+            place = _by_kind(headers.places[:, k], kind_of)
+            value = _fetched(windows[size_of], size_of, where, place, plain)
+            shift = _by_kind(SHIFTS[size_of][types], kind_of)
+            if shift.ndim or shift:
+                value >>= shift
             if not KEPT[types].all():
                 value &= KEPT[types].take(kind_of)
                 value |= ADDED[types].take(kind_of)
         else:  # 0, 1 and NULL are all type and no value
-            value = ADDED[types].take(kind_of)
+            value = _by_kind(ADDED[types], kind_of)
         values.append(value)
-        present.append((types != NULL).take(kind_of) if (types == NULL).any() else None)
+        present.append(_by_kind(types != NULL, kind_of) if (types == NULL).any() else None)
     return Batch(keys, values, present, np.flatnonzero(odd))
 
 
-def _fetched(eight: NDArray[np.void], where: Numbers, places: Numbers, plain: NDArray[np.bool_] | None) -> Numbers:
-    """The 8 bytes at `places` behind `where` as numbers; any bytes for rows that are not plain, whose places may lie outside."""
-    places += where
+def _by_kind(of_kind: NDArray[Scalar], kind_of: Numbers) -> NDArray[Scalar]:
+    """For each row what its kind of header says; one value without a dimension if all say the same."""
+    if bool((of_kind == of_kind[0]).all()):
+        return np.asarray(of_kind[0])
+    return of_kind.take(kind_of)
+
+
+def _fetched(
+    windows: NDArray[np.void], size: int, where: Numbers, places: Numbers, plain: NDArray[np.bool_] | None
+) -> Integers:
+    """The 4 or 8 bytes at `places` behind `where` as numbers; any bytes for rows that are not plain, whose places may lie
+    outside."""
+    at = where + places
     if plain is not None:
-        places *= plain
-    return eight[places].view(">i8").astype(np.int64)
+        at *= plain
+    found: Integers = windows[at].view(f">i{size}").astype(f"i{size}")
+    return found
 
 
 def _cell_heads(data: Bytes, where: Numbers, file: PageFile) -> tuple[Numbers, Numbers, Numbers, NDArray[np.bool_]]:
@@ -147,14 +175,16 @@ def _local(size: Numbers, usable: int) -> Numbers:
 
 def _kinds(data: Bytes, where: Numbers, size: Numbers) -> tuple[Bytes, Numbers]:
     """The different headers (one a row, zeros behind each), and which of them each record has."""
-    width = -(-int(size.max()) // 8) * 8
-    raw = window(data, width)[where]
-    words = raw.view(np.uint64).reshape(-1, width // 8)
-    words &= MASKS[:, :width].copy().view(np.uint64).take(size, axis=0)
-    rows = len(words)
+    rows, shortest, longest = len(where), int(size.min()), int(size.max())
+    eight = window(data, 8)
+    words: list[NDArray[np.uint64]] = []
     hashed = np.zeros(rows, np.uint64)
-    for k in range(words.shape[1]):
-        hashed ^= words[:, k]
+    for start in range(0, longest, 8):
+        word = eight[where + start if start else where].view(np.uint64)
+        if shortest < start + 8:
+            word &= MASKS.take(size - start, mode="clip")
+        words.append(word)
+        hashed ^= word
         hashed *= np.uint64(MULTIPLIER)
         hashed ^= hashed >> np.uint64(29)
     slots = (hashed >> np.uint64(64 - HASH_BITS)).view(np.int64)
@@ -163,15 +193,14 @@ def _kinds(data: Bytes, where: Numbers, size: Numbers) -> tuple[Bytes, Numbers]:
     table[slots] = own
     same = table.take(slots)  # the last record of that hash
     differs = np.zeros(rows, np.bool_)
-    like = words.take(same, axis=0)
-    for k in range(words.shape[1]):
-        differs |= words[:, k] != like[:, k]
+    for word in words:
+        differs |= word != word.take(same)
     if differs.any():
         same[differs] = own[differs]
     chosen = np.zeros(rows, np.bool_)
     chosen[same] = True
     number = np.cumsum(chosen) - 1
-    return words[chosen].view(np.uint8), number.take(same)
+    return np.stack([word[chosen] for word in words], axis=1).view(np.uint8), number.take(same)
 
 
 def _understood(kinds: Bytes, layout: Layout) -> Headers:

@@ -56,6 +56,7 @@ class Chains:
 
         In exports of 2021 and 2022 the calls count their stacks from 0, the table of stacks from 1.
         """
+        ids = ids.astype(np.int64, copy=False)
         known = np.flatnonzero(ids >= 0)[:LOOKED_AT]
         agree = []
         for step in (0, 1):

@@ -38,7 +38,7 @@ class Launches:
             return result
         for number, (low, table) in self._tables.items():
             mine = process == number
-            wanted = correlation - low
+            wanted = correlation.astype(np.int64) - low  # which may have 32 bits, and low more
             mine &= (wanted >= 0) & (wanted < len(table))
             if mine.all():
                 return table[wanted]
