@@ -9,7 +9,7 @@ import pytest
 from tests.adapters import mutations
 from tests.adapters.contained import Server
 
-CASES = 150
+CASES = 40
 
 
 @pytest.mark.parametrize("format", mutations.formats())
