@@ -50,7 +50,11 @@ def _looked_up(sources: Sequence[Spans], largest: int) -> Nesting | None:
     order = _order(bulk.thread, key, axis.threads)
     if order is not None:
         key, stop = key[order], stop[order]
-    if bool((key[1:] < stop[:-1]).any()) or bool(((key[1:] == key[:-1]) & (stop[1:] > key[1:])).any()):
+    taken = stop - key
+    if bool((key[1:] < stop[:-1]).any()):
+        return None
+    # Only behind a span without length another one can begin at the same time.
+    if int(taken.min()) == 0 and bool(((key[1:] == key[:-1]) & (taken[1:] > 0)).any()):
         return None
     offsets = np.cumsum([0, *(len(source) for source in sources)])
     few, number, holding = _few(sources, largest, offsets, axis, key, stop, order)
@@ -64,9 +68,9 @@ def _looked_up(sources: Sequence[Spans], largest: int) -> Nesting | None:
     edges = np.concatenate([[0], np.searchsorted(key, times[by_time], side="left"), [len(key)]])
     runs = np.diff(edges)
     # Own times: the few lose what the many inside them take, of the last of a run no more than lies inside.
-    taken = stop - key
     taken[holding] = 0
-    sums = np.concatenate([[0], np.cumsum(taken)])
+    sums = np.zeros(len(taken) + 1, dtype=np.int64)
+    np.cumsum(taken, out=sums[1:])
     part = sums[edges[1:]] - sums[edges[:-1]]
     real = np.flatnonzero((runs > 0) & (state >= 0))
     ends = axis.keys(few)[1]

@@ -120,7 +120,7 @@ def distinct(key: Integers, space: int) -> tuple[Int64Array, Int32Array]:
     known = np.flatnonzero(there)
     number = np.zeros(space, dtype=np.int32)
     number[known] = np.arange(len(known), dtype=np.int32)
-    return known, number[key]
+    return known, number.take(key)
 
 
 def by_group(group: Int32Array, groups: int) -> NDArray[np.intp]:

@@ -141,7 +141,9 @@ class DeviceReader:
         parts = [encode(column) for column in (device, context, stream)]
         key = pid.astype(np.int64)
         for known, index in parts:
-            key = key * len(known) + index
+            if len(known) > 1:
+                key *= len(known)
+                key += index
         keys, number = encode(key)
         place, ordinal = [], []
         for rest in keys.tolist():
@@ -177,6 +179,7 @@ class DeviceReader:
             return
         low, width = int(node.min()), len(self.assembly.places)
         keys, index = distinct((node.astype(np.int64) - low) * width + place, (int(node.max()) - low + 1) * width)
+        index = index.astype(np.intp)  # once for all sums
         nodes, places = (keys // width + low).astype(np.int32), (keys % width).astype(np.int32)
         for metric, amount in amounts.items():
             sums = np.bincount(index, weights=amount, minlength=len(keys)).astype(np.float64)
@@ -238,7 +241,7 @@ class DeviceReader:
     def _launch_facts(self, node: Int32Array, operations: Operations) -> None:
         """Means of the launch configuration over the launches of each node."""
         low = int(node.min())
-        index = node - low
+        index = (node - low).astype(np.intp)
         count = np.bincount(index)
         used = np.flatnonzero(count)
         place = np.zeros(len(count), dtype=np.int32)

@@ -85,8 +85,9 @@ class _Spans:
         """The node of every event."""
         parent, depth = self.nesting.parent[: self.count], self.nesting.depth[: self.count]
         node = np.full(self.count, -1, dtype=np.int32)
-        holds = np.zeros(self.count, dtype=bool)
-        holds[parent[parent >= 0]] = True
+        holds = np.zeros(self.count + 1, dtype=bool)
+        holds[parent] = True  # −1 is the last
+        holds = holds[:-1]
         deepest = int(depth.max(initial=0))
         holders = np.flatnonzero(holds)
         by_depth = holders[np.argsort(depth[holders], kind="stable")]
@@ -109,9 +110,11 @@ class _Spans:
     def _place(self, rows: NDArray[np.intp] | slice, node: Int32Array) -> None:
         """Nodes for some events whose parents have theirs."""
         parent = self.nesting.parent[: self.count][rows]
-        above = self.threads.node[self.thread[: self.count][rows]]
+        one = len(self.threads.ids) == 1
+        above = self.threads.node.take(0 if one else self.thread[: self.count][rows])
+        above = np.broadcast_to(above, parent.shape)
         if (inside := parent >= 0).any():
-            above = np.where(inside, node[parent], above)
+            above = node.take(parent) if inside.all() else np.where(inside, node.take(parent), above)
         if any(events.chains is not None for events in self.sources):
             above = self._with_stacks(rows, parent, above)
         kinds = (NodeKind.FUNCTION, NodeKind.REGION)
@@ -132,19 +135,21 @@ class _Spans:
                 )
         return above
 
-    def add_times(self, node: Int32Array) -> None:
+    def add_times(self, node: NDArray[np.int32 | np.intp]) -> None:
         """Own times and numbers of calls by node; a node belongs to one thread."""
         size = len(self.assembly.paths)
+        node = node.astype(np.intp)  # once for all that is counted
         own = np.bincount(node, weights=self.nesting.own[: self.count], minlength=size)
-        count = np.bincount(node, minlength=size)
+        counts = [np.bincount(node[piece], minlength=size) for piece in self.pieces]
+        count = np.sum(counts, axis=0) if counts else np.zeros(size, dtype=np.int64)
         owner = self.assembly.paths.nearest(self.threads.node)
         place = np.where((count > 0) & (owner >= 0), self.threads.place[owner], -1).astype(np.int32)
         used = np.flatnonzero(place >= 0).astype(np.int32)
         self.assembly.add("host.time", used, place[used], (own[used] * 1e-9).astype(np.float64))
         calls = np.zeros(size, dtype=np.int64)
-        for events, piece in zip(self.sources, self.pieces, strict=True):
+        for events, piece, number in zip(self.sources, self.pieces, counts, strict=True):
             if events.lane in CALL_LANES:
-                calls += np.bincount(node[piece], minlength=size)
+                calls += number
             if events.size is not None:
                 sent = np.bincount(node[piece], weights=np.maximum(events.size, 0), minlength=size)
                 at = np.flatnonzero(sent).astype(np.int32)
