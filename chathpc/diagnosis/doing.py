@@ -31,6 +31,7 @@ class Doing:
     name: str | None
     evidence: Evidence | None
     against: tuple[str, ...]
+    waiting: bool = False  #: the host waits for the device although nothing runs there
     idle: bool = False  #: the host does nothing itself, but waits for something else than the device
 
 
@@ -112,7 +113,7 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
             "operations may be missing in the trace.",
         )
     itself = first.kind == LaneKind.OS and is_waiting(first.name)
-    return Doing(where, first.short, evidence, against, idle=itself)
+    return Doing(where, first.short, evidence, against, waiting=bool(against) and not itself, idle=itself)
 
 
 def _sampled(facts: Facts) -> Doing:

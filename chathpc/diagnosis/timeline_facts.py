@@ -198,6 +198,12 @@ class TimelineFacts:
         longest = [int((device.idle[1] - device.idle[0]).max()) for device in self.devices if len(device.idle[0])]
         return max(longest, default=0) * _NANO
 
+    @cached_property
+    def at_once(self) -> float:
+        """How many kernels run at once on average while any does."""
+        total = sum(kernel.mean * kernel.launches for kernel in self.kernels())
+        return max(total / self.computing, 1.0) if self.computing else 1.0
+
     def kernels(self, *kinds: LaneKind) -> list[KernelTotal]:
         """Kernels of some kinds of lanes (those that compute, unless told), the one with most time first.
 

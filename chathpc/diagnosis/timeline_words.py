@@ -168,12 +168,25 @@ def healthy_headline(timeline: TimelineFacts) -> str:
         return f"{start}: the device works for {numbers.percent(timeline.share(timeline.busy))} of {window_words(timeline)}."
     top = kernels[0]
     more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
-    inside = timeline.share(timeline.spent(LaneKind.D2D, LaneKind.MEMSET))
+    inside = timeline.share(timeline.spent(LaneKind.D2D))
     copies = f"copies inside the device {numbers.percent(inside)}, " if inside >= _WORTH_A_LINE else ""
+    if only_graphs(timeline):
+        return f"{start}: CUDA graphs fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle. {GRAPHS}"
     return (
         f"{start}: kernels fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle; "
         f"the longest is {top.short} ({numbers.percent(timeline.share(top.seconds))}).{'' if has_counters(timeline) else more}"
     )
+
+
+#: What to do where only whole graphs were recorded.
+GRAPHS = (
+    "Which kernels run in them, and how much of it is between them, shows: nsys profile --cuda-graph-trace=node ./app"
+)
+
+
+def only_graphs(timeline: TimelineFacts) -> bool:
+    """True if most of the computing was recorded as whole CUDA graphs."""
+    return 2 * timeline.spent(LaneKind.GRAPH) > timeline.computing
 
 
 def window_note(timeline: TimelineFacts) -> str:

@@ -22,7 +22,7 @@ DETECTED = {
     "loop-invariant-work": {"min_share": 0.05},
     "expensive-math": {"min_share": 0.10},
     "unoptimised-build": {"min_share": 0.03},
-    "redundant-copies": {"min_share": 0.10},
+    "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
     "allocation-churn": {"min_share": 0.10},
     "memory-leak": {"min_bytes": 1e6, "min_part": 0.02},
     "page-faults": {"min_share": 0.10, "seconds_per_fault": 5e-7},

@@ -369,7 +369,9 @@ def _ranks(folder: Path, programs: list[Program]) -> Path:
     place = folder / "reports"
     place.mkdir()
     for number, program in enumerate(programs):
-        write_nsys(place / f"rank{number}.sqlite", program, epoch=1_700_000_000_000_000_000 + number * 1000, uuid=f"n{number}")
+        write_nsys(
+            place / f"rank{number}.sqlite", program, epoch=1_700_000_000_000_000_000 + number * 1000, uuid=f"n{number}"
+        )
     return place
 
 

@@ -91,7 +91,7 @@ def _not_idle(timeline: TimelineFacts) -> str:
     """That a device is not idle because it copies: said where it hardly is."""
     idle = timeline.share(timeline.idle)
     return (
-        f"; the device is idle for {numbers.percent(idle)} only"
+        f"; it is hardly ever idle ({numbers.percent(idle)})"
         if idle < cause("gpu-idle-host-bound").threshold("min_share")
         else ""
     )
@@ -102,7 +102,7 @@ def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, sp
     if volume > 0 and spent > 0:
         yield item(
             timeline,
-            f"{numbers.count(count)} copies move {numbers.size(volume)}, {numbers.size(volume / spent)} a second.",
+            f"{counted(count, 'operation' if kind == LaneKind.MEMSET else 'copy')} move {numbers.size(volume)}, {numbers.size(volume / spent)} a second.",
             volume / spent,
             unit="bytes/s",
             metric=f"{metric}.bytes",
@@ -229,6 +229,54 @@ def no_overlap(facts: Facts) -> Iterable[Draft]:
     )
 
 
+#: What to do about copies inside a device.
+_SWAP = "Exchange the pointers of two buffers instead of copying one into the other, and let the kernel before write to where the data is used."
+_CLEAR = "Set memory once, or in the kernel that uses it first; memory that is written anyway need not be set before."
+
+
+def inside(facts: Facts) -> Iterable[Draft]:
+    """Copies inside a device, and memory sets, that no kernel hides."""
+    timeline = facts.traced
+    entry = cause("redundant-copies")
+    kinds = (LaneKind.D2D, LaneKind.MEMSET)
+    cost = timeline.exposed(*kinds)
+    share = timeline.share(cost)
+    if share < entry.threshold("min_device_share"):
+        return
+    copied = timeline.spent(LaneKind.D2D)
+    kind = LaneKind.D2D if 2 * copied >= timeline.spent(*kinds) else LaneKind.MEMSET
+    words = "copies inside the device" if kind == LaneKind.D2D else "memory sets"
+    spent, place = timeline.spent(kind), copy_site(timeline, kind)
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{words.capitalize()} take {numbers.percent(share)} of {window_words(timeline)} without a kernel beside them; "
+        f"kernels compute for {numbers.percent(timeline.share(timeline.computing))}.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_device_share"),
+        evidence=(
+            item(
+                timeline,
+                f"{words.capitalize()} run for {of_window(timeline, spent)}, kernels for {numbers.seconds(timeline.computing)}.",
+                spent,
+                metric="gpu.copy.d2d.time" if kind == LaneKind.D2D else "gpu.memset.time",
+                subject=words,
+                how="union of their intervals",
+                where=place,
+            ),
+            *_volume(
+                timeline, kind, "gpu.copy.d2d" if kind == LaneKind.D2D else "gpu.memset", "inside the device", spent
+            ),
+            idle_fact(timeline),
+        ),
+        signs=2,
+        advice=(_SWAP if kind == LaneKind.D2D else _CLEAR,),
+        against=("Whether a copy is needed, to change the layout for example, cannot be seen in a timeline.",),
+        samples=0,
+    )
+
+
 def unified(facts: Facts) -> Iterable[Draft]:
     """Pages of unified memory that migrate."""
     timeline = facts.traced
@@ -279,4 +327,4 @@ def unified(facts: Facts) -> Iterable[Draft]:
     )
 
 
-RULES = (copies, pageable, no_overlap, unified)
+RULES = (copies, pageable, no_overlap, inside, unified)

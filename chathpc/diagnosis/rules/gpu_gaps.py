@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.doing import MOST, doing_in, parts_in
+from chathpc.diagnosis.doing import MOST, Doing, doing_in, parts_in
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.gaps import Gaps, Stretch
 from chathpc.diagnosis.host_calls import HostCall, is_compilation
-from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_launches import FEW_LAUNCHES
 from chathpc.diagnosis.rules.mpi import is_collective
-from chathpc.diagnosis.timeline_facts import seconds
+from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
@@ -151,10 +152,12 @@ def communication(facts: Facts) -> Iterable[Draft]:
     entry = cause(identifier)
     spent = seconds(timeline.clipped(timeline.mpi))
     place = site(timeline, parts[0].node)
+    late = _late(stretches, gaps)
+    why = f": {late.statement[0].lower()}{late.statement[1:-1]}" if late is not None else ""
     yield Draft(
         cause=identifier,
         where=place,
-        summary=f"The device waits for MPI in {numbers.percent(share)} of {window_words(timeline)}, most of it in {parts[0].short}.",
+        summary=f"The device waits for MPI in {numbers.percent(share)} of {window_words(timeline)}, most of it in {parts[0].short}{why}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -180,11 +183,59 @@ def communication(facts: Facts) -> Iterable[Draft]:
                 )
                 for part in parts[:3]
             ),
+            *((late,) if late is not None else ()),
         ),
-        signs=2,
-        against=("From one rank alone, sending data and waiting for a late partner look the same.",),
+        signs=2 if late is None else 3,
+        against=("From one rank alone, sending data and waiting for a late partner look the same.",)
+        if late is None
+        else (),
         samples=0,
     )
+
+
+def _late(stretches: list[Stretch], gaps: Gaps) -> Evidence | None:
+    """What the rank for which others wait in MPI does meanwhile: the one whose device is least idle in MPI."""
+    if len(stretches) < FEW_RANKS:
+        return None
+    by_length = sorted(stretches, key=lambda each: seconds(each[1]))
+    late, least = by_length[0]
+    most = by_length[-1][1]
+    if seconds(least) > MOST * seconds(most):
+        return None
+    spans = intervals.subtract(most, late.mpi)
+    parts = [part for part in late.host_in(spans, most=10) if part.seconds >= MOST * seconds(spans)]
+    device = next(each for each in gaps.timeline.devices if gaps.timeline.side(each) is late)
+    busy = seconds(intervals.intersect(device.busy, spans))
+    if busy > MOST * seconds(spans):
+        doing, amount = "its device still works", busy
+    elif parts:
+        doing, amount = f"it is in {parts[0].short}", parts[0].seconds
+    else:
+        return None
+    return item(
+        gaps.timeline,
+        f"The rank of GPU {device.ordinal} comes late: while others wait in MPI {doing} ({numbers.seconds(amount)}).",
+        amount,
+        metric="host.time",
+        subject=f"rank of GPU {device.ordinal}",
+        how="MPI calls of the rank that waits most, without those of the rank that waits least",
+        where=site(late, parts[0].node) if parts else None,
+    )
+
+
+def _turns(timeline: TimelineFacts, stretches: list[Stretch]) -> float:
+    """Part of the idle time of the devices of one process in which another of them works."""
+    if len(timeline.devices) < FEW_RANKS or len(stretches) > 1:
+        return 0.0
+    working = [each.busy for each in timeline.devices]
+    idle = sum(seconds(each.idle) for each in timeline.devices)
+    others = sum(
+        seconds(
+            intervals.intersect(each.idle, intervals.union_of(*(busy for busy in working if busy is not each.busy)))
+        )
+        for each in timeline.devices
+    )
+    return others / idle if idle else 0.0
 
 
 def host_bound(facts: Facts) -> Iterable[Draft]:
@@ -240,8 +291,26 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
             )
         )
     against, impact = doing.against, None
+    turns = not prepared and _turns(timeline, stretches) >= _MOSTLY
+    if turns:
+        against = ()
+        evidence.append(
+            item(
+                timeline,
+                f"In {numbers.percent(_turns(timeline, stretches))} of the time in which a device is idle another one works.",
+                _turns(timeline, stretches),
+                unit="ratio",
+                metric="gpu.time",
+                subject="devices that take turns",
+                how="idle time of each device inside the busy time of the others",
+            )
+        )
+    if prepared:
+        against = (*against, "What is prepared before the first operation is paid once in a run.")
+    pause = False
     many = timeline.operations >= common()["min_operations"].value
     if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > MOST * cost:
+        pause = True
         beside = timeline.busy / (timeline.window - timeline.longest_idle)
         against = (
             *against,
@@ -258,11 +327,15 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
             f"The device spends {numbers.percent(min(waits / timeline.busy, 1.0))} of its busy time in collectives: a rank that waits for "
             "others has time to spare.",
         )
-    most = f", most of the time in {doing.name}" if doing.name else ""
     yield Draft(
         cause=entry.id,
         where=doing.where,
-        summary=f"The device is idle for {numbers.percent(share)} of {words} while the host works{most}.",
+        summary=_idle_words(
+            f"idle for {numbers.percent(share)} of {words}",
+            doing,
+            turns=turns,
+            pause=timeline.longest_idle if pause else 0.0,
+        ),
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -274,7 +347,27 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     )
 
 
+def _idle_words(idle: str, doing: Doing, *, turns: bool, pause: float) -> str:
+    """That devices are idle, and what is known of the host meanwhile, as a sentence."""
+    if turns:
+        return f"The devices take turns: each is {idle} while another one works."
+    idle = f"The device is {idle}"
+    if pause:
+        idle += f", most of it in one pause of {numbers.seconds(pause)},"
+    if doing.name is None:
+        return f"{idle.rstrip(',')}; what the host does meanwhile was not recorded."
+    if doing.waiting:
+        return f"{idle} while the host waits in {doing.name} although no operation of the device was recorded."
+    if doing.idle:
+        return f"{idle} while the host itself waits for something else, most of the time in {doing.name}."
+    return f"{idle} while the host works, most of the time in {doing.name}."
+
+
 #: A finding that another one explains stands behind it.
 _BEHIND = 0.9
+#: Two ranks or devices make a comparison.
+FEW_RANKS = 2
+#: Devices take turns if for this part of their idle time another one works.
+_MOSTLY = 0.8
 
 RULES = (compilation, allocation, communication, host_bound)

@@ -13,8 +13,11 @@ from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import seconds
 from chathpc.diagnosis.timeline_words import counted, item, kernel_site, of_window, site, window_words
 from chathpc.profile import intervals, numbers
-from chathpc.profile.timeline import LaneKind
+from chathpc.profile.timeline import COPY_LANES, LaneKind
 
+#: Bytes below which a copy costs its call rather than its transfer: 4 µs at 16 GB/s.
+_SMALL = 65_536
+_JOIN = "Join small copies into one (pack them into one buffer), pass small values as arguments of the kernel, or copy with cudaMemcpyAsync from pinned memory."
 #: Fewer launches than this are the start of a run.
 FEW_LAUNCHES = 20
 
@@ -85,12 +88,17 @@ def launching(facts: Facts) -> Iterable[Draft]:
         if few
         else ()
     )
-    middle = (
-        f"the device is idle for {numbers.percent(share)} of {window_words(timeline)} while kernels are launched"
-        if in_launches
-        else f"kernels run {numbers.seconds(gaps.mean_kernel)} on average and the device waits for the next launch in "
-        f"{numbers.percent(share)} of {window_words(timeline)}"
-    )
+    idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
+    if gaps.tiny and gaps.seconds("queued") > MOST * cost:
+        middle = (
+            f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short beside the time that the device itself needs between "
+            f"two of them: {idle} although the next ones were launched long before"
+        )
+        against = (*against, "Launching faster wins nothing here, only fewer and longer kernels do.")
+    elif gaps.tiny:
+        middle = f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
+    else:
+        middle = f"{idle} while the host is in calls that launch kernels"
     yield Draft(
         cause=entry.id,
         where=place,
@@ -120,11 +128,15 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     place = site(timeline, waiting[0].node) if waiting else Place()
     name = waiting[0].short if waiting else "a synchronising call"
     launches = sum(kernel.launches for kernel in timeline.kernels())
+    copies, volume = timeline.amount(*COPY_LANES)
+    by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0
+    small = by_copy and 0 < volume / copies < _SMALL
+    size = f", {numbers.size(volume / copies)} each on average" if volume else ""
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"The host waits for the device ({name}) before it issues more: {numbers.percent(share)} of {window_words(timeline)} "
-        f"is idle behind {counted(number, 'wait')}.",
+        summary=f"The host waits until the device is done ({name}) before it issues more work: after each of {counted(number, 'wait')} the device "
+        f"is idle until the next work comes, {numbers.percent(share)} of {window_words(timeline)} in all.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -147,9 +159,20 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
                 metric="gpu.sync.time",
                 subject="synchronising calls",
                 how="number of calls in the window",
+            )
+            if not by_copy
+            else item(
+                timeline,
+                f"The waits are copies that block: {counted(copies, 'copy')} stand beside {counted(launches, 'kernel launch')}{size}.",
+                copies,
+                unit="count",
+                metric="gpu.copy.count",
+                subject="blocking copies",
+                how="number of copies",
             ),
         ),
         signs=2,
+        advice=(_JOIN,) if small else (),
         against=("Where the host needs the result to go on, the wait itself must stay.",),
         samples=0,
     )

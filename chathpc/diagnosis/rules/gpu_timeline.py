@@ -24,6 +24,7 @@ from chathpc.diagnosis.timeline_words import (
     item,
     kernel_site,
     of_window,
+    only_graphs,
     window_words,
 )
 from chathpc.profile import numbers
@@ -33,6 +34,8 @@ from chathpc.profile.timeline import LaneKind
 _BELOW_VERDICT = 0.9
 #: Two devices or more have to share the work.
 _SEVERAL = 2
+#: Kernels that run at once on average, from which on they are taken to share a device.
+_SOME_AT_ONCE = 1.2
 
 
 def communication(facts: Facts) -> Iterable[Draft]:
@@ -76,6 +79,12 @@ def communication(facts: Facts) -> Iterable[Draft]:
     waits = (
         "A collective also waits for the slowest rank; which of the two it is shows only in the timelines of all ranks."
     )
+    if len(timeline.devices) > 1:
+        waits = (
+            "The devices compute for different times, so most of it is waiting for the busiest one, no transfer."
+            if facts.gaps.unbalanced
+            else "A collective also waits for the slowest rank; the devices here compute for about the same time."
+        )
     yield Draft(
         cause=entry.id,
         where=place,
@@ -116,12 +125,22 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         idle_fact(timeline),
     ]
     second = _second(timeline, kernels)
-    command = counter_command(timeline, top)
+    next_measurement = (
+        f"{counter_command(timeline, top)} (whether memory, arithmetic, latency or occupancy limits the kernel)"
+    )
+    summary = (
+        f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
+        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can say why they take so long'}."
+    )
+    if only_graphs(timeline):
+        summary = f"CUDA graphs fill {numbers.percent(share)} of {window_words(timeline)}; their kernels were not recorded one by one."
+        next_measurement = (
+            "nsys profile --cuda-graph-trace=node ./app (the kernels in the graphs, and what is between them)"
+        )
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"Kernels fill {numbers.percent(share)} of {window_words(timeline)}, {top.short} "
-        f"{numbers.percent(timeline.share(top.seconds))}{'' if has_counters(timeline) else '; only kernel counters can say why they take so long'}.",
+        summary=summary,
         cost=timeline.computing,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -131,7 +150,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         # they stand before whatever is too small for a verdict, and make none themselves.
         impact=_BELOW_VERDICT * common()["verdict_weight"].value * share,
         samples=0,
-        next_measurement=f"{command} (whether memory, arithmetic, latency or occupancy limits the kernel)",
+        next_measurement=next_measurement,
     )
 
 
@@ -216,10 +235,13 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
         if blocks is None or blocks <= 0 or part < entry.threshold("min_kernel_share"):
             continue
         limit = min(known) * entry.threshold("min_waves") if known else entry.threshold("few_blocks")
-        if blocks >= limit or kernel.seconds < 0.1 * timeline.computing:
+        # Launches of several streams share the device.
+        once = max(kernel.mean * kernel.launches / kernel.seconds, 1.0) if kernel.seconds else 1.0
+        if blocks * once >= limit or kernel.seconds < 0.1 * timeline.computing:
             continue
+        beside = timeline.at_once > _SOME_AT_ONCE
         place = kernel_site(timeline, kernel)
-        wasted = 1 - blocks / limit
+        wasted = (1 - blocks * once / limit) / (timeline.at_once if beside else 1.0)
         of_them = f"of {limit:.0f} multiprocessors" if known else "for a whole device"
         yield Draft(
             cause=entry.id,
@@ -251,7 +273,14 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
                 ),
             ),
             signs=2 if known else 1,
-            against=() if known else ("The number of multiprocessors is not recorded.",),
+            against=(
+                *(() if known else ("The number of multiprocessors is not recorded.",)),
+                *(
+                    (f"On average {timeline.at_once:.1f} kernels run at once, which fill some of what it leaves.",)
+                    if beside
+                    else ()
+                ),
+            ),
             samples=0,
         )
 
