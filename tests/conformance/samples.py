@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,7 +104,7 @@ def main() -> int:
         wrong = complaint(sample, found)
         bad += bool(wrong)
         said = found.headline.replace("|", "\\|").replace("\n", " ")
-        said = said if len(said) <= 180 else said[:177] + "…"
+        said = textwrap.shorten(said, 180, placeholder=" …")
         mark = " **disagrees**" if wrong else ""
         lines.append(
             f"| {sample.file} | {sample.reader} | {found.verdict}: {said}{mark} | {', '.join(found.causes[:3])} |"
