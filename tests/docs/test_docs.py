@@ -21,8 +21,8 @@ LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)|!\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
-# A home directory or a root's folder at the start of an absolute path. The names in brackets stand for anybody.
-MACHINE_PATH = re.compile(r"(?<![\w.\-/}>)])/(?:root|work|Users|home/(?!(?:alice|bob|me|user|you)\b)[\w.-]+)/")
+# A home directory or a root's folder at the start of an absolute path. The names in brackets stand for anybody, or are planted.
+MACHINE_PATH = re.compile(r"(?<![\w.\-/}>)])/(?:root|work|Users|home/(?!(?:alice|alice-secret|bob|me|planted-user|secret|SECRET|user|you)\b)[\w.-]+)/")
 # Measured databases and recorded profiles say where they were measured.
 RECORDED = re.compile(r"(^|/)(database|tests/data)/")
 
