@@ -10,6 +10,7 @@ from math import inf, isinf
 
 from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
@@ -20,7 +21,7 @@ from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
-from chathpc.diagnosis.timeline_words import healthy_headline, too_little, window_note
+from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
@@ -29,10 +30,6 @@ from chathpc.profile.profile import Profile
 #: What explains a finding has at most this part of its weight.
 _BEHIND = 0.9
 NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
-CALLS_ALONE = (
-    "Only calls and ranges of the host are told, not when devices or the program's own functions worked: a long call may just wait "
-    "for the device, so nothing can be said about what costs time."
-)
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
 MOST_FINDINGS = 8
 
@@ -84,8 +81,6 @@ def _insufficient(facts: Facts) -> str:
         profile.time is None or not facts.total or isinf(facts.samples)
     ):  # measured, but only of calls of a GPU's runtime
         return NO_TIME
-    if facts.samples == inf:
-        return CALLS_ALONE
     how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
     counted = numbers.count(round(facts.samples))
     return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
@@ -197,10 +192,31 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=(*draft.advice, *entry.advice_for(*_models(facts, draft))),
+        advice=(*draft.advice, *_advice(entry, _models(facts, draft))),
         impact=draft.impact,
-        next_measurement=draft.next_measurement or f"{entry.next_measurement.command} ({entry.next_measurement.tells})",
+        next_measurement=draft.next_measurement or _next(facts, entry),
     )
+
+
+def _advice(entry: Cause, models: tuple[str, ...]) -> tuple[str, ...]:
+    """What to do; to those who write PyTorch nothing is said that only those can do who write kernels, unless there is nothing else."""
+    if models == ("python",):
+        own = tuple(each.do for each in entry.matching(*models) if {"python", "any"} & set(each.applies))
+        if own:
+            return own
+    return entry.advice_for(*models)
+
+
+def _next(facts: Facts, entry: Cause) -> str:
+    """The next measurement, with the tools of the device's vendor."""
+    command = entry.next_measurement.command
+    if command.startswith("nsys ") and facts.timeline is not None and is_amd(facts.timeline):
+        return f"{AMD_TIMELINE} (a timeline to look at in ui.perfetto.dev: {entry.next_measurement.tells[0].lower()}{entry.next_measurement.tells[1:]})"
+    return f"{command} ({entry.next_measurement.tells})"
+
+
+#: What records a timeline of AMD's devices.
+AMD_TIMELINE = "rocprofv3 --sys-trace --output-format pftrace -- ./app"
 
 
 def _has_device_time(profile: Profile) -> bool:

@@ -44,7 +44,8 @@ def parts_in(stretches: Sequence[Stretch], *kinds: LaneKind) -> list[HostPart]:
             key = part.name, part.kind
             known = found.get(key)
             if known is not None:
-                part = replace(known, seconds=known.seconds + part.seconds, calls=known.calls + part.calls)
+                most = max(known, part, key=lambda each: each.seconds)
+                part = replace(most, seconds=known.seconds + part.seconds, calls=known.calls + part.calls)
             found[key] = part
     named = (part for part in found.values() if part.kind != LaneKind.OS or not is_waiting(part.name))
     chosen = [part for part in named if whole and part.seconds >= NAMED * whole]

@@ -350,6 +350,8 @@ def readable_function(name: str) -> str:
     if match := _GFORTRAN_MODULE.fullmatch(name):
         return match[1]
     end = name.rfind(")")
+    if name == LOADER:
+        return name
     if end < 0 or name[end + 1 :].strip() not in ("", "const", "&", "const &", "&&") or name.endswith("operator()"):
         return name
     depth = 0
@@ -360,6 +362,8 @@ def readable_function(name: str) -> str:
     return name
 
 
+#: The range in which PyTorch waits for the next batch.
+LOADER = "enumerate(DataLoader)"
 _GFORTRAN_MODULE = re.compile(r"__\w+?_MOD_(\w+)")
 
 

@@ -17,6 +17,9 @@ from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 
 #: Some time, seen with the threads of the processes that drive the devices that are idle in it.
 Stretch = tuple[TimelineFacts, Intervals]
+#: Devices take turns if for this part of their idle time another one works.
+_TURNS = 0.8
+_SEVERAL = 2
 #: A gap belongs to what covers at least this part of it.
 _MOST = 0.5
 
@@ -93,6 +96,25 @@ class Gaps:
         """True if devices get so different amounts of work that the idle time of some is that of waiting for others."""
         limit = cause("multi-gpu-imbalance").threshold("min_share") * self.timeline.window
         return len(self.timeline.devices) > 1 and self.timeline.imbalance >= limit
+
+    @cached_property
+    def turns(self) -> float:
+        """Part of the idle time of the devices in which another of them works."""
+        timeline = self.timeline
+        others = 0.0
+        for device in timeline.devices:
+            busy = intervals.union_of(*(each.busy for each in timeline.devices if each is not device))
+            others += seconds(intervals.intersect(device.idle, busy))
+        return min(others / timeline.idle, 1.0) if timeline.idle else 0.0
+
+    @cached_property
+    def take_turns(self) -> bool:
+        """True if devices of one process, none of which has more work than the others, work one after the other."""
+        timeline = self.timeline
+        if len(timeline.devices) < _SEVERAL or self.unbalanced or len(self.stretches("host")) > 1:
+            return False
+        share = timeline.share(self.seconds(*self.unclaimed))
+        return share >= cause("gpu-idle-host-bound").threshold("min_share") and self.turns >= _TURNS
 
     @cached_property
     def behind_waits(self) -> int:

@@ -124,7 +124,7 @@ TRUTHS = (
     Truth("ranks_that_allocate_in_the_loop", BAD, (IDLE,), (SYNC,), ("pack halo",), (MISSING,)),
     # several devices
     Truth("one_of_two_devices_has_the_work", BAD, (UNEVEN,), (IDLE, SYNC), ("GPU 0 computes 400 ms",)),
-    Truth("two_devices_take_turns", BAD, (IDLE, UNEVEN), (SYNC,), ("take turns",), (MISSING,)),
+    Truth("two_devices_take_turns", BAD, (UNEVEN,), (IDLE, SYNC), ("take turns",), (MISSING,)),
     Truth("three_devices_of_four_are_not_used", BAD, (UNEVEN,), (IDLE,), ("GPU 0",)),
     Truth("collectives_exposed", BAD, (NCCL,), (IDLE, SYNC), ("AllReduce", "37.4 %")),
     healthy("collectives_hidden"),

@@ -91,7 +91,7 @@ def _not_idle(timeline: TimelineFacts) -> str:
     """That a device is not idle because it copies: said where it hardly is."""
     idle = timeline.share(timeline.idle)
     return (
-        f"; it is hardly ever idle ({numbers.percent(idle)})"
+        f"; the device is hardly ever idle ({numbers.percent(idle)})"
         if idle < cause("gpu-idle-host-bound").threshold("min_share")
         else ""
     )

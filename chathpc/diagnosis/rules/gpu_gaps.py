@@ -16,7 +16,7 @@ from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_launches import FEW_LAUNCHES
 from chathpc.diagnosis.rules.mpi import is_collective
-from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
+from chathpc.diagnosis.timeline_facts import seconds
 from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
@@ -150,10 +150,13 @@ def communication(facts: Facts) -> Iterable[Draft]:
         "mpi-collective-wait" if collective > MOST * sum(part.seconds for part in parts) else "mpi-communication-bound"
     )
     entry = cause(identifier)
-    spent = seconds(timeline.clipped(timeline.mpi))
+    spent = sum(seconds(timeline.clipped(side.mpi)) for side, _ in stretches)
+    host, whole = "The host is", numbers.seconds(timeline.window)
+    if len(stretches) > 1:
+        host, whole = f"The ranks of {len(stretches)} devices are", f"{len(stretches)} × {whole}"
     place = site(timeline, parts[0].node)
     late = _late(stretches, gaps)
-    why = f": {late.statement[0].lower()}{late.statement[1:-1]}" if late is not None else ""
+    why = f"; {late.statement[0].lower()}{late.statement[1:-1]}" if late is not None else ""
     yield Draft(
         cause=identifier,
         where=place,
@@ -164,8 +167,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
         evidence=(
             item(
                 timeline,
-                f"The host is in MPI for {numbers.seconds(spent)} of the window of {numbers.seconds(timeline.window)}; "
-                f"the device is idle for {numbers.seconds(cost)} of it.",
+                f"{host} in MPI for {numbers.seconds(spent)} of {whole}; the device is idle for {numbers.seconds(cost)} of it.",
                 cost,
                 metric="host.time",
                 subject="MPI",
@@ -223,25 +225,53 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Evidence | None:
     )
 
 
-def _turns(timeline: TimelineFacts, stretches: list[Stretch]) -> float:
-    """Part of the idle time of the devices of one process in which another of them works."""
-    if len(timeline.devices) < FEW_RANKS or len(stretches) > 1:
-        return 0.0
-    working = [each.busy for each in timeline.devices]
-    idle = sum(seconds(each.idle) for each in timeline.devices)
-    others = sum(
-        seconds(
-            intervals.intersect(each.idle, intervals.union_of(*(busy for busy in working if busy is not each.busy)))
-        )
-        for each in timeline.devices
+#: What to do where devices take turns.
+_AT_ONCE = (
+    "Let the devices work at once: divide the data among them instead of the steps, or cut each batch into parts, so that one device works "
+    "on the next part while another finishes the one before (pipelining)."
+)
+
+
+def taking_turns(facts: Facts) -> Iterable[Draft]:
+    """Devices of one process that work one after the other."""
+    timeline, gaps = facts.traced, facts.gaps
+    if not gaps.take_turns:
+        return
+    entry = cause("multi-gpu-imbalance")
+    part = gaps.turns
+    share = timeline.share(timeline.idle * part)
+    yield Draft(
+        cause=entry.id,
+        where=Place(function=f"GPU {timeline.devices[0].ordinal}"),
+        summary=f"The devices take turns: each is idle for {numbers.percent(share)} of {window_words(timeline)} while another one works.",
+        cost=timeline.idle * part,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            idle_fact(timeline),
+            item(
+                timeline,
+                f"In {numbers.percent(part)} of the time in which a device is idle another one works.",
+                part,
+                unit="ratio",
+                metric="gpu.time",
+                subject="devices that take turns",
+                how="idle time of each device inside the busy time of the others",
+            ),
+        ),
+        signs=2,
+        advice=(_AT_ONCE,),
+        against=("One device may need what the other computes; then only more independent work helps.",),
+        samples=0,
     )
-    return others / idle if idle else 0.0
 
 
 def host_bound(facts: Facts) -> Iterable[Draft]:
     """The device has nothing to do while the host works."""
     timeline, gaps = facts.traced, facts.gaps
     entry = cause("gpu-idle-host-bound")
+    if gaps.take_turns:
+        return
     prepared = gaps.prepared_share
     cost, share = gaps.seconds(*gaps.unclaimed), max(gaps.share(*gaps.unclaimed), prepared)
     if share < entry.threshold("min_share"):
@@ -291,20 +321,6 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
             )
         )
     against, impact = doing.against, None
-    turns = not prepared and _turns(timeline, stretches) >= _MOSTLY
-    if turns:
-        against = ()
-        evidence.append(
-            item(
-                timeline,
-                f"In {numbers.percent(_turns(timeline, stretches))} of the time in which a device is idle another one works.",
-                _turns(timeline, stretches),
-                unit="ratio",
-                metric="gpu.time",
-                subject="devices that take turns",
-                how="idle time of each device inside the busy time of the others",
-            )
-        )
     if prepared:
         against = (*against, "What is prepared before the first operation is paid once in a run.")
     pause = False
@@ -333,7 +349,6 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
         summary=_idle_words(
             f"idle for {numbers.percent(share)} of {words}",
             doing,
-            turns=turns,
             pause=timeline.longest_idle if pause else 0.0,
         ),
         cost=cost,
@@ -347,10 +362,8 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _idle_words(idle: str, doing: Doing, *, turns: bool, pause: float) -> str:
+def _idle_words(idle: str, doing: Doing, *, pause: float) -> str:
     """That devices are idle, and what is known of the host meanwhile, as a sentence."""
-    if turns:
-        return f"The devices take turns: each is {idle} while another one works."
     idle = f"The device is {idle}"
     if pause:
         idle += f", most of it in one pause of {numbers.seconds(pause)},"
@@ -367,7 +380,5 @@ def _idle_words(idle: str, doing: Doing, *, turns: bool, pause: float) -> str:
 _BEHIND = 0.9
 #: Two ranks or devices make a comparison.
 FEW_RANKS = 2
-#: Devices take turns if for this part of their idle time another one works.
-_MOSTLY = 0.8
 
-RULES = (compilation, allocation, communication, host_bound)
+RULES = (compilation, allocation, communication, taking_turns, host_bound)

@@ -17,6 +17,7 @@ from chathpc.profile.timeline import COPY_LANES, LaneKind
 
 #: Bytes below which a copy costs its call rather than its transfer: 4 µs at 16 GB/s.
 _SMALL = 65_536
+_FUSE = "Fuse kernels that run one after the other into one, and treat several small problems in one launch: launching faster wins nothing here."
 _JOIN = "Join small copies into one (pack them into one buffer), pass small values as arguments of the kernel, or copy with cudaMemcpyAsync from pinned memory."
 #: Fewer launches than this are the start of a run.
 FEW_LAUNCHES = 20
@@ -71,7 +72,8 @@ def launching(facts: Facts) -> Iterable[Draft]:
                 how="union of launch calls inside the gaps",
             )
         )
-    doing = doing_in(facts, gaps.stretches(*gaps.launch_reasons)).evidence
+    queued = gaps.tiny and gaps.seconds("queued") > MOST * cost
+    doing = None if queued else doing_in(facts, gaps.stretches(*gaps.launch_reasons)).evidence
     if doing is not None:
         signs = 2
         evidence.append(doing)
@@ -89,12 +91,12 @@ def launching(facts: Facts) -> Iterable[Draft]:
         else ()
     )
     idle = f"the device is idle for {numbers.percent(share)} of {window_words(timeline)}"
-    if gaps.tiny and gaps.seconds("queued") > MOST * cost:
+    if queued:
         middle = (
             f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, too short beside the time that the device itself needs between "
             f"two of them: {idle} although the next ones were launched long before"
         )
-        against = (*against, "Launching faster wins nothing here, only fewer and longer kernels do.")
+        against = (*against, "The launches are not what takes the time: the next kernels wait in the queue already.")
     elif gaps.tiny:
         middle = f"kernels run {numbers.seconds(gaps.mean_kernel)} on average, shorter than it takes to launch the next one: {idle} in between"
     else:
@@ -108,6 +110,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_idle_share"),
         evidence=tuple(evidence),
         signs=signs,
+        advice=(_FUSE,) if queued else (),
         against=against,
         samples=0,
     )
