@@ -29,15 +29,17 @@ Table = dict[str, list[int | None]]
 
 
 def read(path: Path, names: Sequence[str], table: str = "t") -> Table:
-    """The columns through the reader."""
+    """The columns through the reader, which are the same if 32 bits are allowed."""
     with open_database(path) as database:
-        return listed(integer_columns(database, table, names))
+        found = listed(integer_columns(database, table, names))
+        assert listed(integer_columns(database, table, names, narrow=names), (np.int32, np.int64)) == found
+        return found
 
 
-def listed(columns: dict[str, IntegerColumn]) -> Table:
+def listed(columns: dict[str, IntegerColumn], kinds: tuple[type, ...] = (np.int64,)) -> Table:
     """Columns as lists with None for NULL, and their invariants."""
     for column in columns.values():
-        assert column.values.dtype == np.int64
+        assert column.values.dtype in kinds
         if column.present is not None:
             assert column.present.dtype == np.bool_
             assert len(column.present) == len(column)
@@ -125,6 +127,34 @@ def test_a_table_of_many_pages_is_read_in_the_order_of_its_key(tmp_path: Path, p
             "b": [r[1] for r in rows],
             "c": [r[2] for r in rows],
         }
+
+
+def test_columns_have_32_bits_where_they_may_and_no_value_needs_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite_columns, "BATCH", 4096)  # so that what is wide comes in a later batch
+    rows = [(k, k if k < 9_000 else k << 40, None, 1) for k in range(10_000)]
+    path = write(tmp_path / "n.db", "CREATE TABLE t (a INTEGER, b INTEGER, c INTEGER, d INTEGER)", rows=rows)
+    with no_query(), open_database(path) as database:
+        found = integer_columns(database, "t", "abcd", narrow="abc")
+    kinds = {name: column.values.dtype for name, column in found.items()}
+    assert kinds == {"a": np.int32, "b": np.int64, "c": np.int32, "d": np.int64}
+    assert listed(found, (np.int32, np.int64)) == {name: [row[k] for row in rows] for k, name in enumerate("abcd")}
+
+
+def test_a_wide_number_in_a_row_that_sqlite_is_asked_for_is_kept(tmp_path: Path) -> None:
+    rows = [(k, "x") for k in range(100)]
+    rows[7] = (1 << 50, "x" * 5000)
+    path = write(tmp_path / "o.db", "CREATE TABLE t (a INTEGER, b TEXT)", rows=rows)
+    with no_query():
+        assert read(path, ["a"]) == {"a": [row[0] for row in rows]}
+
+
+def test_numbers_far_behind_or_at_many_places_are_found(tmp_path: Path) -> None:
+    rows = [("x" * (k % 9), "y" * (k % 2 * 90), k, -k) for k in range(2_000)]
+    path = write(tmp_path / "f.db", "CREATE TABLE t (x TEXT, y TEXT, a INTEGER, b INTEGER)", rows=rows)
+    with no_query():
+        assert read(path, ["b", "a"]) == {"b": [row[3] for row in rows], "a": [row[2] for row in rows]}
 
 
 def test_several_batches_and_threads_give_the_rows_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,6 +63,32 @@ def test_times_are_covered_or_not(spans):
     assert intervals.covered(found, times).tolist() == [t in points(found) for t in times.tolist()]
 
 
+many = st.lists(st.integers(0, 3), min_size=40, max_size=60)
+
+
+@given(many, st.lists(st.tuples(st.integers(0, 150), st.integers(0, 150)), max_size=4))
+def test_few_and_many_intervals_are_compared_both_ways(steps, spans):
+    edges = np.cumsum(np.array(steps, dtype=np.int64) + 1)
+    long, short = (edges[::2][: len(edges) // 2], edges[1::2]), disjoint(spans)
+    for one, other in ((long, short), (short, long)):
+        assert points(intervals.subtract(one, other)) == points(one) - points(other)
+        assert points(intervals.intersect(one, other)) == points(one) & points(other)
+
+
+def test_numbers_of_ranges_that_overlap_are_there_once():
+    low, high = np.array([0, 2, 2, 9]), np.array([3, 2, 5, 11])
+    assert intervals.numbers(low, high).tolist() == [0, 1, 2, 3, 4, 9, 10]
+    assert not len(intervals.numbers(low[:0], high[:0]))
+
+
+def test_what_is_sorted_and_apart_is_not_copied():
+    start, end = np.array([0, 10, 20]), np.array([5, 15, 25])
+    assert intervals.union(start, end)[0] is start
+    assert intervals.union_of(intervals.NO_INTERVALS, (start, end))[1] is end
+    assert intervals.clip((start, end), 0, 25)[0] is start
+    assert points(intervals.clip((start, end), 1, 24)) == points((start, end)) & set(range(1, 24))
+
+
 def test_the_union_of_nothing_is_nothing():
     assert intervals.length(intervals.union_of()) == 0
     assert intervals.length(intervals.subtract(intervals.NO_INTERVALS, intervals.NO_INTERVALS)) == 0
