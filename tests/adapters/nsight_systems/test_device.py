@@ -300,6 +300,15 @@ def test_launches_are_found_whether_ids_are_dense_sparse_or_of_many_processes() 
         assert (found.find(np.full(5, processes, dtype=np.int32), correlation[:5]) == -1).all()
 
 
+def test_ids_of_32_bits_do_not_wrap_around_beside_wide_ones() -> None:
+    for low in (2**40, 2**31 - 3):
+        wide = np.arange(low, low + 3)
+        found = launches.Launches(np.zeros(3, dtype=np.int32), wide, np.arange(3, dtype=np.int32))
+        narrow = np.array([-1, -(2**31), 2**31 - 1, 2**31 - 3], dtype=np.int32)
+        expected = [int(value - low) if low <= value < low + 3 else -1 for value in narrow.tolist()]
+        assert found.find(np.zeros(4, dtype=np.int32), narrow).tolist() == expected
+
+
 def test_reading_the_kernels_meanwhile_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = export_of(tmp_path, all_features())
     monkeypatch.setattr("chathpc.adapters.nsight_systems.export.LARGE", 0)

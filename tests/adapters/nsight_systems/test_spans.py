@@ -130,6 +130,16 @@ def test_encoding_gives_back_the_values(values: list[int]) -> None:
     assert (np.diff(known) > 0).all()
 
 
+@pytest.mark.parametrize("kind", [np.int32, np.int64])
+@pytest.mark.parametrize("low", [0, 1, 2**31 - 70_000])
+def test_encoding_of_many_values_that_are_close_to_each_other(kind: type, low: int) -> None:
+    values = (np.arange(100_000) * 7 % 65_000 + low).astype(kind)
+    known, index = encode(values)
+    assert known.dtype == np.int64
+    assert (np.diff(known) > 0).all()
+    assert (known[index] == values).all()
+
+
 def test_encoding_of_many_rows_finds_rare_values_too() -> None:
     values = np.full(200_000, 7, dtype=np.int64)
     known, index = encode(values)
