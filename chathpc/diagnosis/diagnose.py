@@ -30,6 +30,10 @@ from chathpc.profile.profile import Profile
 #: What explains a finding has at most this part of its weight.
 _BEHIND = 0.9
 NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
+COPIES_ALONE = (
+    "Only copies of the device are told and no kernels: whether kernels ran beside them, and so what the copies cost, is not known. "
+    "Record kernels as well."
+)
 #: A report lists at most this many findings: the first is what to do, the tenth is noise.
 MOST_FINDINGS = 8
 
@@ -72,7 +76,7 @@ def _insufficient(facts: Facts) -> str:
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):
-        return undecided(profile)
+        return COPIES_ALONE if _only_copies(profile) else undecided(profile)
     if is_log(facts):
         return too_little_io(facts)
     if is_traced(profile):
@@ -84,6 +88,16 @@ def _insufficient(facts: Facts) -> str:
     how = " (hpcrun -e REALTIME@1000)" if profile.format.startswith("HPCToolkit") else ""
     counted = numbers.count(round(facts.samples))
     return f"About {counted} samples are too few for any percentage: run longer, or sample more often{how}."
+
+
+def _only_copies(profile: Profile) -> bool:
+    """True if of devices the sums of copies are told and nothing else; HPCToolkit always records kernels beside them."""
+    if not profile.timed:
+        return False
+    told = {name for name, metric in profile.metrics.items() if metric.has_values and name.startswith("gpu.")}
+    return any(name.startswith("gpu.copy.") for name in told) and not any(
+        name.startswith("gpu.kernel.") for name in told
+    )
 
 
 def has_any_time(facts: Facts) -> bool:
@@ -334,6 +348,11 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
         f"No bottleneck of a kind that this profile can show: the program computes, mostly in {hot.where.function} "
         f"({numbers.percent(hot.share)})"
     )
+    if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
+        return (
+            f"No bottleneck of a kind that this profile can show: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
+            f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
+        )
     time = facts.profile.time
     if time is not None and time.clock == Clock.CPU and waiting < _HARDLY:
         return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."

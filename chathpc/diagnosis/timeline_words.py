@@ -252,7 +252,7 @@ def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
     by_name: dict[str, float] = {}
     heaviest: dict[str, tuple[float, int]] = {}
     for each in np.flatnonzero(weight).tolist():
-        where = _issuer(timeline, each)
+        where = issuer(timeline, each)
         name = "" if where < 0 else tree.function_name(where)
         by_name[name] = by_name.get(name, 0.0) + float(weight[each])
         heaviest[name] = max(heaviest.get(name, (0.0, -1)), (float(weight[each]), where))
@@ -263,7 +263,7 @@ def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
     return site(timeline, heaviest[best][1]) if known[best] >= _WORTH_A_LINE * float(weight.sum()) else Place()
 
 
-def _issuer(timeline: TimelineFacts, node: int) -> int:
+def issuer(timeline: TimelineFacts, node: int) -> int:
     """The range or function of the program that issued an operation: above the operation and the runtime's calls; where
     there is none the outermost call, −1 where the call was not recorded."""
     tree = timeline.profile.tree

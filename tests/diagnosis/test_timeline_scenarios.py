@@ -18,6 +18,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.report import Report
 from tests.diagnosis.parts import check
 from tests.diagnosis.timeline_scenarios import SCENARIOS
+from tests.synthetic import rocprof
 
 H2D, D2H, OVERLAP, PAGEABLE = "gpu-h2d-copy-bound", "gpu-d2h-copy-bound", "gpu-no-overlap", "gpu-pageable-copies"
 KERNEL, GRID, IDLE, LAUNCH, SYNC = (
@@ -141,7 +142,18 @@ TRUTHS = (
     Truth("times_days_from_zero", BAD, (H2D,), (IDLE, SYNC), ("203 ms",)),
     healthy("one_event_days_away", "300 ms"),
     healthy("processes_take_turns_on_a_device"),
+    healthy("threads_that_each_wait_for_their_stream"),
+    Truth("collectives_of_ranks_in_step", BAD, (NCCL,), (UNEVEN, IDLE, SYNC), ("33.3 %",), ("slowest rank", "busiest")),
+    healthy("kernels_and_copies_of_two_processes"),
+    healthy("a_busy_device_and_an_idle_rank_zero"),
+    healthy("pageable_copies_of_small_arrays"),
+    Truth("idle_tail_after_the_work", BAD, (IDLE,), (SYNC, D2H), ("one pause of 5.00 s", "write output")),
+    Truth("old_export_h2d_bound", BAD, (H2D,), (IDLE, SYNC), ("78.9 %",)),
+    healthy("old_export_healthy"),
     # PyTorch
+    Truth("waits_in_pytorch_after_each_operator", BAD, (SYNC,), (D2H, KERNEL), ("cudaStreamSynchronize in aten::item",)),
+    Truth("compiles_in_pytorch_at_the_first_step", BAD, (JIT,), (IDLE,), ("compile_fx",)),
+    Truth("runs_compiled_code", BAD, (IDLE,), (JIT,), ("Torch-Compiled Region",)),
     Truth("data_loader_stalls", BAD, (IDLE,), (SYNC, LAUNCH), ("enumerate(DataLoader)",)),
     Truth("eager_operators_on_small_tensors", BAD, (LAUNCH,), (SYNC, KERNEL), ("3.00 µs",)),
     healthy("training_that_fills_the_device"),
@@ -150,6 +162,7 @@ TRUTHS = (
     Truth("a_rank_that_waits_in_collectives", BAD, (NCCL,), (IDLE, SYNC), ("60.0 %",)),
     Truth("copies_alone_pytorch", NOTHING, words=("no kernel", "torch.profiler")),
     # AMD
+    Truth("copies_of_unknown_memory", BAD, (D2H,), (IDLE, PAGEABLE), ("92.9 %",)),
     Truth("amd_h2d_bound_csv", BAD, (H2D,), (IDLE, SYNC), ("78.9 %",)),
     Truth("amd_copies_alone_csv", NOTHING, words=("no kernel", "rocprofv3")),
     Truth("amd_kernels_alone_csv", BAD, (IDLE,), (SYNC, LAUNCH), ("74.0 %", "was not recorded")),
@@ -191,3 +204,29 @@ def test_shares_are_shares(truth: Truth) -> None:
     for finding in report(truth.scenario).findings:
         assert 0 <= finding.share <= 1
         assert 0 < finding.confidence <= 1
+
+
+def test_sums_of_copies_alone_allow_no_conclusion(tmp_path: Path) -> None:
+    folder = rocprof.write_statistics(tmp_path / "statistics")
+    told = chathpc.explain(folder / "1_memory_copy_stats.csv", llm="none")
+    assert (told.verdict, told.findings) == (NOTHING, [])
+    assert "no kernels" in told.headline
+
+
+def test_sums_of_kernels_alone_say_nothing_about_the_host(tmp_path: Path) -> None:
+    folder = rocprof.write_statistics(tmp_path / "statistics")
+    told = chathpc.explain(folder / "1_kernel_stats.csv", llm="none")
+    assert "what the host did, it does not tell" in told.headline
+    assert "input and output" not in told.headline
+
+
+def test_users_of_pytorch_are_not_told_to_write_kernels() -> None:
+    (found,) = report("data_loader_stalls").findings
+    assert found.where.function == "enumerate(DataLoader)"
+    assert any("num_workers" in advice for advice in found.advice)
+    assert not any(word in advice for advice in found.advice for word in ("thrust", "acc wait", "taskwait"))
+
+
+def test_the_next_measurement_is_with_the_tool_of_the_device() -> None:
+    assert report("amd_host_phases_rocpd").findings[0].next_measurement.startswith("rocprofv3 ")
+    assert report("host_phases").findings[0].next_measurement.startswith("nsys ")

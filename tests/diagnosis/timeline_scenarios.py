@@ -904,3 +904,145 @@ def application_start_unnamed(folder: Path) -> Path:
         p.launch(GEMM, 2000)
     p.sync()
     return one(folder, p)
+
+
+# -- more that could be taken for something else -----------------------------------------------------------------
+
+
+@scenario
+def threads_that_each_wait_for_their_stream(folder: Path) -> Path:
+    """Four threads of one process, each with a stream: launches 40 µs kernels and waits for them; together they fill the device."""
+    events = []
+    for thread in range(4):
+        p = Program(thread=thread, numbers=thread * 100_000, start=1000 + 9.0 * thread)
+        for _ in range(1000):
+            p.launch(AXPY, 40, stream=10 + thread)
+            p.sync("cudaStreamSynchronize", 10 + thread)
+        events += p.events
+    whole = Program()
+    whole.events = events
+    return one(folder, whole)
+
+
+@scenario
+def collectives_of_ranks_in_step(folder: Path) -> Path:
+    """Ranks with equal work spend a third of the time in exposed collectives: it is the transfer."""
+    programs = [Program(pid=200 + rank, rank=rank) for rank in range(2)]
+    for _ in range(60):
+        for p in programs:
+            p.launch(GEMM, 6000)
+            p.launch(REDUCE, 3000)
+            p.sync()
+    return _ranks(folder, programs)
+
+
+@scenario
+def kernels_and_copies_of_two_processes(folder: Path) -> Path:
+    """Two processes share a device and fill it together, each alone would leave half of it idle."""
+    first, second = Program(pid=31), Program(pid=32, start=4000)
+    for p in (first, second):
+        for _ in range(100):
+            p.launch(GEMM, 3000)
+            p.sync()
+            p.work(3000 - 10, "prepare")
+    return one(folder, first, second)
+
+
+@scenario
+def a_busy_device_and_an_idle_rank_zero(folder: Path) -> Path:
+    """Rank 0 only coordinates and has no device; it sits in MPI_Recv."""
+    programs = [Program(pid=100 + rank, rank=rank) for rank in range(3)]
+    for p in programs[1:]:
+        for _ in range(100):
+            p.launch(GEMM, 5000)
+            p.sync()
+    programs[0].mpi("MPI_Recv", programs[1].now - 1000)
+    return one(folder, *programs)
+
+
+@scenario
+def pageable_copies_of_small_arrays(folder: Path) -> Path:
+    """Pageable copies that are too small and too few to matter beside long kernels."""
+    p = Program()
+    for _ in range(200):
+        p.copy("h2d", 16_384, 4, wait=True, pageable=True)
+        p.launch(GEMM, 4000)
+        p.sync()
+    return one(folder, p)
+
+
+@scenario
+def idle_tail_after_the_work(folder: Path) -> Path:
+    """The device works for a second, then the program writes its output for five, then frees memory with one copy."""
+    p = Program()
+    for _ in range(500):
+        p.launch(GEMM, 2000)
+    p.sync()
+    p.work(5e6, "write output")
+    p.copy("d2h", 4096, 1, wait=True)
+    return one(folder, p)
+
+
+@scenario
+def copies_of_unknown_memory(folder: Path) -> Path:
+    """A D2H-bound trace of AMD without calls: kernels and copies only."""
+    p = Program(hidden=frozenset({"call"}))
+    for _ in range(60):
+        p.launch(AXPY, 400)
+        p.copy("d2h", 64 * MB, 12, wait=True)
+    return rocprof.write_csv(folder / "out", of=for_rocprof(p))
+
+
+@scenario
+def waits_in_pytorch_after_each_operator(folder: Path) -> Path:
+    """.item() after each small operator."""
+    p = Program()
+    for step in range(20):
+        with p.range(f"ProfilerStep#{step}"):
+            for _ in range(60):
+                p.work(20)
+                p.launch("void at::native::reduce_kernel<512>(int)", 12)
+                with p.range("aten::item"):
+                    p.copy("d2h", 4, 0.002)
+                    p.sync("cudaStreamSynchronize", 7)
+    return write_kineto(folder / "trace.json.gz", p)
+
+
+@scenario
+def compiles_in_pytorch_at_the_first_step(folder: Path) -> Path:
+    p = Program()
+    p.launch(GEMM, 100)
+    with p.range("ProfilerStep#0"):
+        p.work(3e6, "Inductor: compile_fx (dynamo_timed)")
+        p.launch("triton_poi_fused_0", 300)
+    for step in range(1, 20):
+        with p.range(f"ProfilerStep#{step}"):
+            for _ in range(50):
+                p.launch("triton_poi_fused_0", 300)
+    p.sync()
+    return write_kineto(folder / "trace.json.gz", p)
+
+
+@scenario
+def runs_compiled_code(folder: Path) -> Path:
+    """Ranges named after compiled code, which run it: nothing is compiled here."""
+    p = Program()
+    for step in range(20):
+        p._put("range", f"ProfilerStep#{step}", p.now - 1, p.now + 11_100)
+        with p.range("Torch-Compiled Region: 0/0"):
+            p.work(8000)
+            for _ in range(10):
+                p.launch("triton_poi_fused_0", 300)
+            p.sync()
+        p.work(2)
+    return write_kineto(folder / "trace.json.gz", p)
+
+
+@scenario
+def old_export_h2d_bound(folder: Path) -> Path:
+    return write_nsys(folder / "report.sqlite", _h2d(Program()), age=2021)
+
+
+@scenario
+def old_export_healthy(folder: Path) -> Path:
+    return write_nsys(folder / "report.sqlite", _training(Program(), hidden=True), age=2022)

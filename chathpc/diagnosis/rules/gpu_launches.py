@@ -8,11 +8,13 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.doing import MOST, NAMED, doing_in
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy
+from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
+from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import seconds
-from chathpc.diagnosis.timeline_words import counted, item, kernel_site, of_window, site, window_words
+from chathpc.diagnosis.timeline_words import counted, issuer, item, kernel_site, of_window, site, window_words
 from chathpc.profile import intervals, numbers
+from chathpc.profile.names import shorten
 from chathpc.profile.timeline import COPY_LANES, LaneKind
 
 #: Bytes below which a copy costs its call rather than its transfer: 4 µs at 16 GB/s.
@@ -130,6 +132,9 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     waiting = [part for part in parts if host_call(part.name) == HostCall.WAIT or is_blocking_copy(part.name)]
     place = site(timeline, waiting[0].node) if waiting else Place()
     name = waiting[0].short if waiting else "a synchronising call"
+    above = issuer(timeline, waiting[0].node) if waiting else -1
+    if above >= 0 and above != waiting[0].node:
+        name += f" in {shorten(plain(timeline.profile.tree.function_name(above)), LONGEST_NAME)}"
     launches = sum(kernel.launches for kernel in timeline.kernels())
     copies, volume = timeline.amount(*COPY_LANES)
     by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0

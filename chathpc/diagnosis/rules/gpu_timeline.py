@@ -79,12 +79,9 @@ def communication(facts: Facts) -> Iterable[Draft]:
     waits = (
         "A collective also waits for the slowest rank; which of the two it is shows only in the timelines of all ranks."
     )
-    if len(timeline.devices) > 1:
-        waits = (
-            "The devices compute for different times, so most of it is waiting for the busiest one, no transfer."
-            if facts.gaps.unbalanced
-            else "A collective also waits for the slowest rank; the devices here compute for about the same time."
-        )
+    alone = len(timeline.devices) < _SEVERAL
+    if not alone:
+        waits = "The devices compute for different times: much of it is waiting for the busiest one, no transfer."
     yield Draft(
         cause=entry.id,
         where=place,
@@ -95,7 +92,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         evidence=(*evidence, busy_fact(timeline)),
         signs=2,
-        against=(waits,) if kernels else (),
+        against=(waits,) if kernels and (alone or facts.gaps.unbalanced) else (),
         samples=0,
     )
 
