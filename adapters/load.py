@@ -17,6 +17,8 @@ from chathpc.profile.text import clean
 FIRST = ("chathpc.adapters.hpctoolkit", "chathpc.adapters.hpctoolkit_v3")
 
 
+#: Files of a folder that are looked at for a hint.
+_LOOKED = 16
 #: What to do where nothing better is known.
 KNOWN = "What chathpc reads is told by: chathpc adapters list"
 
@@ -157,4 +159,8 @@ def _hint(path: Path) -> str:
     for entry in sorted(path.iterdir()):
         if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and detect(Glance(entry)) is not None:
             return f"There is a database in it: give {entry}."
-    return KNOWN
+    files = [entry for entry in sorted(path.iterdir())[:_LOOKED] if entry.is_file() and os.access(entry, os.R_OK)]
+    known = [entry for entry in files if detect(Glance(entry)) is not None]
+    if len(known) > 1:
+        return f"There are profiles in it: give one, such as {known[0]}, or those of the ranks of one run together."
+    return f"There is a profile in it: give {known[0]}." if known else KNOWN

@@ -173,3 +173,15 @@ def test_an_adapter_recognises_only_what_is_its_own(database: Path) -> None:
         ], adapter.name
         for nothing in (database.parent, database / "trace.db", database / "nowhere"):
             assert not adapter.recognises(Glance(nothing)), adapter.name
+
+
+def test_a_folder_with_profiles_in_it_that_are_not_one(tmp_path: Path) -> None:
+    for name in ("rank0.json", "rank1.json"):
+        (tmp_path / name).write_text(
+            '{"schemaVersion": 1, "traceEvents": [{"ph":"X","cat":"kernel","name":"k","ts":1,"dur":2}]}'
+        )
+    hint = refusal(tmp_path, "rank0.json").hint
+    assert f"give one, such as {tmp_path}/rank0.json" in hint
+    assert "ranks of one run" in hint
+    (tmp_path / "rank1.json").unlink()
+    assert refusal(tmp_path, "rank0.json").hint == f"There is a profile in it: give {tmp_path}/rank0.json."
