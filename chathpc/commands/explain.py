@@ -43,7 +43,7 @@ def command(
     check_output(output, paths)
     style = style_for(output, verbose=verbose)
     with Progress(quiet=quiet) as progress:
-        keep_freed_memory()
+        keep_freed_memory(paths)
         import chathpc
         from chathpc.reports import renderers
 

@@ -35,7 +35,7 @@ def command(paths: tuple[Path, ...], target: str, metric: str | None, output: st
     """Write what was read as a file that other tools open."""
     check_output(output, paths)
     with Progress(quiet=quiet) as progress:
-        keep_freed_memory()
+        keep_freed_memory(paths)
         import chathpc
         from chathpc.export import exporter
 

@@ -25,7 +25,7 @@ def command(path: Path, form: str | None, output: str | None) -> None:
     For example: chathpc metrics hpctoolkit-app-database
     """
     check_output(output, [path])
-    keep_freed_memory()
+    keep_freed_memory([path])
     import chathpc
 
     profile = chathpc.load(path)

@@ -60,7 +60,7 @@ def command(
     For example: chathpc tree hpctoolkit-app-database --by loop --min-share 5%
     """
     check_output(output, [path])
-    keep_freed_memory()
+    keep_freed_memory([path])
     import chathpc
     from chathpc.reports.rows import tree_record
 
