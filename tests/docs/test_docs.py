@@ -22,7 +22,9 @@ FENCE = re.compile(r"^```.*?^```", re.DOTALL | re.MULTILINE)
 HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
 
 # A home directory or a root's folder at the start of an absolute path. The names in brackets stand for anybody, or are planted.
-MACHINE_PATH = re.compile(r"(?<![\w.\-/}>)])/(?:root|work|Users|home/(?!(?:alice|alice-secret|bob|me|planted|planted-user|secret|SECRET|user|you)\b)[\w.-]+)/")
+MACHINE_PATH = re.compile(
+    r"(?<![\w.\-/}>)])/(?:root|work|Users|home/(?!(?:alice|alice-secret|bob|me|planted|planted-user|secret|SECRET|user|you)\b)[\w.-]+)/"
+)
 # Measured databases and recorded profiles say where they were measured.
 RECORDED = re.compile(r"(^|/)(database|tests/data)/")
 
