@@ -17,7 +17,7 @@ import chathpc
 from chathpc.errors import ChathpcError
 
 HERE = Path(__file__).resolve()
-DATA = Path(os.environ.get("CHATHPC_TEST_DATA", HERE.parents[3] / "shared" / "data")) / "profiles"
+DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or HERE.parents[3] / "shared" / "data") / "profiles"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from tests.adapters.contained import Server
 from tests.adapters.damage import DAMAGES
 
 DATA = (
-    Path(os.environ.get("CHATHPC_TEST_DATA", Path(__file__).resolve().parents[3] / "shared" / "data"))
+    Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
     / "profiles"
     / "darshan"
 )
