@@ -19,7 +19,7 @@ import subprocess
 import sys
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -37,6 +37,9 @@ MEMORY_PER_BYTE = 20
 
 #: Address space beyond which the child is refused memory; wide, so that a blow-up is seen as one and not as a polite error.
 ADDRESS_SPACE = 1 << 30
+
+#: Environment variable that names the inputs which a server reads before it serves.
+WARM = "CHATHPC_TEST_WARM_UP"
 
 GOOD = ("profile", "late", "refused")
 NOBODY = 65534
@@ -65,11 +68,15 @@ class Outcome:
 
 
 class Server:
-    """A process that forks one child a case; `reader` is `module:function`, called with the path of the input."""
+    """A process that forks one child a case; `reader` is `module:function`, called with the path of the input.
 
-    def __init__(self, reader: str = "tests.adapters.everything:read_everything") -> None:
+    `warm` are inputs that the process reads before it serves, so that no case has to import what reading them imports.
+    """
+
+    def __init__(self, reader: str = "tests.adapters.everything:read_everything", warm: Sequence[Path] = ()) -> None:
         command = [sys.executable, "-m", "tests.adapters.contained", "--reader", reader]
         environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+        environment[WARM] = os.pathsep.join(map(str, warm))
         self._process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
         )

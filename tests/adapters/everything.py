@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -90,13 +91,19 @@ def warm_up() -> None:
     for package in ("caliperreader", "darshan", "hatchet", "otf2", "pandas", "pycubexr", "sqlite3", "subprocess"):
         if importlib.util.find_spec(package) is not None:
             importlib.import_module(package)
+    from chathpc.adapters.registry import built_in
+    from tests.adapters.contained import WARM
     from tests.synthetic import programs
     from tests.synthetic.hpctoolkit_v4 import write
 
-    for program in (programs.small, programs.gpu):
-        with tempfile.TemporaryDirectory() as folder:
-            write(Path(folder) / "db", program())
+    built_in()
+    with tempfile.TemporaryDirectory() as folder:
+        databases = []
+        for number, program in enumerate((programs.small, programs.gpu)):
+            databases.append(write(Path(folder) / str(number), program()).path)
+        given = [Path(path) for path in os.environ.get(WARM, "").split(os.pathsep) if path]
+        for path in (*databases, *given):
             try:
-                read_everything(Path(folder) / "db")
+                read_everything(path)
             except Exception as error:  # noqa: BLE001  a broken reader shall fail in its cases
                 _ = error

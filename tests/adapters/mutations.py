@@ -87,7 +87,7 @@ def run(
 
     def work(share: Sequence[int]) -> list[tuple[Case, Outcome]]:
         found = []
-        with Server(READER) as server:
+        with Server(READER, warm=bases) as server:
             for number in share:
                 target = folder / f"case-{number}"
                 case, path = make(number, bases, target)
