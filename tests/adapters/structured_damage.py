@@ -121,6 +121,7 @@ def damage_json(data: bytes, random: Random) -> bytes:
 def damage_database(path: Path, random: Random) -> None:
     """Cells, tables, columns and views of an SQLite database changed in place."""
     connection = sqlite3.connect(path)
+    connection.text_factory = lambda raw: raw.decode("utf-8", "replace")  # it may have been damaged before
     try:
         tables = [
             row[0]
