@@ -184,7 +184,7 @@ def damage_file(path: Path, random: Random, donor: bytes) -> str:
         if inner.startswith(b"SQLite format 3\x00") and not packed:
             try:
                 damage_database(path, random)
-            except sqlite3.DatabaseError:  # damaged before
+            except (sqlite3.DatabaseError, UnicodeDecodeError):  # damaged before
                 inner = path.read_bytes()
             else:
                 return "database"
