@@ -181,8 +181,8 @@ def _add(counters: _Counters, row: _Row) -> None:
 def _metrics(counters: _Counters) -> dict[str, Metric]:
     from dataclasses import replace
 
-    from chathpc.adapters.linux_perf.events import event_of, slug
-    from chathpc.profile.metric import Unit
+    from chathpc.adapters.linux_perf.events import LONGEST_SLUG, event_of
+    from chathpc.profile.metric import Unit, slug
 
     found: dict[str, Metric] = {}
     taken: set[str] = set()
@@ -193,9 +193,9 @@ def _metrics(counters: _Counters) -> dict[str, Metric]:
             metric = replace(metric, unit=Unit.SECONDS, scale=_UNITS[unit], source_unit=unit)
         identifier, again = metric.id, 2
         if identifier in taken:
-            identifier = f"{metric.id}.{slug(event)}"
+            identifier = f"{metric.id}.{slug(event, longest=LONGEST_SLUG)}"
         while identifier in taken:
-            identifier, again = f"{metric.id}.{slug(event)}-{again}", again + 1
+            identifier, again = f"{metric.id}.{slug(event, longest=LONGEST_SLUG)}-{again}", again + 1
         taken.add(identifier)
         found[event] = replace(metric, id=identifier)
     return found

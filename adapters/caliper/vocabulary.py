@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from chathpc.adapters.caliper.table import Attribute
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for
-from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.metric import Aggregation, Metric, Unit, slug
 
 _STATISTICS = ("sum", "min", "max", "avg", "avg.sum", "avg.count", "count", "variance", "percent_total", "any")
 _INCLUSIVE = ("inclusive", "inclusive_sum", "inclusive_scale", "iscale")
@@ -108,7 +108,7 @@ def other_metric(given: Meaning, taken: set[str]) -> Metric:
         Aggregation.SUM if given.adds_up else Aggregation.MAX if given.statistic == "max" else Aggregation.DERIVED
     )
     unit, words = Unit.BYTES if _BYTES.search(base) else Unit.COUNT, given.attribute.alias or name
-    identifier = "other." + (re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed")
+    identifier = "other." + slug(name)
     counter = metric_for(base.removeprefix("papi."))
     if given.adds_up and base in _SUMS:
         identifier, unit, words = _SUMS[base]

@@ -13,7 +13,7 @@ from chathpc.adapters.lines import lines
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import Clock, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.tree import NodeKind
 
@@ -109,9 +109,10 @@ def _metrics(found: Callgrind) -> dict[str, Metric]:
     metrics: dict[str, Metric] = {}
     taken = {"calls.count"}
     for event in found.events:
-        slug = re.sub(r"[^a-z0-9]+", "-", event.lower()).strip("-")[:60] or "unnamed"
         words = found.words.get(event) or event
-        identifier, unit, scale, description = _EVENTS.get(event, (f"other.{slug}", Unit.COUNT, 1.0, words))
+        identifier, unit, scale, description = _EVENTS.get(
+            event, (f"other.{slug(event, longest=60)}", Unit.COUNT, 1.0, words)
+        )
         base, again = identifier, 2
         while identifier in taken:
             identifier, again = f"{base}-{again}", again + 1

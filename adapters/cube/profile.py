@@ -20,7 +20,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import Clock, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
@@ -175,7 +175,7 @@ def _metric(metric: CubeMetric, taken: Mapping[str, Metric]) -> Metric:
             counter.id, counter.unit, counter.description.replace(" (sampled)", ""), metric.name, metric.unit
         )
     else:
-        identifier = "other." + (re.sub(r"[^a-z0-9]+", "-", metric.name.lower()).strip("-") or "unnamed")
+        identifier = "other." + slug(metric.name)
         found = Metric(identifier, unit, words, metric.name, metric.unit, scale)
     first, copies = found.id, 2
     while found.id in taken:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
-from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
 
 #: unit suffix in the name → unit, factor to that unit
 _UNITS: dict[str, tuple[Unit, float]] = {
@@ -156,10 +156,6 @@ def split_name(source_name: str) -> tuple[str, str]:
     return stem, unit.strip()
 
 
-def _slug(stem: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-") or "unnamed"
-
-
 def metric_for(source_name: str) -> Metric:
     """The metric that HPCToolkit calls `source_name`; unknown names become `other.<slug>` with the unit of their
     suffix.
@@ -182,10 +178,10 @@ def metric_for(source_name: str) -> Metric:
     elif (kind := re.fullmatch(r"(\w+):(\w+)", stem)) and kind[1] in _BYTES_BY_KIND:
         prefix, words = _BYTES_BY_KIND[kind[1]]
         measure = "bytes" if unit == Unit.BYTES else "transactions" if suffix in ("T", "L2T") else "events"
-        identifier, description = f"{prefix}.{_slug(kind[2])}.{measure}", f"{measure} {words}: {kind[2]}"
+        identifier, description = f"{prefix}.{slug(kind[2])}.{measure}", f"{measure} {words}: {kind[2]}"
     else:
         family = "gpu" if re.match(r"G[A-Z]+:|EU_", stem) else "papi" if stem.startswith("PAPI_") else "other"
-        identifier, description = f"{family}.{_slug(stem)}", stem
+        identifier, description = f"{family}.{slug(stem)}", stem
     clock = Clock.WALL if stem in _WALL else Clock.CPU if stem in _CPU else None
     hidden = stem.endswith("_ACUMU") or stem in _NEVER_ADDED or bool(re.match(r"GSAMP:|GINS:BLK_|GCYCLES:W", stem))
     return Metric(
@@ -218,7 +214,7 @@ def metrics_for(source_names: Iterable[str]) -> list[Metric]:
             identifier = "cpu.time.wall"
         base = identifier
         if identifier in taken:
-            base = identifier = f"{base}.{_slug(split_name(metric.source_name)[0])}"
+            base = identifier = f"{base}.{slug(split_name(metric.source_name)[0])}"
         number = 2
         while identifier in taken:
             identifier, number = f"{base}.{number}", number + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import Clock, Metric, Unit, slug
 
 #: name of the event → (id, unit, factor from perf's unit, what it counts). Clocks count nanoseconds (perf_event_open(2)).
 _EVENTS: dict[str, tuple[str, Unit, float, str]] = {
@@ -33,6 +33,8 @@ _ALIASES = {
     "migrations": "cpu-migrations",
 }
 #: `cpu_core/cycles/`, `armv8_pmuv3_0/cpu_cycles/`: event of a named counter unit.
+#: Characters of an unknown event's name that its metric's id keeps.
+LONGEST_SLUG = 60
 _UNIT_OF_COUNTERS = re.compile(r"[\w.-]+/(?P<event>[\w.-]+)[^/]*/(?P<modifiers>\w*)")
 #: What samples of a time-like event stand for where their period is not known.
 _TIME_LIKE = frozenset({"cpu-clock", "task-clock", "cycles", "ref-cycles", ""})
@@ -53,7 +55,7 @@ class Event:
     def metric(self, *, sampled: bool) -> Metric:
         """The metric of the event's counts; unknown events become `other.<slug>`."""
         identifier, unit, scale, words = _EVENTS.get(
-            self.name, (f"other.{slug(self.name)}", Unit.COUNT, 1.0, self.name)
+            self.name, (f"other.{slug(self.name, longest=LONGEST_SLUG)}", Unit.COUNT, 1.0, self.name)
         )
         return Metric(
             id=identifier,
@@ -67,7 +69,7 @@ class Event:
 
     def samples(self) -> Metric:
         """The metric of the event's samples, where what each stands for was not recorded."""
-        known = _EVENTS.get(self.name, (f"other.{slug(self.name)}",))[0]
+        known = _EVENTS.get(self.name, (f"other.{slug(self.name, longest=LONGEST_SLUG)}",))[0]
         return Metric(
             id="cpu.samples" if self.name in _TIME_LIKE else f"{known}.samples",
             unit=Unit.SAMPLES,
@@ -85,8 +87,3 @@ def event_of(source: str) -> Event:
         name = head
     name = name.replace("_", "-") if name.replace("_", "-") in _EVENTS | _ALIASES else name
     return Event(source, _ALIASES.get(name, name))
-
-
-def slug(name: str) -> str:
-    """The last part of an id: small letters, digits and hyphens."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:60] or "unnamed"

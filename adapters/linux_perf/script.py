@@ -11,12 +11,12 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.adapters.lines import lines
-from chathpc.adapters.linux_perf.events import Event, event_of, slug
+from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
 from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.tree import NodeKind
 
@@ -169,9 +169,9 @@ def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
     taken = {other.metric.id for other in others}
     identifier, number = metric.id, 2
     if identifier in taken:
-        identifier = f"{metric.id}.{slug(metric.source_name)}"
+        identifier = f"{metric.id}.{slug(metric.source_name, longest=LONGEST_SLUG)}"
     while identifier in taken:
-        identifier, number = f"{metric.id}.{slug(metric.source_name)}-{number}", number + 1
+        identifier, number = f"{metric.id}.{slug(metric.source_name, longest=LONGEST_SLUG)}-{number}", number + 1
     return replace(metric, id=identifier)
 
 

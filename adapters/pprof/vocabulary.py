@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.metric import Clock, Metric, Unit, slug
 
 _UNITS: dict[str, tuple[Unit, float]] = {
     "nanoseconds": (Unit.SECONDS, 1e-9),
@@ -38,8 +37,7 @@ def metric_of(kind: str, unit: str) -> Metric:
     known_unit, scale = _UNITS.get(unit, (Unit.COUNT, 1.0))
     identifier, words, expected = _TYPES.get(kind, ("", kind, Unit.COUNT))
     if not identifier or known_unit != expected:
-        slug = re.sub(r"[^a-z0-9]+", "-", kind.lower()).strip("-")[:60] or "unnamed"
-        identifier, words = f"other.{slug}", kind or "values"
+        identifier, words = f"other.{slug(kind, longest=60)}", kind or "values"
     clock = {"cpu.time": Clock.CPU, "cpu.time.wall": Clock.WALL}.get(identifier)
     if identifier == "cpu.samples":
         known_unit = Unit.SAMPLES

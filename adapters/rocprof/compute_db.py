@@ -14,10 +14,10 @@ from chathpc.adapters.rocprof.outcome import COUNTERS
 from chathpc.adapters.rocprof.system import System, system_of
 from chathpc.adapters.sqlite import Database, open_database
 from chathpc.adapters.traced.assemble import Assembled, assemble, put_mean
-from chathpc.adapters.traced.counters import MOST, slug
+from chathpc.adapters.traced.counters import LONGEST_SLUG, MOST
 from chathpc.adapters.traced.recording import Recording
 from chathpc.profile.gpu_counters import counter
-from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.metric import Aggregation, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
@@ -193,7 +193,7 @@ def _put(
             columns[f"gpu.kernel.{identifier}"][node] = value
         for (chapter, name, which), value in table.items():
             if which in _STANDS:
-                identifier = f"other.{slug(f'{chapter} {name}')}"
+                identifier = f"other.{slug(f'{chapter} {name}', longest=LONGEST_SLUG)}"
                 others.setdefault(identifier, (name, {}))[1][node] = value
     for identifier, column in sorted(columns.items()):
         _column(parts, counter(identifier, "rocprof-compute"), column)

@@ -14,7 +14,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.inclusive import own_values
 from chathpc.profile.location import Locations
-from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, slug
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.sparse import SparseValues
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind
@@ -160,19 +160,15 @@ def _metric(component: Component, label: str, unit_word: str, words: str, taken:
     elif component.name in _CPU and unit == Unit.SECONDS:
         identifier, clock = "cpu.time" if "cpu.time" not in taken else "cpu.time.cpu", Clock.CPU
     elif _LEVELS.search(name.lower()) or unit == Unit.PERCENT:
-        identifier = "memory.peak.bytes" if "peak_rss" in name else "other." + _slug(name)
+        identifier = "memory.peak.bytes" if "peak_rss" in name else "other." + slug(name)
         aggregation = Aggregation.MAX
     elif name in _BYTES:
         identifier, unit = _BYTES[name], Unit.BYTES
     elif label.startswith("PAPI_"):
         identifier, unit, words = counter.id, counter.unit, counter.description.replace(" (sampled)", "")
     else:
-        identifier = "other." + _slug(name)
+        identifier = "other." + slug(name)
     first, copies = identifier, 2
     while identifier in taken:
         identifier, copies = f"{first}.{copies}", copies + 1
     return Metric(identifier, unit, words or name, name, unit_word, scale, aggregation, clock)
-
-
-def _slug(name: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "unnamed"

@@ -8,7 +8,7 @@ import numpy as np
 
 from chathpc.adapters.traced.assemble import Assembled, put_mean
 from chathpc.adapters.traced.recording import Recording
-from chathpc.profile.metric import Aggregation, Metric, Unit
+from chathpc.profile.metric import Aggregation, Metric, Unit, slug
 
 #: Counters whose values over several launches are averaged, not added: ratios, percentages, rates.
 _MEAN = re.compile(
@@ -16,11 +16,8 @@ _MEAN = re.compile(
 )
 #: Counters of one trace that are taken in.
 MOST = 5_000
-
-
-def slug(name: str) -> str:
-    """A counter's name as part of a metric's id."""
-    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:120] or "unnamed"
+#: Characters of a counter's name that its metric's id keeps.
+LONGEST_SLUG = 120
 
 
 def is_mean(name: str) -> bool:
@@ -32,7 +29,7 @@ def put_counters(recording: Recording, parts: Assembled) -> None:
     """Add the counters of `recording` to the metrics as `other.…`: sums over the launches of a kernel, or means of ratios."""
     duration = np.array(recording.op_end, dtype=np.int64) - np.array(recording.op_start, dtype=np.int64)
     for name, (operations, amounts) in sorted(recording.counters.items())[:MOST]:
-        identifier = f"other.{slug(name)}"
+        identifier = f"other.{slug(name, longest=LONGEST_SLUG)}"
         if identifier in parts.metrics:
             continue
         numbers, values = np.array(operations, dtype=np.int64), np.array(amounts, dtype=np.float64)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Clock, Column, Metric, Unit, column_of
+from chathpc.profile.metric import EMPTY_COLUMN, Aggregation, Clock, Column, Metric, Unit, column_of, slug
 from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 
 #: Key of `GraphFrame.metadata` under which we leave what a table cannot hold.
@@ -108,7 +108,7 @@ def metric_named(name: str, *, taken: Mapping[str, Metric]) -> Metric:
     elif added and stem.lower() in _VOCABULARY:
         identifier, unit, clock = _VOCABULARY[stem.lower()]
     else:
-        identifier = "other." + (re.sub(r"[^a-z0-9]+", "-", stem.lower()).strip("-") or "unnamed")
+        identifier = "other." + slug(stem)
     base, copies = identifier, 2
     while identifier in taken:
         identifier, copies = f"{base}.{copies}", copies + 1

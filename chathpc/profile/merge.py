@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -15,7 +14,7 @@ from chathpc.profile.forest import Forest
 from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.merged_values import MergedValues, Owner, View
-from chathpc.profile.metric import Metric
+from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, SourceExcerpt
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
@@ -166,7 +165,7 @@ def _join_metrics(views: Sequence[Profile]) -> tuple[dict[str, Metric], dict[str
                     owners[name] = []
                     known = None
                 else:
-                    identifier = f"{_slug(tool)}.{name}"
+                    identifier = f"{slug(tool, otherwise='other')}.{name}"
                     known = metrics.get(identifier)
             if known is None:
                 metrics[identifier] = replace(metric, id=identifier, tool=tool)
@@ -174,10 +173,6 @@ def _join_metrics(views: Sequence[Profile]) -> tuple[dict[str, Metric], dict[str
                 metrics[identifier] = replace(known, has_values=True)
             owners.setdefault(identifier, []).append(Owner(number, name))
     return metrics, owners
-
-
-def _slug(tool: str) -> str:
-    return re.sub(r"[^a-z0-9]+", "-", tool.lower()).strip("-") or "other"
 
 
 def _sentences(views: Sequence[Profile], several: bool) -> tuple[str, ...]:

@@ -4,6 +4,7 @@ names.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -102,6 +103,11 @@ class Column:
 
 
 EMPTY_COLUMN = Column(np.empty(0, dtype=np.int32), np.empty(0, dtype=np.float64))
+
+
+def slug(name: str, *, longest: int | None = None, otherwise: str = "unnamed") -> str:
+    """`name` as part of a metric's id: small letters, digits and hyphens, at most `longest` characters."""
+    return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:longest] or otherwise
 
 
 def column_of(values: FloatArray, present: BoolArray | None = None) -> Column:
