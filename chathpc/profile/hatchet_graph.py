@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from chathpc.errors import AdapterError
+from chathpc.profile.build import ends
 from chathpc.profile.location import Locations
 from chathpc.profile.tree import FUNCTION_KINDS, CallTree, IntArray, NodeKind, Relation
 
@@ -116,7 +117,7 @@ def call_tree(nodes: list[Any], parent: list[int], table: pd.DataFrame) -> CallT
     parents = np.array(parent, dtype=np.int32)
     tree = CallTree(
         parent=parents,
-        end=_ends(parent),
+        end=ends(parents),
         kind=kinds,
         relation=relation,
         name=columns["name"],
@@ -135,15 +136,6 @@ def call_tree(nodes: list[Any], parent: list[int], table: pd.DataFrame) -> CallT
     tree = replace(tree, name=columns["name"], names=list(tables["name"]))
     tree.check()
     return tree
-
-
-def _ends(parent: list[int]) -> IntArray:
-    """Ends of the subtrees of nodes in preorder."""
-    end = list(range(1, len(parent) + 1))
-    for index in range(len(parent) - 1, -1, -1):
-        if (above := parent[index]) >= 0 and end[above] < end[index]:
-            end[above] = end[index]
-    return np.array(end, dtype=np.int32)
 
 
 def rows_to_nodes(nodes: list[Any], table: pd.DataFrame) -> IntArray:
