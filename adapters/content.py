@@ -10,7 +10,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from chathpc.adapters.glance import GZIP
+from chathpc.adapters.glance import GZIP, encoding_of
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -101,10 +101,8 @@ def _member(data: memoryview, position: int, unpacked: io.BytesIO, allowed: int,
 def read_text(path: Path, *, largest: int = LARGEST) -> str:
     """All of a text file, unpacked if need be: UTF-16 with a byte order mark, else UTF-8; bytes that are no text are replaced."""
     data = read_bytes(path, largest=largest)
-    for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8")):
-        if data.startswith(mark):
-            return data[len(mark) :].decode(encoding, "replace")
-    return data.decode("utf-8", "replace")
+    mark, encoding = encoding_of(data)
+    return data[len(mark) :].decode(encoding, "replace")
 
 
 def read_json(path: Path, *, largest: int = LARGEST) -> Any:

@@ -17,6 +17,12 @@ STEP = 256
 
 GZIP = b"\x1f\x8b"
 SQLITE = b"SQLite format 3\x00"
+_BYTE_ORDER_MARKS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"))
+
+
+def encoding_of(data: bytes) -> tuple[bytes, str]:
+    """The byte order mark that `data` begins with, and its encoding; without one nothing, and UTF-8."""
+    return next((found for found in _BYTE_ORDER_MARKS if data.startswith(found[0])), (b"", "utf-8"))
 
 
 class Glance:
@@ -90,10 +96,8 @@ class Glance:
     @cached_property
     def text(self) -> str:
         """The beginning as text: UTF-16 if it has a byte order mark, else UTF-8; what is no text is replaced."""
-        for mark, encoding in ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8")):
-            if self.content.startswith(mark):
-                return self.content[len(mark) :].decode(encoding, "replace")
-        return self.content.decode("utf-8", "replace")
+        mark, encoding = encoding_of(self.content)
+        return self.content[len(mark) :].decode(encoding, "replace")
 
     @cached_property
     def tables(self) -> frozenset[str]:

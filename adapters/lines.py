@@ -8,15 +8,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from chathpc.adapters.content import DAMAGED, UNPACKED, UNPACKED_PER_BYTE
-from chathpc.adapters.glance import GZIP
+from chathpc.adapters.glance import GZIP, encoding_of
 from chathpc.errors import AdapterError
 
 #: Bytes read at a time, and the most that are unpacked at a time.
 PIECE = 1 << 20
 #: Characters that a line may have: a call stack of a hundred thousand frames needs some megabytes.
 LONGEST = 64 << 20
-
-_MARKS = ((b"\xff\xfe", "utf-16-le"), (b"\xfe\xff", "utf-16-be"), (b"\xef\xbb\xbf", "utf-8"))
 
 
 def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
@@ -29,7 +27,7 @@ def lines(path: Path, *, longest: int = LONGEST) -> Iterator[str]:
     rest = ""
     for piece in pieces(path):
         if decoder is None:
-            mark, encoding = next((found for found in _MARKS if piece.startswith(found[0])), (b"", "utf-8"))
+            mark, encoding = encoding_of(piece)
             decoder, piece = codecs.getincrementaldecoder(encoding)("replace"), piece[len(mark) :]
         whole = (rest + decoder.decode(piece)).split("\n")
         rest = whole.pop()
