@@ -60,6 +60,7 @@ def test_what_is_no_text_is_replaced(tmp_path: Path) -> None:
         (gzip.compress(b"a\n" * (40 << 20)), "unpacks to more than"),
         (b"a" * 3000, "a line of more than"),
     ],
+    ids=["cut", "noise", "bomb", "long line"],
 )
 def test_damage_and_bombs_are_refused(data: bytes, words: str, tmp_path: Path) -> None:
     with pytest.raises(AdapterError, match=words):

@@ -10,11 +10,19 @@ from tests.adapters import mutations
 from tests.adapters.contained import Server
 
 CASES = 40
+#: Formats whose samples only a package can write.
+PACKAGES = {"otf2": "otf2"}
+
+
+def write_bases(format: str, folder: Path) -> list[Path]:
+    if format in PACKAGES:
+        pytest.importorskip(PACKAGES[format], reason=f"needs the package {PACKAGES[format]}")
+    return mutations.write_bases(format, folder)
 
 
 @pytest.mark.parametrize("format", mutations.formats())
 def test_damaged_input_is_read_or_refused(format: str, tmp_path: Path) -> None:
-    bases = mutations.write_bases(format, tmp_path / "bases")
+    bases = write_bases(format, tmp_path / "bases")
     results = list(mutations.run(range(CASES), bases, tmp_path))
     assert len(results) == CASES
     assert not [case for case, outcome in results if mutations.failed(case, outcome)], mutations.table(results)
@@ -25,7 +33,7 @@ def test_damaged_input_is_read_or_refused(format: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format", mutations.formats())
 def test_undamaged_input_is_read(format: str, tmp_path: Path) -> None:
-    bases = mutations.write_bases(format, tmp_path / "bases")
+    bases = write_bases(format, tmp_path / "bases")
     assert bases
     with Server(mutations.READER) as server:
         for base in bases:

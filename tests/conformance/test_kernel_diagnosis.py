@@ -38,16 +38,16 @@ class Expected:
 
 
 EXPECTED = {
-    "ncu/mistic_node_a100_full.ncu-rep": Expected(("gpu-memory-latency",), words=("67.6 %")),
+    "ncu/mistic_node_a100_full.ncu-rep": Expected(("gpu-memory-latency",), words=("67.6 %",)),
     "ncu/mistic_node2_a100_full.ncu-rep": Expected(("gpu-memory-latency",), words=("74.1 %",)),
     "ncu/mistic_ilp_smallblocks_a100_full.ncu-rep": Expected(
         ("gpu-low-occupancy",), also=("gpu-memory-latency",), words=("50.0 %", "number of blocks")
     ),
-    "ncu/mistic_154kernels_a100_basic.ncu-rep": Expected(("gpu-memory-latency",), words=("99.9 %")),
+    "ncu/mistic_154kernels_a100_basic.ncu-rep": Expected(("gpu-memory-latency",), words=("99.9 %",)),
     "ncu/mistic_nan_failed_a100.ncu-rep": Expected(verdicts=("insufficient-data",), words=("Profiling failed",)),
-    "ncu/esmm_gemm_ladder_a10g_basic.ncu-rep": Expected(("gpu-uncoalesced-access",), words=("97.5 %")),
+    "ncu/esmm_gemm_ladder_a10g_basic.ncu-rep": Expected(("gpu-uncoalesced-access",), words=("97.5 %",)),
     "ncu/indexspaces_julia_a40_full.ncu-rep": Expected(
-        ("gpu-compute-bound",), also=("gpu-memory-bandwidth",), words=("ALU")
+        ("gpu-compute-bound",), also=("gpu-memory-bandwidth",), words=("ALU",)
     ),
     "ncu/cutlass_smallgrid_a100_full.ncu-rep": Expected(("gpu-small-grid",), words=("96 blocks", "108 multiprocessors")),
     "ncu/mojo_divergence_gtx1660ti_basic.ncu-rep": Expected(

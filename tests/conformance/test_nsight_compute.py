@@ -62,11 +62,18 @@ SUMMED = {
 @pytest.fixture(scope="module")
 def vendor() -> Any:
     """NVIDIA's reader, in this process: the samples are whole."""
+    return needs_vendor()
+
+
+def needs_vendor() -> Any:
     return pytest.importorskip("ncu_report", reason="needs NVIDIA's reader: pip install 'chathpc[ncu]'")
 
 
 @cache
 def profile_of(path: Path) -> Profile:
+    """What the adapter makes of a report, which only NVIDIA's reader can open, or of an export, which needs nothing."""
+    if path.suffix == ".ncu-rep":
+        needs_vendor()
     return read(path)
 
 
