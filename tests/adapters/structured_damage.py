@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import gzip
 import json
 import re
@@ -101,7 +102,7 @@ def damage_json(data: bytes, random: Random) -> bytes:
         elif choice == 1 and isinstance(holder, dict):
             holder[random.choice(("", "name", "id", "parent", str(key) + "x"))] = holder.pop(key)
         elif choice == 2 and isinstance(holder, list):
-            holder.extend([holder[key]] * random.choice((1, 3, 40)))
+            holder.extend(copy.deepcopy(holder[key]) for _ in range(random.choice((1, 3, 40))))
         elif choice == 3:
             other, place = random.choice(spots)
             try:
@@ -114,7 +115,7 @@ def damage_json(data: bytes, random: Random) -> bytes:
                 nested = [nested]
             holder[key] = nested
         else:
-            holder[key] = random.choice(VALUES)
+            holder[key] = copy.deepcopy(random.choice(VALUES))  # the next change may be to what stands there now
     return json.dumps(document).encode()
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
 
 import pytest
 
 from tests.adapters import mutations
 from tests.adapters.contained import Server
+from tests.adapters.structured_damage import damage_json
 
 CASES = 40
 #: Formats whose samples only a package can write.
@@ -57,3 +60,10 @@ def test_a_case_is_the_same_every_time(tmp_path: Path) -> None:
         assert contents[0] == contents[1]
         changed += contents[0] != contents[2]
     assert changed > 45
+
+
+def test_damage_to_one_document_leaves_no_trace_in_the_next() -> None:
+    document = json.dumps({"a": [1, [2, {"b": []}], {}], "c": {"d": [[]], "e": "f"}}).encode()
+    first = [damage_json(document, Random(number)) for number in range(400)]
+    again = [damage_json(document, Random(number)) for number in reversed(range(400))]
+    assert first == again[::-1]
