@@ -1,6 +1,7 @@
 """Seeded damage to small files of any format, and a table of how the readers take it.
 
-    python -m tests.adapters.mutations --format NAME|all --cases 10000 [--seed N] [--processes 2] [--base PATH …] [--keep DIR]
+    python -m tests.adapters.mutations --format NAME|all --cases 10000 [--seed N] [--processes 2] [--keep DIR]
+    python -m tests.adapters.mutations --base PATH … --cases 10000
 
 What is damaged is written by `tests.adapters.samples.NAME` (dashes as underscores). Case number N of a format is the same
 every time: `--seed N --keep DIR` leaves it in DIR. Allowed are a profile and an AdapterError with a hint, within 2 s of
@@ -129,15 +130,17 @@ def table(results: Sequence[tuple[Case, Outcome]]) -> str:
 def main() -> int:
     """Run the cases that the command line asks for; 1 if one failed."""
     parser = argparse.ArgumentParser(prog="python -m tests.adapters.mutations", description=__doc__)
-    parser.add_argument("--format", required=True, choices=[*formats(), "all"])
+    parser.add_argument("--format", help="one that has samples of ours, or all; not needed with --base")
     parser.add_argument("--cases", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0, help="number of the first case")
     parser.add_argument("--processes", type=int, default=2)
     parser.add_argument("--base", type=Path, nargs="*", default=[], help="files to damage instead of our own")
     parser.add_argument("--keep", type=Path, help="only make the input of case SEED there")
     options = parser.parse_args()
+    if not options.base and options.format not in (*formats(), "all"):
+        parser.error(f"--format is one of {', '.join(formats())}, all; or give files with --base")
     bad = 0
-    for format in formats() if options.format == "all" else [options.format]:
+    for format in formats() if options.format == "all" else [options.format or "files"]:
         with tempfile.TemporaryDirectory() as name:
             bases = options.base or write_bases(format, Path(name) / "bases")
             if options.keep:
