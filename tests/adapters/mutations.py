@@ -29,6 +29,8 @@ from tests.adapters.contained import Outcome, Server
 from tests.adapters.structured_damage import damage_file
 
 READER = "tests.adapters.everything:read_everything"
+#: Cases that one forked child runs.
+BATCH = 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +90,7 @@ def run(
 
     def work(share: Sequence[int]) -> list[tuple[Case, Outcome]]:
         found = []
-        with Server(READER, warm=bases) as server:
+        with Server(READER, warm=bases, batch=BATCH) as server:
             for number in share:
                 target = folder / f"case-{number}"
                 case, path = make(number, bases, target)

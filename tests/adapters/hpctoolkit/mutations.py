@@ -29,6 +29,9 @@ from tests.synthetic.v4_meta import Shape
 #: Files that are damaged, and how often: meta.db holds most of the structures.
 FILES = {"meta.db": 5, "profile.db": 4, "cct.db": 2, "trace.db": 2, "metrics/default.yaml": 2}
 
+#: Cases that one forked child runs.
+BATCH = 50
+
 YAML_WORDS = (
     b"*x", b"&a ", b"{", b"[", b"]", b"- ", b": ", b"!!python/object:os.system ", b"\x00", b"\xff", b"\t", b"<<: ", b"? ",
     b"|\n", b"1e999", b"~", b"0x7fffffffffffffffffff", b".nan", b"{/: [1, 0]}", b"{sqrt: [-1]}", b"{^: [9e300, 9e300]}",
@@ -106,7 +109,7 @@ def run(numbers: Sequence[int], bases: Sequence[Path], folder: Path, *, processe
 
     def work(share: Sequence[int]) -> list[tuple[Case, Outcome]]:
         found = []
-        with Server(reader) if reader else Server() as server:
+        with Server(reader, batch=BATCH) if reader else Server(batch=BATCH) as server:
             for number in share:
                 target = folder / f"case-{number}"
                 case = make(number, bases, target)

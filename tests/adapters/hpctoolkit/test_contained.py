@@ -62,6 +62,35 @@ def test_the_server_goes_on_after_a_bad_case_and_hands_out_caveats(tmp_path: Pat
     assert run("reads", tmp_path).caveats == ("nothing in it",)
 
 
+def test_cases_in_one_child_end_as_they_do_alone(tmp_path: Path) -> None:
+    names = [
+        "reads",
+        "leaks",
+        "leaks",
+        "leaks",
+        "raises",
+        "takes_memory",
+        "reads",
+        "aborts",
+        "refuses",
+        "sleeps",
+        "leaks",
+    ]
+    kinds = []
+    with Server("tests.adapters.hpctoolkit.stubs:as_its_name_says", batch=50) as server:
+        for name in names:
+            kinds.append(server.run(tmp_path / name, wall=0.5).kind)
+    assert kinds == [
+        "profile", "profile", "profile", "profile", "error", "memory", "profile", "crash", "refused", "hang", "profile",
+    ]  # fmt: skip
+
+
+def test_one_child_has_so_many_cases(tmp_path: Path) -> None:
+    with Server("tests.adapters.hpctoolkit.stubs:leaks", batch=2) as server:
+        sizes = [server.run(tmp_path).bytes >> 20 for _ in range(4)]
+    assert [size >= 58 for size in sizes] == [False, True, False, True]
+
+
 def test_an_unprivileged_case_cannot_read_what_is_not_readable(tmp_path: Path) -> None:
     file = tmp_path / "secret"
     file.write_text("x")
