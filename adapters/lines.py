@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import codecs
-import zlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from chathpc.adapters.content import DAMAGED, UNPACKED, UNPACKED_PER_BYTE
+from chathpc.adapters.content import unpacked
 from chathpc.adapters.glance import GZIP, encoding_of
 from chathpc.errors import AdapterError
 
-#: Bytes read at a time, and the most that are unpacked at a time.
+#: Bytes read at a time.
 PIECE = 1 << 20
 #: Characters that a line may have: a call stack of a hundred thousand frames needs some megabytes.
 LONGEST = 64 << 20
@@ -52,33 +51,8 @@ def pieces(path: Path) -> Iterator[bytes]:
                     yield first
                     first = file.read(PIECE)
                 return
-            allowed = UNPACKED + UNPACKED_PER_BYTE * size
-            member, data = zlib.decompressobj(wbits=31), first
-            while True:
-                try:
-                    piece = member.decompress(data, PIECE)
-                except zlib.error as error:
-                    raise AdapterError(f"damaged gzip data: {error}", path=path, hint=DAMAGED) from None
-                allowed -= len(piece)
-                if allowed < 0:
-                    raise AdapterError(
-                        f"unpacks to more than {UNPACKED + UNPACKED_PER_BYTE * size:,} bytes",
-                        path=path,
-                        hint="This is no profile. If it is, unpack it with gunzip and give the result.",
-                    )
-                if piece:
-                    yield piece
-                data = member.unused_data if member.eof else member.unconsumed_tail
-                if not data:
-                    data = file.read(PIECE)
-                if not data:
-                    if not member.eof:
-                        raise AdapterError("the gzip data ends too early", path=path, hint=DAMAGED)
-                    return
-                if member.eof:
-                    if not data.startswith(GZIP[: len(data)]):
-                        return  # what follows the last member is padding
-                    member = zlib.decompressobj(wbits=31)
+            file.seek(0)
+            yield from unpacked(file, size, path)
     except OSError as error:
         raise AdapterError(
             error.strerror or "cannot be read", path=path, hint="Check the path and its permissions."

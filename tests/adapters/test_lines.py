@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.adapters import content
 from chathpc.adapters import lines as module
 from chathpc.adapters.lines import lines
 from chathpc.errors import AdapterError
@@ -36,7 +37,7 @@ def test_pieces_do_not_cut_lines_or_characters(text: str, piece: int, packed: bo
     import tempfile
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "PIECE", piece if not packed else max(piece, 2))
+        patch.setattr(content if packed else module, "PIECE", piece)
         data = text.encode()
         path = written(Path(folder), gzip.compress(data) if packed else data)
         assert "\n".join(lines(path)) == text.removesuffix("\n")
@@ -70,3 +71,8 @@ def test_damage_and_bombs_are_refused(data: bytes, words: str, tmp_path: Path) -
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(AdapterError):
         list(lines(tmp_path / "nowhere"))
+
+
+def test_members_without_content_are_refused_by_their_number(tmp_path: Path) -> None:
+    with pytest.raises(AdapterError, match="gzip members"):
+        list(lines(written(tmp_path, gzip.compress(b"") * 60_000)))
