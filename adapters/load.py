@@ -151,7 +151,9 @@ def _contents(path: Path) -> str:
 
 def _hint(path: Path) -> str:
     if path.is_file():
-        if detect(Glance(path.parent)) is not None:
+        around = detect(Glance(path.parent))
+        # A folder of reports, each of which can be read alone, says nothing about a stranger among them.
+        if around is not None and (around.name.startswith("hpctoolkit") or not _known(path.parent)):
             return f"It is one file of a database: give the folder {path.parent}."
         return KNOWN
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
@@ -159,8 +161,13 @@ def _hint(path: Path) -> str:
     for entry in sorted(path.iterdir()):
         if entry.is_dir() and os.access(entry, os.R_OK | os.X_OK) and detect(Glance(entry)) is not None:
             return f"There is a database in it: give {entry}."
-    files = [entry for entry in sorted(path.iterdir())[:_LOOKED] if entry.is_file() and os.access(entry, os.R_OK)]
-    known = [entry for entry in files if detect(Glance(entry)) is not None]
+    known = _known(path)
     if len(known) > 1:
         return f"There are profiles in it: give one, such as {known[0]}, or those of the ranks of one run together."
     return f"There is a profile in it: give {known[0]}." if known else KNOWN
+
+
+def _known(folder: Path) -> list[Path]:
+    """The first files of a folder that are profiles by themselves."""
+    files = [entry for entry in sorted(folder.iterdir())[:_LOOKED] if entry.is_file() and os.access(entry, os.R_OK)]
+    return [entry for entry in files if detect(Glance(entry)) is not None]

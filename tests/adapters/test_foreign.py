@@ -15,6 +15,7 @@ from chathpc.adapters.foreign import foreign
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.load import load
 from chathpc.errors import AdapterError
+from tests.adapters.samples.nsight_compute import write_samples
 
 ELF = b"\x7fELF\x02\x01\x01" + bytes(9)
 FILES: dict[str, tuple[bytes, str]] = {
@@ -92,6 +93,14 @@ def test_a_file_of_a_database_is_still_pointed_to_its_folder(tmp_path: Path) -> 
     with pytest.raises(AdapterError) as caught:
         load(tmp_path / "notes.txt")
     assert "It is one file of a database" in caught.value.hint
+
+
+def test_a_stranger_among_reports_is_no_file_of_a_database(tmp_path: Path) -> None:
+    write_samples(tmp_path)
+    (tmp_path / "prices.csv").write_text("name,price\nbread,2\nmilk,1\n")
+    with pytest.raises(AdapterError) as caught:
+        load(tmp_path / "prices.csv")
+    assert "one file of a database" not in caught.value.hint
 
 
 @pytest.mark.parametrize(
