@@ -76,6 +76,11 @@ def _first(row: Mapping[str, object], names: tuple[str, ...], attributes: Mappin
     return None
 
 
+def _line_number(value: object) -> int:
+    """A line that a source file may have; 0 for everything else."""
+    return int(value) if isinstance(value, int | float | np.integer) and 0 < value < 1 << 31 else 0
+
+
 def call_tree(nodes: list[Any], parent: list[int], table: pd.DataFrame) -> CallTree:
     """The call tree of hatchet nodes in preorder; facts come from the table, where it has none from the node's frame."""
     facts = [c for c in table.columns if c in {*_NAME, *_FILE, *_LINE, *_MODULE, "type", "relation", "offset"}]
@@ -100,10 +105,10 @@ def call_tree(nodes: list[Any], parent: list[int], table: pd.DataFrame) -> CallT
         name = _text(_first(row, _NAME, attributes))
         kind = _KINDS.get(str(_first(row, ("type",), attributes)).lower(), NodeKind.FUNCTION)
         file, at = _text(_first(row, _FILE, attributes)), _first(row, _LINE, attributes)
-        number_of_line = int(at) if isinstance(at, int | float | np.integer) and at > 0 else 0
+        number_of_line = _line_number(at)
         if kind in (NodeKind.LINE, NodeKind.LOOP) and file is None and name not in (None, "unknown line", "loop"):
             found = _LINE_NAME.fullmatch(str(name))
-            file, number_of_line = (found["file"], int(found["line"])) if found else (name, 0)
+            file, number_of_line = (found["file"], _line_number(float(found["line"]))) if found else (name, 0)
         called = Relation.INLINED_CALL if kind == NodeKind.INLINED else Relation.CALL
         default = called if kind in FUNCTION_KINDS and parent[index] >= 0 else Relation.LEXICAL
         relation[index] = Relation.__members__.get(str(row.get("relation")).upper(), default)
@@ -111,7 +116,7 @@ def call_tree(nodes: list[Any], parent: list[int], table: pd.DataFrame) -> CallT
         columns["file"][index] = number("file", file)
         columns["module"][index] = number("module", _text(_first(row, _MODULE, attributes)))
         address = row.get("offset")
-        if isinstance(address, int | np.integer) and address > 0:
+        if isinstance(address, int | np.integer) and 0 < address < 1 << 64:
             offset[index] = address
         names.append(name)
     parents = np.array(parent, dtype=np.int32)

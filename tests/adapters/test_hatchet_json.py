@@ -125,3 +125,14 @@ def test_damage_is_refused(tmp_path: Path, given: Any, what: str) -> None:
     with pytest.raises(AdapterError, match=what) as caught:
         read(write(tmp_path, given))
     assert caught.value.hint
+
+
+@pytest.mark.parametrize("line", [2**31, 2**70, -1, 0, float("inf"), float("nan"), "12", True])
+def test_impossible_lines_and_addresses_are_none(tmp_path: Path, line: Any) -> None:
+    def node(name: str, kind: str) -> dict[str, Any]:
+        place = {"file": "heat.c", "line": line, "offset": 2**64} if kind == "function" else {}
+        return {"frame": {"name": name, "type": kind, **place}, "metrics": {"time": 1.0}}
+
+    profile = read(write(tmp_path, [node("sweep", "function"), node(f"heat.c:{'9' * 5000}", "loop")]))
+    assert profile.total("cpu.time") == 2.0
+    assert set(profile.tree.line.tolist()) <= {0, 1}
