@@ -7,6 +7,7 @@ from math import erf, isfinite, sqrt
 
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.statistics import standard_error
 from chathpc.profile import numbers
 
 
@@ -59,7 +60,7 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     if not isfinite(samples):
         samples = 0.0
     share = min(max(draft.share, 0.0), 1.0)
-    error = sqrt(share * (1 - share) / samples) if samples else 0.0
+    error = standard_error(share, samples) if samples else 0.0
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
     belief = _BELIEF.get(draft.signs, _BELIEF_OF_MANY)
     value = above * belief * _DOUBT ** len(draft.against)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
 from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
@@ -127,7 +128,11 @@ class Facts:
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""
-        return sqrt(max(share * (1 - share), 0.0) / self.samples) if self.samples else 1.0
+        return standard_error(share, self.samples)
+
+    def above(self, share: float, threshold: float) -> bool:
+        """True if a share of the time is above `threshold` by more than sampling explains (`sigma` of common.yaml)."""
+        return is_above(share, threshold, self.samples, common()["sigma"].value)
 
     @property
     def in_seconds(self) -> bool:

@@ -20,7 +20,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     """Time in file operations; small requests where the bytes are known and the rate is far below that of a device."""
     bound, small = cause("io-bound"), cause("io-small-requests")
     cost = facts.spent(Activity.IO)
-    if facts.total == 0 or cost / facts.total < bound.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, bound.threshold("min_share")):
         return
     weight = facts.of(Activity.IO)
     hot = facts.hot_place(weight)

@@ -110,7 +110,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     """Explain the time in MPI: unequal work, one rank's extra work, late messages, or data."""
     smallest = cause("mpi-load-imbalance").threshold("min_share")
     spent = facts.spent(Activity.MPI)
-    if facts.total == 0 or spent / facts.total < smallest:
+    if facts.total == 0 or not facts.above(spent / facts.total, smallest):
         return
     times = ranks(facts)
     if times is None:
@@ -127,7 +127,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
-    if cost >= _EXPLAINS * spent and cost / facts.total >= smallest:
+    if cost >= _EXPLAINS * spent and facts.above(cost / facts.total, smallest):
         yield _unequal_work(facts, times, common, cost, spent, yields)
         return
     transfer = _transfer(facts)
@@ -291,7 +291,7 @@ def _equal_work(
     else:
         entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
     share = spent / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
     evidence = [
@@ -357,7 +357,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         return
     cost = _below_mpi(facts, _YIELD)
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     place = _call_place(facts)
     yield Draft(

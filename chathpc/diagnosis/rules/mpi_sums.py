@@ -68,7 +68,7 @@ def sums(facts: Facts) -> Iterable[Draft]:
     if facts.thread_count > 1 or facts.total == 0:
         return
     spent = facts.spent(Activity.MPI)
-    if spent / facts.total < cause("mpi-collective-wait").threshold("min_share"):
+    if not facts.above(spent / facts.total, cause("mpi-collective-wait").threshold("min_share")):
         return
     weight = facts.of(Activity.MPI)
     tree, activities = facts.profile.tree, facts.activities
@@ -119,7 +119,7 @@ def _explained(facts: Facts, site: _Site, wait: str, common: Evidence) -> Iterab
     moving = spread is not None and spread.mean > 0 and spread.least / spread.mean >= _NOBODY_WAITS
     entry = cause("mpi-communication-bound" if moving else wait)
     share = site.here / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     caller = site.hot.place.function or "the program"
     evidence = [common, _calls(facts, site, caller)]

@@ -17,7 +17,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
     """Threads that wait for a mutex or spin lock."""
     entry = cause("lock-contention")
     cost = facts.spent(Activity.LOCK)
-    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
         return
     weight = facts.of(Activity.LOCK)
     hot = facts.hot_place(weight)
@@ -55,7 +55,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     sleeping, events = facts.spent(Activity.SLEEP), facts.spent(Activity.BLOCKED)
     cost = sleeping + events
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none
     # works.
