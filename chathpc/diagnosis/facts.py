@@ -23,10 +23,6 @@ from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 Int64Array = NDArray[np.int64]
 
-#: A location whose time is nearly all a library's own polling is no thread of the program (HPCToolkit notes: Open MPI
-#: starts two per rank).
-HELPER_SHARE = 0.8
-
 #: Seconds between samples of hpcrun's timers unless the user says otherwise (200 a second).
 DEFAULT_PERIOD = 0.005
 #: With fewer nodes than this the smallest value is probably more than one sample.
@@ -205,7 +201,7 @@ class Facts:
         """
         totals = self._all_locations.sum(axis=1)
         helper = self._all_locations[:, Activity.HELPER]
-        program = (totals > 0) & (helper < HELPER_SHARE * totals) & ~self.profile.where.is_gpu
+        program = (totals > 0) & (helper < common()["helper_share"].value * totals) & ~self.profile.where.is_gpu
         return np.flatnonzero(program).astype(np.int32)
 
     @property

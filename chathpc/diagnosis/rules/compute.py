@@ -183,7 +183,7 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
     tree = facts.profile.tree
     share = facts.inclusive / facts.total
     candidates = np.flatnonzero(
-        (share >= max(entry.threshold("min_share"), 0.1))
+        (share >= entry.threshold("min_call_share"))
         & (tree.kind == NodeKind.FUNCTION)
         & (tree.relation == Relation.CALL)
     )
@@ -239,7 +239,10 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     called = own & owner_called & from_header[np.maximum(tree.function, 0)]
     cost_called = float(facts.time[called].sum())
     share = cost_called / facts.total
-    if not facts.above(share, entry.threshold("min_share")) or inlined > 0.2 * cost_called:
+    if (
+        not facts.above(share, entry.threshold("min_share"))
+        or inlined > entry.threshold("max_inlined_part") * cost_called
+    ):
         return
     computing = facts.spent(*_COMPUTING)
     labels, label_names = tree.function_labels

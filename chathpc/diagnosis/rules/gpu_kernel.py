@@ -17,9 +17,6 @@ from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 
-#: Kernels below this part of the device's time are not looked at.
-_HOT_KERNEL = 0.1
-
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
     "gpu-memory-latency": (
@@ -63,7 +60,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
             continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        if part < _HOT_KERNEL or samples == 0:
+        if part < common()["min_kernel_share"].value or samples == 0:
             continue
         taken = samples / period if has_period else inf  # without a period the number of samples is not known
         for identifier, (metrics, words) in _STALLS.items():

@@ -25,8 +25,6 @@ _POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?
 _TRANSFER = re.compile(
     r"mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
 )
-#: Of the MPI time, the part that unequal work of the ranks must explain.
-_EXPLAINS = 0.4
 #: Functions whose share of the busiest rank's extra work is at least this are named.
 _MINOR = 0.01
 
@@ -108,7 +106,8 @@ def ranks(facts: Facts) -> Ranks | None:
 
 def waiting(facts: Facts) -> Iterable[Draft]:
     """Explain the time in MPI: unequal work, one rank's extra work, late messages, or data."""
-    smallest = cause("mpi-load-imbalance").threshold("min_share")
+    unequal = cause("mpi-load-imbalance")
+    smallest = unequal.threshold("min_share")
     spent = facts.spent(Activity.MPI)
     if facts.total == 0 or not facts.above(spent / facts.total, smallest):
         return
@@ -127,7 +126,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
-    if cost >= _EXPLAINS * spent and facts.above(cost / facts.total, smallest):
+    if cost >= unequal.threshold("min_explained") * spent and facts.above(cost / facts.total, smallest):
         yield _unequal_work(facts, times, common, cost, spent, yields)
         return
     transfer = _transfer(facts)
@@ -176,7 +175,7 @@ def _yield_share(facts: Facts) -> float:
 
 
 def _doubts(facts: Facts, yields: float) -> tuple[str, ...]:
-    if yields > 0.3:
+    if yields > cause("oversubscription").threshold("doubt_share"):
         return (
             f"{numbers.percent(yields)} of the MPI time is in sched_yield: the library found more ranks than cores, "
             "so part of the waiting is for a core.",
@@ -204,10 +203,10 @@ def _unequal_work(
     extra = times.work[busiest] - times.work[others].mean(axis=0)
     function = int(np.argmax(extra)) if len(extra) else -1
     # Extra work in functions that the other ranks hardly run at all is one rank's private job, not an uneven share.
-    private = times.work[others].max(axis=0) < 0.1 * times.work[busiest]
+    job = cause("mpi-collective-wait")
+    private = times.work[others].max(axis=0) < job.threshold("max_others_ratio") * times.work[busiest]
     gained = np.maximum(extra, 0.0)
     private_part = float(gained[private].sum() / gained.sum()) if gained.sum() > 0 else 0.0
-    job = cause("mpi-collective-wait")
     is_private = private_part >= job.threshold("min_exclusive_part")
     entry = job if is_private else cause("mpi-load-imbalance")
     place, name = Place(), "the program"
@@ -286,7 +285,7 @@ def _equal_work(
     is_moving = moving >= bound.threshold("min_transfer_part")
     if is_moving:
         entry, place = bound, _call_place(facts)
-    elif collective >= 0.5:
+    elif collective >= cause("mpi-collective-wait").threshold("min_collective_part"):
         entry, place = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE)
     else:
         entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
