@@ -187,6 +187,7 @@ def _evidence_record(item: Evidence) -> EvidenceRecord:
         where=None if item.where is None else _place_record(item.where),
         source=item.source,
         tool=item.tool,
+        error=item.error,
     )
 
 
@@ -206,6 +207,7 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         source=_source_line(profile, finding.where),
         seconds=finding.seconds,
         share=finding.share,
+        share_error=finding.share_error,
         speedup_bound=finding.speedup_bound,
         confidence=finding.confidence,
         confidence_reason=finding.confidence_reason,

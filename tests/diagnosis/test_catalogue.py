@@ -53,7 +53,7 @@ DETECTED = {
     "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25},
     "omp-fine-grained-regions": {"min_share": 0.10, "max_useful_share": 0.5, "min_explained": 0.25},
     "oversubscription": {"min_share": 0.05, "doubt_share": 0.3},
-    "mpi-load-imbalance": {"min_share": 0.05, "min_explained": 0.4},
+    "mpi-load-imbalance": {"min_share": 0.05, "min_explained": 0.4, "outlier_deviations": 3.5, "outlier_ratio": 1.1},
     "mpi-collective-wait": {
         "min_share": 0.05,
         "min_exclusive_part": 0.7,
@@ -148,6 +148,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "min_samples": (100, "samples"),
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),
+        "pop_efficiency": (0.8, "share"),
         "start_up_share": (0.5, "share"),
         "short_run_seconds": (1, "seconds"),
         "shortest_run_seconds": (1e-3, "seconds"),

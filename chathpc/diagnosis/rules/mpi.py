@@ -236,6 +236,7 @@ def _unequal_work(
             cost,
             subject="unequal work of the ranks",
             how="sum over ranks of (busiest − rank), at most the MPI time",
+            error=0.0,
         ),
     ]
     if function >= 0:

@@ -216,6 +216,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
             float(imbalance[region]),
             subject=f"imbalance of {where_name}",
             how="sum over threads of (busiest − thread)",
+            error=0.0,
             where=place,
         ),
     )
