@@ -16,7 +16,7 @@ from chathpc.diagnosis.statistics import FEWEST, outliers
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
-from chathpc.profile.tree import FloatArray, IntArray
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 _OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _WAITING = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
@@ -31,13 +31,16 @@ _NAMED = 3
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
-    """Useful and total time of each rank or thread; `name[i]` is what a reader calls it, `node[i]` its compute node or −1."""
+    """Useful and total time of each rank or thread; `name[i]` is what a reader calls it, `node[i]` its compute node or −1.
+    `starts[i]` is True for the thread that starts the others: it has the serial code, and is no slow thread for that.
+    """
 
     useful: FloatArray
     total: FloatArray
     process: IntArray
     name: tuple[str, ...]
     node: IntArray
+    starts: BoolArray
 
 
 def parallel_evidence(facts: Facts) -> tuple[Evidence, ...]:
@@ -77,6 +80,7 @@ def rank_times(facts: Facts) -> Times | None:
         process=np.arange(len(ids), dtype=np.int32),
         name=tuple(f"rank {rank}" for rank in ids.tolist()),
         node=node.astype(np.int32),
+        starts=np.zeros(len(ids), dtype=bool),
     )
 
 
@@ -108,6 +112,7 @@ def thread_times(facts: Facts) -> Times | None:
         process=process[member].astype(np.int32),
         name=tuple(where.label(int(row)) for row in rows[member]),
         node=where.node[rows][member].astype(np.int32),
+        starts=(where.thread[rows] <= 0)[member],
     )
 
 
@@ -158,6 +163,7 @@ def standing_out(facts: Facts) -> tuple[Evidence, ...]:
     median = float(np.median(times.useful)) if len(times.useful) else 0.0
     each = facts.samples * median / facts.total
     found = outliers(times.useful, z=z, min_ratio=ratio, samples_each=each)
+    found = found[~times.starts[found]]
     told = list(_slow_nodes(facts, times, who, z, ratio))
     if not len(found) or len(found) > len(times.useful) // FEWEST:
         return tuple(told)
@@ -172,7 +178,7 @@ def standing_out(facts: Facts) -> tuple[Evidence, ...]:
         fact(
             facts,
             f"{count} far longer than the others: {times.name[worst]}{_on_node(times, worst)} "
-            f"{numbers.percent(float(times.useful[worst]) / level - 1)} longer than the median of {time_text(facts, level)}{more}, "
+            f"{numbers.number(float(times.useful[worst]) / level)} times the median of {time_text(facts, level)}{more}, "
             f"which costs the {others} others {time_text(facts, cost)}.",
             cost,
             subject=times.name[worst],
@@ -197,7 +203,7 @@ def _slow_nodes(facts: Facts, times: Times, who: str, z: float, ratio: float) ->
     yield fact(
         facts,
         f"The {members} {who if members > 1 else who[:-1]} of node {int(nodes[worst])} compute "
-        f"{numbers.percent(float(means[worst]) / level - 1)} longer than the median of {len(nodes)} nodes "
+        f"{numbers.number(float(means[worst]) / level)} times as long as the median of {len(nodes)} nodes "
         f"({time_text(facts, float(means[worst]))} against {time_text(facts, level)} each): the node may be slower than the others.",
         float(means[worst]),
         subject=f"node {int(nodes[worst])}",

@@ -181,7 +181,7 @@ def test_one_slow_rank_is_named_with_its_node_and_what_it_costs() -> None:
     (told,) = standing_out(Facts(sixteen(13.0)))
     # Median 10.01, the busiest of the others 10.02: (13 − 10.02) × 15.
     assert told.statement == (
-        "1 of 16 ranks computes far longer than the others: rank 9, on node 2, 29.9 % longer than the median of 10.0 s, "
+        "1 of 16 ranks computes far longer than the others: rank 9, on node 2, 1.30 times the median of 10.0 s, "
         "which costs the 15 others 44.7 s."
     )
     assert told.value == pytest.approx(2.98 * 15)
@@ -197,7 +197,7 @@ def test_a_node_whose_ranks_are_all_slow_is_named() -> None:
     compute[8:12] = 13.0
     where = Locations.of(32, rank=np.arange(32), node=np.arange(32) // 4)
     told = standing_out(Facts(ranked(tuple(compute), tuple(15 - compute), where)))
-    assert "The 4 ranks of node 2 compute 29.9 % longer than the median of 8 nodes" in told[0].statement
+    assert "The 4 ranks of node 2 compute 1.30 times as long as the median of 8 nodes" in told[0].statement
     assert told[1].statement.startswith("4 of 32 ranks compute far longer")
     assert "(rank 9, rank 10 and others as well)" in told[1].statement
 
@@ -220,6 +220,11 @@ def test_a_slow_thread_is_named() -> None:
     (told,) = standing_out(Facts(threaded(work, tuple(9.0 - each for each in work))))
     assert told.subject == "thread 6"
     assert "1 of 8 threads computes far longer" in told.statement
+
+
+def test_the_thread_with_the_serial_code_is_no_slow_one() -> None:
+    profile = threaded((1.0,) * 8, (0.0, *(7.0,) * 7), serial=7.0)
+    assert standing_out(Facts(profile)) == ()
 
 
 def test_time_on_a_device_is_not_the_hosts_to_judge() -> None:
