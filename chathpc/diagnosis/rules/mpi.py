@@ -34,6 +34,18 @@ def is_collective(name: str) -> bool:
     return bool(_COLLECTIVE.match(base_name(name)))
 
 
+#: Collectives that no rank leaves before all have come; the root of a broadcast and the senders of a reduction may go on.
+_ALL = re.compile(r"MPI_(Barrier|Allreduce|Allgatherv?|Alltoall[vw]?|Reduce_scatter(_block)?)$")
+
+
+def synchronises_all(facts: Facts) -> BoolArray:
+    """True for nodes below calls of MPI that end for all ranks only when all have come."""
+    tree, call = facts.profile.tree, facts.activities.call
+    table = np.array([bool(_ALL.match(public_name(name))) for name in tree.names] + [False])
+    called = np.where(call >= 0, tree.name[np.maximum(call, 0)], -1)
+    return np.asarray(facts.activities.of(Activity.MPI) & table[called])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Ranks:
     """Times per rank (all its threads): `compute`, `mpi`, and `call[r, c]` by MPI function."""
