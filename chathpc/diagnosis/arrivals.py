@@ -36,11 +36,11 @@ def releases(group: Sequence[Presence], *, together: bool = False) -> Dependenci
     synchronise without the others).
     """
     parts = [_of_lane(index, group, together=together) for index in range(len(group))]
-    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, dtype=np.int64) for i in range(5)]
-    return Dependencies(columns[0].astype(np.int32), columns[1], columns[2].astype(np.int32), columns[3], columns[4])
+    columns = [np.concatenate([part[i] for part in parts]) if parts else np.zeros(0, dtype=np.int64) for i in range(4)]
+    return Dependencies(columns[0].astype(np.int32), columns[1], columns[2].astype(np.int32), columns[3])
 
 
-def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[Times, Times, Times, Times, Times]:
+def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[Times, Times, Times, Times]:
     mine = group[index]
     start, end = mine.waits
     best = np.full(len(end), -1, dtype=np.int64)  # when the last of the others came
@@ -66,6 +66,4 @@ def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[
     found = (source >= 0) & (best > start)
     if together:
         found &= waiting >= _TOGETHER * max(len(group) - 2, 0)
-    return (
-        source[found], best[found], np.full(int(found.sum()), mine.lane, dtype=np.int64), end[found], (end - start)[found],
-    )  # fmt: skip
+    return source[found], best[found], np.full(int(found.sum()), mine.lane, dtype=np.int64), end[found]

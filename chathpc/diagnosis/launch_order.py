@@ -50,7 +50,6 @@ def ordered(timeline: TimelineFacts) -> Ordered:
     device_lane = np.repeat(np.arange(len(lanes)), [len(one.start) for one in lanes])
     operations = (np.concatenate([one.start for one in lanes]), np.concatenate([one.end for one in lanes]))
     nodes = np.concatenate([_in_order(group)[2] for group in streams.values()])
-    idle = np.concatenate([np.diff(one.start, prepend=one.start[:1]) for one in lanes])
     calls, waits = [], []
     for group in threads.values():
         start, end, node = _in_order(group)
@@ -59,11 +58,11 @@ def ordered(timeline: TimelineFacts) -> Ordered:
         lanes.append(_thread((start, end), blocking, timeline.begin, timeline.end))
         calls.append((np.full(len(start), number), start, end, node))
         waits.append((np.full(int(blocking.sum()), number), start[blocking], end[blocking]))
-    launched = _launches(timeline, calls, device_lane, operations, nodes, idle)
+    launched = _launches(timeline, calls, device_lane, operations, nodes)
     awaited = _awaited(waits, device_lane, operations, timeline)
     both = (launched, awaited)
     needs = Dependencies(
-        *(np.concatenate([getattr(each, name) for each in both]) for name in ("source", "done", "into", "at", "waited"))
+        *(np.concatenate([getattr(each, name) for each in both]) for name in ("source", "done", "into", "at"))
     )
     return Ordered(tuple(lanes), needs, len(launched), len(awaited), len(nodes))
 
@@ -96,7 +95,7 @@ def _thread(calls: Intervals, blocking: np.ndarray, begin: int, end: int) -> Wor
 
 def _launches(
     timeline: TimelineFacts, calls: list[tuple[np.ndarray, Times, Times, IntArray]], lane: np.ndarray, operations: Intervals,
-    nodes: IntArray, idle: Times,
+    nodes: IntArray,
 ) -> Dependencies:  # fmt: skip
     """From each launching call to its operation, where the tree tells which is whose."""
     if not calls or not len(nodes):
@@ -114,13 +113,7 @@ def _launches(
     real = start[mine] <= operations[0][theirs]
     mine, theirs = mine[real], theirs[real]
     at = operations[0][theirs]
-    return Dependencies(
-        number[mine].astype(np.int32),
-        np.minimum(end[mine], at),
-        lane[theirs].astype(np.int32),
-        at,
-        idle[theirs].astype(np.int64),
-    )
+    return Dependencies(number[mine].astype(np.int32), np.minimum(end[mine], at), lane[theirs].astype(np.int32), at)
 
 
 def _awaited(
@@ -135,10 +128,10 @@ def _awaited(
     at = np.searchsorted(ends, end, side="right") - 1
     done = np.where(at >= 0, ends[np.maximum(at, 0)], -1)
     real = (done > start) & (end <= timeline.end)
-    at, number, start, end, done = at[real], number[real], start[real], end[real], done[real]
-    return Dependencies(lane[order[at]].astype(np.int32), done, number.astype(np.int32), end, end - start)
+    at, number, end, done = at[real], number[real], end[real], done[real]
+    return Dependencies(lane[order[at]].astype(np.int32), done, number.astype(np.int32), end)
 
 
 def _none() -> Dependencies:
     empty = np.zeros(0, dtype=np.int64)
-    return Dependencies(empty.astype(np.int32), empty, empty.astype(np.int32), empty, empty)
+    return Dependencies(empty.astype(np.int32), empty, empty.astype(np.int32), empty)

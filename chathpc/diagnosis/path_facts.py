@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -114,21 +114,17 @@ def _of_threads(facts: Facts) -> PathFacts:
         present = [_presence(index, lane, collectives) for index, lane in enumerate(lanes)]
         needs.append(releases([each for each in present if len(each.waits[0])], together=True))
     joined = Dependencies(
-        *(
-            np.concatenate([getattr(each, name) for each in needs])
-            for name in ("source", "done", "into", "at", "waited")
-        )
+        *(np.concatenate([getattr(each, name) for each in needs]) for name in ("source", "done", "into", "at"))
     )
     if not len(joined):
         return PathFacts(note=_NO_MEETING)
     path = critical_path(work, joined)
-    path = replace(path, is_complete=path.is_complete and is_complete)
     begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
     names = {
         label: readable_function(facts.label_names[label]) if label >= 0 else "other code" for label in path.by_label
     }
     how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last; from samples"
-    return _told(facts, path, names, (end - begin) * _NANO, "the trace", how)
+    return _told(facts, path, names, (end - begin) * _NANO, "the trace", how, is_complete=is_complete)
 
 
 def _extremes(lanes: list[Lane], waiting: BoolArray) -> list[Lane]:
@@ -160,7 +156,16 @@ def _work(lane: Lane, label: IntArray, idle: BoolArray) -> Work:
 # -- words -----------------------------------------------------------------------------------------------------
 
 
-def _told(facts: Facts, path: CriticalPath, words: dict[int, str], window: float, where: str, how: str) -> PathFacts:
+def _told(
+    facts: Facts,
+    path: CriticalPath,
+    words: dict[int, str],
+    window: float,
+    where: str,
+    how: str,
+    *,
+    is_complete: bool = True,
+) -> PathFacts:
     length = path.length * _NANO
     if length <= 0:
         return PathFacts()
@@ -173,11 +178,14 @@ def _told(facts: Facts, path: CriticalPath, words: dict[int, str], window: float
         if spent >= _LEAST * path.length
     ]
     listed = ", ".join(f"{word} {numbers.percent(spent / path.length)}" for word, spent in ranked[:_NAMED])
-    bound = "" if path.is_complete else "at least "
+    bound = "" if is_complete else "at least "
+    span = f"in the {numbers.seconds(window)} of {where}"
+    if path.stretch is not None:
+        span = f"in {numbers.seconds((path.stretch[1] - path.stretch[0]) * _NANO)} in the middle of {where}"
     told = (
         fact(
             facts,
-            f"The critical path is {bound}{numbers.seconds(length)} of work in the {numbers.seconds(window)} of {where}: {listed}. "
+            f"The critical path is {bound}{numbers.seconds(length)} of work {span}: {listed}. "
             "Work beside it costs no time.",
             length,
             unit="s",

@@ -23,13 +23,10 @@ def work(*spans: Span) -> Work:
     return Work(columns[:, 0], columns[:, 1], columns[:, 2].astype(np.int32))
 
 
-def needs(*edges: Edge, waited: tuple[int, ...] = ()) -> Dependencies:
+def needs(*edges: Edge) -> Dependencies:
     """(source, done, into, at) of each edge."""
     columns = np.array(edges, dtype=np.int64).reshape(-1, 4)
-    long = np.array(waited or (0,) * len(edges), dtype=np.int64)
-    return Dependencies(
-        columns[:, 0].astype(np.int32), columns[:, 1], columns[:, 2].astype(np.int32), columns[:, 3], long
-    )
+    return Dependencies(columns[:, 0].astype(np.int32), columns[:, 1], columns[:, 2].astype(np.int32), columns[:, 3])
 
 
 # -- by hand ---------------------------------------------------------------------------------------------------
@@ -38,7 +35,7 @@ def needs(*edges: Edge, waited: tuple[int, ...] = ()) -> Dependencies:
 def test_a_single_lane_is_its_own_path() -> None:
     found = critical_path([work((10, 30, 1), (50, 60, 2))], needs())
     assert (found.length, dict(found.by_label), dict(found.by_lane)) == (30, {1: 20, 2: 10}, {0: 30})
-    assert found.is_complete
+    assert found.stretch is None
 
 
 def test_without_dependencies_the_longest_lane_is_the_path() -> None:
@@ -67,11 +64,20 @@ def test_idle_time_on_the_path_is_not_counted() -> None:
     assert found.length == 20
 
 
-def test_more_dependencies_than_are_looked_at_leave_the_longest_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST", 1)
-    lanes = [work((0, 50, 1), (80, 200, 3)), work((0, 80, 2))]
-    found = critical_path(lanes, needs((1, 10, 0, 90), (1, 80, 0, 80), waited=(1, 30)))
-    assert (found.length, found.dependencies, found.is_complete) == (200, 1, False)
+def test_of_more_dependencies_than_are_looked_at_those_in_the_middle_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Ten rounds of 10: lane 0 works for 6, then lane 1 for 4, each after the other.
+    lanes = [
+        work(*((10 * i, 10 * i + 6, 1) for i in range(10))),
+        work(*((10 * i + 6, 10 * i + 10, 2) for i in range(10))),
+    ]
+    edges = [(0, 10 * i + 6, 1, 10 * i + 6) for i in range(10)] + [(1, 10 * i, 0, 10 * i) for i in range(1, 10)]
+    assert dict(critical_path(lanes, needs(*edges)).by_label) == {1: 60, 2: 40}
+    monkeypatch.setattr(module, "MOST", 9)
+    found = critical_path(lanes, needs(*edges))
+    # 19 dependencies at 6, 10, 16, 20, …: those from the sixth (26) to the fourteenth (66).
+    assert (found.stretch, found.dependencies) == ((30, 70), 9) or (found.stretch, found.dependencies) == ((26, 66), 9)
+    assert found.length == 40
+    assert found.by_label[1] == 24
 
 
 def test_a_dependency_that_leads_backwards_is_refused() -> None:
