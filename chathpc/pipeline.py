@@ -51,13 +51,25 @@ def explain(
     llm: str = "none",
     base_url: str | None = None,
     tokens: int = TREE_TOKENS,
+    patterns: Path | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
-    `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `progress` is told the stage that begins.
+    `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
+    your own; without it the one of the settings is taken. `progress` is told the stage that begins.
     """
+    from chathpc.diagnosis.catalogue import extended
+    from chathpc.llm.settings import patterns_folder
+
+    with extended(patterns_folder(patterns)):
+        return _explain(profile, llm=llm, base_url=base_url, tokens=tokens, progress=progress)
+
+
+def _explain(
+    profile: Profile | str | Path, *, llm: str, base_url: str | None, tokens: int, progress: Progress | None
+) -> Report:
     stages = _Stages(progress or (lambda stage: None))
     if not isinstance(profile, Profile):
         from chathpc.adapters.load import load
@@ -175,6 +187,7 @@ def _evidence_record(item: Evidence) -> EvidenceRecord:
         where=None if item.where is None else _place_record(item.where),
         source=item.source,
         tool=item.tool,
+        error=item.error,
     )
 
 
@@ -194,6 +207,7 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         source=_source_line(profile, finding.where),
         seconds=finding.seconds,
         share=finding.share,
+        share_error=finding.share_error,
         speedup_bound=finding.speedup_bound,
         confidence=finding.confidence,
         confidence_reason=finding.confidence_reason,

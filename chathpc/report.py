@@ -62,6 +62,9 @@ class EvidenceRecord(Record):
     where: PlaceRecord | None
     source: str
     tool: str = ""
+    error: float | None = Field(
+        default=None, description="Standard error of the value from sampling, in its unit; null where it was measured."
+    )
 
 
 class FindingRecord(Record):
@@ -74,6 +77,9 @@ class FindingRecord(Record):
     source: str | None = Field(default=None, description="The source line at the place, where the profile has it.")
     seconds: float | None = Field(description="Cost over all threads; null if the profile has no time.")
     share: float = Field(description="Cost as a part of the whole, 0..1.")
+    share_error: float | None = Field(
+        default=None, description="Standard error of the share from sampling; null where it was measured."
+    )
     speedup_bound: float | None = Field(description="Bound on the speed-up of the run if the cost vanished (Amdahl).")
     confidence: float = Field(ge=0, le=1)
     confidence_reason: str

@@ -29,10 +29,10 @@ KEYS = {
     "versions": None,
     "profile": {"format", "paths", "title", "shape", "contexts", "locations", "metrics", "caveats", "not_collected"},
     "findings": {
-        "cause", "title", "summary", "where", "source", "seconds", "share", "speedup_bound", "confidence", "confidence_reason",
+        "cause", "title", "summary", "where", "source", "seconds", "share", "share_error", "speedup_bound", "confidence", "confidence_reason",
         "evidence", "against", "advice", "next_measurement",
     },
-    "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool"},
+    "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool", "error"},
     "explanation": {"text", "sentences", "model", "claims", "note"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {

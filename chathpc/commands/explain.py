@@ -18,6 +18,7 @@ from chathpc.reports import FORMATS
 @output_options(FORMATS)
 @click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
@@ -27,6 +28,7 @@ def command(
     output: str | None,
     llm: str | None,
     base_url: str | None,
+    patterns: Path | None,
     tokens: int | None,
     quiet: bool,
     verbose: bool,
@@ -50,7 +52,9 @@ def command(
         progress("reading the profile")
         profile = chathpc.load(*paths)
         limits = {} if tokens is None else {"tokens": tokens}
-        report = chathpc.explain(profile, llm=llm or "auto", base_url=base_url, progress=progress, **limits)
+        report = chathpc.explain(
+            profile, llm=llm or "auto", base_url=base_url, patterns=patterns, progress=progress, **limits
+        )
         text = renderers()[chosen_format(form, output)](report, style)
     answer(text, output)
     if llm not in (None, "none", "auto") and report.explanation.model is None:

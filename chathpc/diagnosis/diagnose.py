@@ -12,9 +12,11 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, time_text
+from chathpc.diagnosis.draft import Draft, confidence, share_error, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
+from chathpc.diagnosis.parallel_facts import parallel_evidence
+from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
@@ -45,10 +47,12 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     drafts = [] if lacking else [draft for group in GROUPS if group.applies(facts) for draft in _drafts(facts, group)]
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
+    path = PathFacts() if lacking else path_facts(facts)
+    beside = () if lacking else (*parallel_evidence(facts), *path.evidence)
     differing = disagreement_evidence(profile)
     ranked = _rank(with_disagreements(_behind_idle_device(_without_redundant(drafts)), differing))
-    findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*access_evidence(facts), *differing))
-    notes = _notes(facts)
+    findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*beside, *access_evidence(facts), *differing))
+    notes = (*_notes(facts), *([path.note] if path.note else []))
     if lacking:
         verdict = Verdict.INSUFFICIENT
     elif any(_weight(draft) >= common()["verdict_weight"].value for draft in ranked):
@@ -208,6 +212,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         against=draft.against,
         advice=(*draft.advice, *_advice(entry, _models(facts, draft))),
         impact=draft.impact,
+        share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement or _next(facts, entry),
     )
 

@@ -7,6 +7,7 @@ from math import erf, isfinite, sqrt
 
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.statistics import standard_error
 from chathpc.profile import numbers
 
 
@@ -55,11 +56,8 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     (normal
     approximation of the binomial); the belief by the number of signs; and 0.8 for each thing that speaks against it.
     """
-    samples = facts.samples if draft.samples is None else draft.samples
-    if not isfinite(samples):
-        samples = 0.0
-    share = min(max(draft.share, 0.0), 1.0)
-    error = sqrt(share * (1 - share) / samples) if samples else 0.0
+    samples = _samples(facts, draft)
+    error = share_error(facts, draft) or 0.0
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
     belief = _BELIEF.get(draft.signs, _BELIEF_OF_MANY)
     value = above * belief * _DOUBT ** len(draft.against)
@@ -72,6 +70,18 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     if draft.against:
         words.append(f"{len(draft.against)} thing{'s' if len(draft.against) != 1 else ''} against it")
     return round(value, 2), ", ".join(words)
+
+
+def share_error(facts: Facts, draft: Draft) -> float | None:
+    """Standard error of a draft's share from sampling; None for a share that was measured."""
+    samples = _samples(facts, draft)
+    return standard_error(min(max(draft.share, 0.0), 1.0), samples) if samples else None
+
+
+def _samples(facts: Facts, draft: Draft) -> float:
+    """Samples behind a draft's share; 0 for one that was timed."""
+    samples = facts.samples if draft.samples is None else draft.samples
+    return samples if isfinite(samples) else 0.0
 
 
 def time_text(facts: Facts, value: float) -> str:
@@ -108,9 +118,10 @@ def fact(
     unit: str | None = None,
     metric: str | None = None,
     where: Place | None = None,
+    error: float | None = None,
 ) -> Evidence:
     """An item of evidence about this profile; `how` says how the value was computed. The unit defaults to that of
-    the time metric.
+    the time metric; a sampled amount of that gets its standard error, other values the `error` given (0 for a difference, whose error is another).
     """
     name = metric or facts.metric
     source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
@@ -126,7 +137,15 @@ def fact(
         metric=name,
         where=where,
         tool=tool,
+        error=_sampling_error(facts, value) if metric is None and unit is None and error is None else error or None,
     )
+
+
+def _sampling_error(facts: Facts, value: float) -> float | None:
+    """Standard error of an amount of the time metric; None where times were measured, or the value is no part of the total."""
+    if not isfinite(facts.samples) or not 0 < value < facts.total:
+        return None
+    return facts.total * facts.error(value / facts.total)
 
 
 def calling_function(facts: Facts, hot: HotPlace, *, how: str) -> Evidence:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf, sqrt
+from math import inf
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
 from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
@@ -21,10 +22,6 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 Int64Array = NDArray[np.int64]
-
-#: A location whose time is nearly all a library's own polling is no thread of the program (HPCToolkit notes: Open MPI
-#: starts two per rank).
-HELPER_SHARE = 0.8
 
 #: Seconds between samples of hpcrun's timers unless the user says otherwise (200 a second).
 DEFAULT_PERIOD = 0.005
@@ -127,7 +124,11 @@ class Facts:
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""
-        return sqrt(max(share * (1 - share), 0.0) / self.samples) if self.samples else 1.0
+        return standard_error(share, self.samples)
+
+    def above(self, share: float, threshold: float) -> bool:
+        """True if a share of the time is above `threshold` by more than sampling explains (`sigma` of common.yaml)."""
+        return is_above(share, threshold, self.samples, common()["sigma"].value)
 
     @property
     def in_seconds(self) -> bool:
@@ -200,7 +201,7 @@ class Facts:
         """
         totals = self._all_locations.sum(axis=1)
         helper = self._all_locations[:, Activity.HELPER]
-        program = (totals > 0) & (helper < HELPER_SHARE * totals) & ~self.profile.where.is_gpu
+        program = (totals > 0) & (helper < common()["helper_share"].value * totals) & ~self.profile.where.is_gpu
         return np.flatnonzero(program).astype(np.int32)
 
     @property

@@ -45,7 +45,8 @@ class Evidence:
     in
     it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun
     that the
-    value is about ("threads of triangular_work", "thread 3"), for checking what a model says; `tool` is what measured it.
+    value is about ("threads of triangular_work", "thread 3"), for checking what a model says; `tool` is what measured it;
+    `error` the standard error of the value from sampling, in `unit`; None where it was measured or is not known.
     """
 
     id: str
@@ -57,6 +58,7 @@ class Evidence:
     metric: str | None = None
     where: Place | None = None
     tool: str = ""
+    error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +67,7 @@ class Finding:
 
     `seconds` is the cost over all threads (None if the profile has no time), `share` the same as a part of the whole
     (0..1),
+    `share_error` the standard error of that from sampling (None where it was measured),
     `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
     `confidence` is a probability (0..1), `confidence_reason` says what it was computed from.
     """
@@ -84,6 +87,7 @@ class Finding:
     advice: tuple[str, ...] = ()
     next_measurement: str | None = None
     impact: float | None = None
+    share_error: float | None = None
 
     @property
     def weight(self) -> float:

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.mpi import public_name
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 
-#: Part of the time in MPI_Init and MPI_Finalize from which nothing can be said about the rest.
-_MOST = 0.5
-#: A run that takes longer spends so much on starting that the start is worth a look itself.
-_SHORT = 1.0
 _LISTED = 3
-#: Reading the clock at the beginning and end of a region costs up to a microsecond, and so does the first touch of a page.
-_BRIEF = 1e-3
 
 
 def too_brief(facts: Facts) -> str:
@@ -23,7 +18,7 @@ def too_brief(facts: Facts) -> str:
     if not facts.profile.timed or not facts.in_seconds or facts.total <= 0:
         return ""
     duration = facts.total / max(facts.thread_count, 1)
-    if duration >= _BRIEF:
+    if duration >= common()["shortest_run_seconds"].value:
         return ""
     return (
         f"The run takes {numbers.seconds(duration)}: too short to conclude from, as measuring it costs a microsecond for each "
@@ -36,7 +31,7 @@ def only_start_up(facts: Facts) -> str:
     if not facts.in_seconds or facts.total <= 0:
         return ""
     duration, share = facts.total / max(facts.thread_count, 1), facts.share(Activity.MPI_SETUP)
-    if duration >= _SHORT or share < _MOST:
+    if duration >= common()["short_run_seconds"].value or share < common()["start_up_share"].value:
         return ""
     tree, spent = facts.profile.tree, facts.of(Activity.MPI_SETUP)
     by_name: dict[str, float] = {}

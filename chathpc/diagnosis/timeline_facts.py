@@ -217,11 +217,11 @@ class TimelineFacts:
 
     def _kernels_of(self, kinds: tuple[LaneKind, ...]) -> list[KernelTotal]:
         lanes = [lane for lane in self.timeline.of(*kinds) if lane.device >= 0 and len(lane)]
-        found = kernel_totals(lanes, self._name_of_node, self._name, (self.begin, self.end))
+        found = kernel_totals(lanes, self.name_of_node, self._name, (self.begin, self.end))
         return [replace(each, seconds=min(each.seconds, self.device_seconds)) for each in found]
 
     @cached_property
-    def _name_of_node(self) -> IntArray:
+    def name_of_node(self) -> IntArray:
         """Number of the name of each node, and at the end that of "no node"; the number after the last stands for "no name"."""
         names = len(self.profile.tree.names)
         found = np.append(self.profile.tree.name, np.int32(-1))
@@ -229,7 +229,7 @@ class TimelineFacts:
 
     def _with_names(self, chosen: NDArray[np.bool_], *kinds: LaneKind) -> Intervals:
         """When any lane of some kinds was in something with one of the `chosen` names (True by number of the name)."""
-        table = chosen[self._name_of_node]
+        table = chosen[self.name_of_node]
         found: list[Intervals] = []
         if table.any():
             for lane in self.timeline.of(*kinds):
@@ -240,6 +240,10 @@ class TimelineFacts:
     def _name(self, index: int) -> str:
         names = self.profile.tree.names
         return plain(names[index]) if index < len(names) else "an unnamed operation"
+
+    def short_name(self, index: int) -> str:
+        """The name with that number (see `name_of_node`) as it stands in a sentence."""
+        return shorten(self._name(index), LONGEST_NAME)
 
     # -- host ----------------------------------------------------------------------------------------------
 
@@ -295,7 +299,7 @@ class TimelineFacts:
     def _calls_by_class(self) -> dict[HostCall, Intervals]:
         """For each reason the calls of all threads; threads may be in one at once."""
         found: dict[HostCall, list[Intervals]] = {each: [] for each in HostCall}
-        of_node = self._class_of_name[self._name_of_node]
+        of_node = self._class_of_name[self.name_of_node]
         there = [each for each in np.unique(of_node).tolist() if each != HostCall.OTHER]
         for lane in self.host_lanes(LaneKind.API, LaneKind.MPI):
             kind = of_node.take(lane.node)  # −1 is the last
@@ -325,10 +329,16 @@ class TimelineFacts:
     @cached_property
     def waiting(self) -> Intervals:
         """When a thread of the host waited for the device: in synchronising calls and in copies that block."""
-        names = self.profile.tree.names
-        blocking = np.array([*map(is_blocking_copy, names), False])
-        table = (self._class_of_name == HostCall.WAIT) | blocking
-        return self._with_names(table, LaneKind.API)
+        return self._with_names(self._waits_by_name, LaneKind.API)
+
+    def waits_for_device(self, node: IntArray) -> NDArray[np.bool_]:
+        """True for each of `node` that is a call in which the host waits for the device, or a copy that blocks."""
+        return np.asarray(self._waits_by_name[self.name_of_node[node]])
+
+    @cached_property
+    def _waits_by_name(self) -> NDArray[np.bool_]:
+        blocking = np.array([*map(is_blocking_copy, self.profile.tree.names), False])
+        return np.asarray((self._class_of_name == HostCall.WAIT) | blocking)
 
     @cached_property
     def mpi(self) -> Intervals:
@@ -350,7 +360,7 @@ class TimelineFacts:
         nodes: dict[tuple[int, LaneKind], int] = {}
         calls: dict[tuple[int, LaneKind], int] = {}
         for lane in self.host_lanes(*(kinds or (LaneKind.API, LaneKind.MPI, LaneKind.RANGE))):
-            for index, start, end, node in inside(lane, stretch, self._name_of_node):
+            for index, start, end, node in inside(lane, stretch, self.name_of_node):
                 key = index, lane.kind
                 found.setdefault(key, []).append((start, end))
                 nodes.setdefault(key, node)

@@ -1,4 +1,4 @@
-"""Settings of the model stage, each with its origin.
+"""Settings, each with its origin: which model words a report, and where a user's own patterns are.
 
     options  >  CHATHPC_* variables  >  ./chathpc.yaml  >  the user's config.yaml  >  /etc/chathpc/config.yaml
 
@@ -6,7 +6,7 @@ Two keys stand above that order. `pin: true` in the site's file makes its `llm` 
 in any file or variable, forbids models on other machines. `llm: none` is always allowed.
 
 A ./chathpc.yaml may have come with somebody else's profile. It may choose among local models, but says nothing about where
-data are sent, which key goes with them and which files are loaded.
+data are sent, which key goes with them and which files are loaded (weights, patterns).
 """
 
 from __future__ import annotations
@@ -50,12 +50,13 @@ class Values(BaseModel):
     form: Literal["prose", "structured"] | None = Field(
         default=None, description="Prompt form, instead of what is known."
     )
+    patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
     hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
     pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
 
 
 #: Not taken from ./chathpc.yaml.
-_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror")
+_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror", "patterns")
 _PINNED = ("llm", "base_url")
 
 
@@ -73,6 +74,7 @@ class Settings:
     threads: int | None = None
     gpu_layers: int = 0
     form: Literal["prose", "structured"] | None = None
+    patterns: Path | None = None
     hosted: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -133,7 +135,7 @@ def _merge(layers: list[_Layer]) -> Settings:
                     )
             elif key not in values:
                 values[key], origins[key] = value, layer.origin[key]
-    for key in ("api_key_file", "models"):
+    for key in ("api_key_file", "models", "patterns"):
         if key in values:
             values[key] = Path(str(values[key])).expanduser()
     return Settings(**values, origins=origins)  # type: ignore[arg-type]  # checked by Values, layer by layer
@@ -211,6 +213,25 @@ def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path
         if secret
         else "Settings are " + ", ".join(Values.model_fields) + ".",
     )
+
+
+def patterns_folder(
+    folder: Path | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    cwd: Path | None = None,
+    site: Path = SITE_FILE,
+) -> Path | None:
+    """The folder of the user's own patterns: `folder` if given, else the setting, else `patterns` beside the user's settings
+    file where that exists; None without any.
+    """
+    environ = os.environ if environ is None else environ
+    chosen = load_settings({"patterns": folder}, environ=environ, cwd=cwd, site=site).patterns
+    if chosen is not None:
+        return chosen
+    user = config_file(environ)
+    usual = None if user is None else user.parent / "patterns"
+    return usual if usual is not None and usual.is_dir() else None
 
 
 def _shown(value: object) -> str:

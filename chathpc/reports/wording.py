@@ -38,12 +38,20 @@ def place(where: PlaceRecord) -> str:
 
 def gain(finding: FindingRecord) -> str:
     """What could be won at most, and the cost that this comes from."""
-    cost = f"{numbers.percent(finding.share)} of the whole"
+    cost = f"{_share(finding)} of the whole"
     if finding.seconds is not None:
         cost = f"{numbers.seconds(finding.seconds)}, {cost}"
     if finding.speedup_bound is None:
         return f"not known; the cost is {cost}"
     return f"at most {numbers.speedup(finding.speedup_bound)} on the run; the cost is {cost}"
+
+
+def _share(finding: FindingRecord) -> str:
+    """`35.2 %`, or `35.2 ± 0.5 %` where it was sampled (one standard error)."""
+    share = numbers.percent(finding.share)
+    if not finding.share_error or not share.endswith(" %") or share.startswith("<"):
+        return share
+    return f"{share[:-2]} ± {numbers.number(finding.share_error * 100, 1)} %"
 
 
 def sure(finding: FindingRecord) -> str:
@@ -98,5 +106,14 @@ def several_tools(report: Report) -> bool:
 
 
 def statement(record: EvidenceRecord, several: bool) -> str:
-    """What was measured, with the tool behind it where there are several."""
-    return f"{record.statement} ({record.tool})" if several and record.tool else record.statement
+    """What was measured, with its sampling error, and with the tool behind it where there are several."""
+    marks = [f"± {_amount(record.error, record.unit)}"] if record.error else []
+    marks += [record.tool] if several and record.tool else []
+    return f"{record.statement} ({', '.join(marks)})" if marks else record.statement
+
+
+def _amount(error: float, unit: str) -> str:
+    """A standard error in the unit of its value: one digit is all that it bears."""
+    if unit == "ratio":
+        return f"{numbers.number(error * 100, 1)} %"
+    return numbers.quantity(numbers.rounded(error, 1), unit)

@@ -35,7 +35,10 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     monkeypatch.setenv("CHATHPC_BASE_URL", "")
     run("explain", "db")
     run("explain", "db", "--llm", "none", "--tokens", "500")
-    assert calls == [{"llm": "auto", "base_url": None}, {"llm": "none", "base_url": None, "tokens": 500}]
+    assert calls == [
+        {"llm": "auto", "base_url": None, "patterns": None},
+        {"llm": "none", "base_url": None, "patterns": None, "tokens": 500},
+    ]
 
 
 @pytest.mark.parametrize(("name", "form"), [("r.json", "json"), ("r.md", "markdown"), ("r.txt", "text"), ("r", "text")])

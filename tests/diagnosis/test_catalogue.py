@@ -9,6 +9,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.catalogue import cause, causes, common, ids, to_markdown
 from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause
 from chathpc.diagnosis.catalogue.schema import read_cause, read_thresholds
@@ -19,36 +20,48 @@ FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
 #: Causes that a rule finds, each with its thresholds: the contract between the catalogue and the rules.
 DETECTED = {
     "hot-compute": {"min_share": 0.10},
-    "loop-invariant-work": {"min_share": 0.05},
+    "loop-invariant-work": {"min_share": 0.05, "min_call_share": 0.1},
     "expensive-math": {"min_share": 0.10},
-    "unoptimised-build": {"min_share": 0.03},
+    "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2},
     "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
     "allocation-churn": {"min_share": 0.10},
     "memory-leak": {"min_bytes": 1e6, "min_part": 0.02},
     "page-faults": {"min_share": 0.10, "seconds_per_fault": 5e-7},
     "deep-recursion": {"min_depth": 64, "min_share": 0.10},
     "lock-contention": {"min_share": 0.05},
-    "blocking-wait": {"min_share": 0.10},
+    "blocking-wait": {"min_share": 0.10, "min_idle_part": 0.3, "headroom_beside_work": 0.1, "min_sleep_part": 0.2},
     "io-bound": {
         "min_share": 0.10,
         "min_bytes": 6.7e7,
         "min_seconds": 10,
         "large_share": 0.5,
         "headroom_of_large": 0.05,
+        "min_sync_part": 0.5,
     },
-    "io-small-requests": {"min_share": 0.10, "max_throughput": 1e8, "min_small_share": 0.5},
+    "io-small-requests": {
+        "min_share": 0.10,
+        "max_throughput": 1e8,
+        "min_small_share": 0.5,
+        "min_transfer_part": 0.3,
+        "max_cached_throughput": 1e9,
+    },
     "io-metadata-bound": {"min_share": 0.10},
     "io-imbalance": {"min_share": 0.10, "min_ratio": 1.5},
-    "omp-load-imbalance": {"min_share": 0.05},
-    "omp-barrier-wait": {"min_share": 0.10},
+    "omp-load-imbalance": {"min_share": 0.05, "min_explained": 0.25, "even_ratio": 1.2},
+    "omp-barrier-wait": {"min_share": 0.10, "min_explained": 0.25},
     "omp-critical-contention": {"min_share": 0.05},
-    "omp-serial-fraction": {"min_share": 0.05},
-    "omp-fine-grained-regions": {"min_share": 0.10, "max_useful_share": 0.5},
-    "oversubscription": {"min_share": 0.05},
-    "mpi-load-imbalance": {"min_share": 0.05},
-    "mpi-collective-wait": {"min_share": 0.05, "min_exclusive_part": 0.7},
+    "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25},
+    "omp-fine-grained-regions": {"min_share": 0.10, "max_useful_share": 0.5, "min_explained": 0.25},
+    "oversubscription": {"min_share": 0.05, "doubt_share": 0.3},
+    "mpi-load-imbalance": {"min_share": 0.05, "min_explained": 0.4, "outlier_deviations": 3.5, "outlier_ratio": 1.1},
+    "mpi-collective-wait": {
+        "min_share": 0.05,
+        "min_exclusive_part": 0.7,
+        "max_others_ratio": 0.1,
+        "min_collective_part": 0.5,
+    },
     "mpi-late-sender": {"min_share": 0.10},
-    "mpi-communication-bound": {"min_share": 0.10, "min_transfer_part": 0.3},
+    "mpi-communication-bound": {"min_share": 0.10, "min_transfer_part": 0.3, "min_common_part": 0.7},
     "mpi-small-messages": {
         "min_share": 0.10,
         "min_calls": 10_000,
@@ -135,6 +148,12 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "min_samples": (100, "samples"),
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),
+        "pop_efficiency": (0.8, "share"),
+        "start_up_share": (0.5, "share"),
+        "short_run_seconds": (1, "seconds"),
+        "shortest_run_seconds": (1e-3, "seconds"),
+        "helper_share": (0.8, "share"),
+        "min_kernel_share": (0.1, "share"),
     }
 
 
@@ -274,7 +293,7 @@ def test_one_cause_is_read_without_the_others(monkeypatch):
     opened = []
     read = Path.read_bytes
     monkeypatch.setattr(Path, "read_bytes", lambda self: opened.append(self.name) or read(self))
-    cause.cache_clear()
+    catalogue.built_in.cache_clear()
     assert cause("page-faults") is cause("page-faults")
     assert opened == ["page-faults.yaml"]
 
@@ -476,12 +495,12 @@ def test_cuda_examples_compile(tmp_path):
 def test_the_page_has_a_section_for_every_cause():
     page = to_markdown()
     assert re.findall(r"^### (.*)$", page, re.MULTILINE) == [entry.id for entry in causes()]
-    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == list(FAMILIES.values())
+    assert re.findall(r"^## (.*)$", page, re.MULTILINE) == ["Contents", *FAMILIES.values(), "Thresholds of all rules"]
 
 
 def test_links_of_the_contents_lead_to_sections():
     page = to_markdown()
-    assert set(re.findall(r"\]\(#([^)]*)\)", page)) == {entry.id for entry in causes()}
+    assert set(re.findall(r"\]\(#([^)]*)\)", page)) == {*(entry.id for entry in causes()), "thresholds-of-all-rules"}
 
 
 def test_markup_in_texts_is_shown_as_it_is():
@@ -493,5 +512,5 @@ def test_markup_in_texts_is_shown_as_it_is():
 
 
 def test_the_page_names_causes_that_no_rule_finds_yet():
-    contents = to_markdown().split("\n## ")[0]
+    contents = to_markdown().split("\n## ")[1]
     assert contents.count("(no rule yet)") == len(FURTHER)

@@ -113,9 +113,10 @@ def test_a_gain_below_a_twentieth_is_healthy() -> None:
         copying = function("shift", line("app.c:21", libc("memcpy", time=seconds)), at="app.c:19")
         return diagnosed(build(main(copying, function("rest", hot_loop(10.0 - seconds, "app.c:40")))))
 
-    # The rule asks for a tenth; with a headroom of 0.8 that is 8 %, above the 5 % of the verdict.
-    assert with_copies(1.01).verdict == "bottleneck"
-    assert with_copies(0.99).verdict == "healthy"
+    # The rule asks for a tenth, and for more than chance: three standard errors of 2,000 samples are 2 %, so 12.2 % is above
+    # it and 11.8 % may not be. With a headroom of 0.8 that is far above the 5 % of the verdict.
+    assert with_copies(1.22).verdict == "bottleneck"
+    assert with_copies(1.18).verdict == "healthy"
 
 
 def test_a_late_sender_of_an_idle_worker_stays_below_the_verdict() -> None:

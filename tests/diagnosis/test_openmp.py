@@ -90,7 +90,7 @@ def test_a_slight_imbalance_has_something_against_it() -> None:
     found = finding(
         diagnosed(build(main(region("forces", (3.5, 3.0, 3.0, 3.0), (0.0, 0.5, 0.5, 0.5))))), "omp-load-imbalance"
     )
-    assert found.against == ("The busiest thread is less than 20 % above the mean.",)
+    assert found.against == ("The busiest thread is less than 20.0 % above the mean.",)
 
 
 def test_little_waiting_is_no_finding() -> None:

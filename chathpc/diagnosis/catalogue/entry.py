@@ -102,7 +102,8 @@ class Cause:
 
     `headroom` is the part of the cost (0..1) that can typically go; a finding is ranked by its share × headroom.
     `detected` is false while no rule finds this cause. `keywords` are words (lower case) by any of which a text may be
-    taken to name this cause.
+    taken to name this cause. `functions` are patterns of names (as in a shell, `MKL_*`) by which a user's entry is found;
+    `origin` the user's files that it comes from or was changed by, empty for a built-in one.
     """
 
     id: str
@@ -121,6 +122,8 @@ class Cause:
     next_measurement: NextMeasurement
     references: tuple[str, ...]
     keywords: tuple[str, ...]
+    functions: tuple[str, ...] = ()
+    origin: tuple[str, ...] = ()
 
     def threshold(self, name: str) -> float:
         """Value of a threshold, in the unit that the entry gives; KeyError if the entry has none of that name."""

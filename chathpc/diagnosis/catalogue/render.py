@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, Threshold
 
@@ -13,31 +13,65 @@ _FENCE = {"c++": "cpp", "cuda": "cuda", "hip": "cpp"}
 _MARKUP = re.compile(r"[\\`*<|\[\]]|(?<!\w)_+|_+(?!\w)")
 
 _INTRODUCTION = """\
-# Catalogue of causes
+# Catalogue of performance problems
 
 What chathpc knows about why programs are slow: how each cause is recognised, what speaks against it, how much can be won
 and what to do. Findings are ranked by cost × headroom, where headroom is the part of the cost that can typically go.
-A threshold is a share of the run's time over all threads unless its unit says otherwise.
-This page is made from the files in `chathpc/diagnosis/catalogue/` by `make docs`."""
+A threshold is a share of the run's time over all threads unless its unit says otherwise; a share of sampled time counts as
+above its threshold only if chance does not explain it (`sigma` in the [thresholds of all rules](#thresholds-of-all-rules)).
+
+On the command line: `chathpc patterns list`, `chathpc patterns show ID`, `chathpc patterns search WORDS`. How to add entries
+of your own: [patterns.md](patterns.md). This page is made from the files in `chathpc/diagnosis/catalogue/` by `make docs`."""
+
+#: What a family is about, for a reader who looks for the right one.
+_ABOUT = {
+    "host": "One thread or process by itself: what it computes, where its memory is, what it waits for, its files.",
+    "openmp": "Threads that share loops: who waits for whom, and what starting, ending and locking cost.",
+    "mpi": "Processes that exchange messages: late ranks, late messages, latency and volume.",
+    "gpu-system": "The device from outside: copies, launches, idle time, several devices.",
+    "gpu-kernel": "The device from inside: what a kernel's warps wait for, and which unit is at its limit.",
+}
 
 
-def markdown(causes: Iterable[Cause]) -> str:
-    """A Markdown page with all given causes, grouped by family in the order of FAMILIES, and a table of contents."""
+def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
+    """A Markdown page with all given causes, grouped by family in the order of FAMILIES, a table of contents and the
+    thresholds of all rules.
+    """
     by_family: dict[str, list[Cause]] = {family: [] for family in FAMILIES}
     for cause in causes:
         by_family[cause.family].append(cause)
     groups = [(FAMILIES[family], members) for family, members in by_family.items() if members]
-    parts = [_INTRODUCTION, *(_contents(title, members) for title, members in groups)]
+    parts = [_INTRODUCTION, "## Contents", *(_contents(title, members) for title, members in groups)]
     for title, members in groups:
-        parts.append(f"## {title}")
+        parts += [f"## {title}", _ABOUT[members[0].family]]
         for cause in members:
             parts.extend(_entry(cause))
+    parts += ["## Thresholds of all rules", _thresholds(common)]
     return "\n\n".join(parts) + "\n"
 
 
 def _contents(title: str, members: list[Cause]) -> str:
-    lines = [f"- [{cause.id}](#{cause.id}): {_escape(cause.title)}{_mark(cause)}" for cause in members]
-    return "\n".join([f"**{title}**", "", *lines])
+    """A table of the causes of a family: what is seen, and how much of the cost typically goes."""
+    rows = [
+        f"| [{cause.id}](#{cause.id}) | {_escape(cause.title)}{_mark(cause)} | {_cell(cause.what)} | {cause.headroom:.0%} |"
+        for cause in members
+    ]
+    return "\n".join(
+        [
+            f"**{title}**: {_ABOUT[members[0].family]}",
+            "",
+            "| id | pattern | what happens | to win |",
+            "|---|---|---|---|",
+            *rows,
+        ]
+    )
+
+
+def _cell(text: str) -> str:
+    """The first sentence of a paragraph, on one line."""
+    flat = " ".join(text.split())
+    end = flat.find(". ")
+    return _escape(flat if end < 0 else flat[: end + 1])
 
 
 def _mark(cause: Cause) -> str:
@@ -54,14 +88,18 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield "Against it speaks:\n\n" + _list(cause.speaks_against)
     yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
     if cause.thresholds:
-        rows = [_row(name, threshold) for name, threshold in cause.thresholds.items()]
-        yield "\n".join(["| threshold | value | unit | source |", "|---|---|---|---|", *rows])
+        yield _thresholds(cause.thresholds)
     yield "What to do:"
     for advice in cause.advice:
         yield from _advice(advice)
     yield f"Next measurement:\n\n```sh\n{cause.next_measurement.command.rstrip()}\n```"
     yield _escape(cause.next_measurement.tells)
     yield "References:\n\n" + _list(cause.references)
+
+
+def _thresholds(thresholds: Mapping[str, Threshold]) -> str:
+    rows = [_row(name, threshold) for name, threshold in thresholds.items()]
+    return "\n".join(["| threshold | value | unit | source |", "|---|---|---|---|", *rows])
 
 
 def _row(name: str, threshold: Threshold) -> str:

@@ -37,7 +37,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
     for readable, parts in ranked[:_LISTED]:
         cost = sum(time for _, time in parts)
         share = cost / facts.total
-        if share < entry.threshold("min_share"):
+        if not facts.above(share, entry.threshold("min_share")):
             break
         name = max(parts, key=lambda part: part[1])[0]
         hot = facts.hot_place(computing, name)
@@ -88,8 +88,8 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     """Hot calls of math functions below a loop: expensive, or even the same in every iteration."""
     expensive, invariant = cause("expensive-math"), cause("loop-invariant-work")
     math = facts.of(Activity.MATH)
-    least = expensive.threshold("min_share") * facts.total
-    if facts.total == 0 or float(math.sum()) < least:
+    least = expensive.threshold("min_share")
+    if facts.total == 0 or not facts.above(float(math.sum()) / facts.total, least):
         return
     hot = facts.hot_place(math)
     if hot is None:
@@ -110,7 +110,7 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
         )
         math = np.where(facts.at_line(hot.line), 0.0, math)
         rest = facts.hot_place(math)
-        if rest is None or float(math.sum()) < least:
+        if rest is None or not facts.above(float(math.sum()) / facts.total, least):
             return
         hot = rest
     yield _expensive_math(facts, math, hot)
@@ -183,7 +183,7 @@ def invariant_function(facts: Facts) -> Iterable[Draft]:
     tree = facts.profile.tree
     share = facts.inclusive / facts.total
     candidates = np.flatnonzero(
-        (share >= max(entry.threshold("min_share"), 0.1))
+        (share >= entry.threshold("min_call_share"))
         & (tree.kind == NodeKind.FUNCTION)
         & (tree.relation == Relation.CALL)
     )
@@ -239,7 +239,10 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     called = own & owner_called & from_header[np.maximum(tree.function, 0)]
     cost_called = float(facts.time[called].sum())
     share = cost_called / facts.total
-    if share < entry.threshold("min_share") or inlined > 0.2 * cost_called:
+    if (
+        not facts.above(share, entry.threshold("min_share"))
+        or inlined > entry.threshold("max_inlined_part") * cost_called
+    ):
         return
     computing = facts.spent(*_COMPUTING)
     labels, label_names = tree.function_labels
@@ -307,7 +310,7 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
     outermost = tree.outermost(nodes[tree.name[nodes] == name])
     cost = float(facts.inclusive[outermost].sum())
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     label = int(tree.function_labels[0][outermost[0]])
     own = facts.hot_place(np.where(tree.inside(outermost), facts.time, 0.0), label)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import inf
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import Kernel, dense, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
-
-#: Kernels below this part of the device's time are not looked at.
-_HOT_KERNEL = 0.1
 
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
@@ -54,20 +53,22 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     device = device_time(profile)
     everything = float(total_samples.sum())
     period = _period(profile)
+    has_period = has(profile, "gpu.samples.period")
     counted = counted_names(profile)
     for kernel in kernels(profile)[:8]:
         if kernel.name in counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        if part < _HOT_KERNEL or samples == 0:
+        if part < common()["min_kernel_share"].value or samples == 0:
             continue
+        taken = samples / period if has_period else inf  # without a period the number of samples is not known
         for identifier, (metrics, words) in _STALLS.items():
             entry = cause(identifier)
             weight = sum((dense(profile, name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
-            if share < entry.threshold("min_stall_share"):
+            if not is_above(share, entry.threshold("min_stall_share"), taken, common()["sigma"].value):
                 continue
             place = kernel_place(profile, kernel, weight)
             cost = kernel.seconds * share

@@ -20,7 +20,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     """Time in file operations; small requests where the bytes are known and the rate is far below that of a device."""
     bound, small = cause("io-bound"), cause("io-small-requests")
     cost = facts.spent(Activity.IO)
-    if facts.total == 0 or cost / facts.total < bound.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, bound.threshold("min_share")):
         return
     weight = facts.of(Activity.IO)
     hot = facts.hot_place(weight)
@@ -57,7 +57,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         f"{place.function} spends {share_here(facts, hot.weight, cost)} in file operations ({ranked[0][0]}).",
     )
     signs = 2
-    if syncing > 0.5 * cost:
+    if syncing > bound.threshold("min_sync_part") * cost:
         sync = next(name for name, _ in ranked if _SYNCING.search(name))
         evidence.append(
             fact(
@@ -70,7 +70,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         )
         summary = f"{place.function} forces data to the device again and again: {sync} has {numbers.percent(syncing / facts.total)} of the time."
         signs = 3
-    elif volume is not None and facts.in_seconds and transferring > 0.3 * cost:
+    elif volume is not None and facts.in_seconds and transferring > small.threshold("min_transfer_part") * cost:
         rate = volume / cost
         evidence.append(
             fact(
@@ -86,7 +86,7 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         if rate < small.threshold("max_throughput"):
             entry, signs = small, 3
             summary = f"{place.function} moves data in small pieces: {numbers.size(rate)} a second, {share_here(facts, hot.weight, cost)}."
-        elif _cpu_cost_of_calls(rate):
+        elif rate < small.threshold("max_cached_throughput"):
             entry = small
             summary = f"{place.function} makes many small requests, mostly {ranked[0][0]}: {share_here(facts, hot.weight, cost)}."
     yield Draft(
@@ -100,13 +100,6 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         signs=signs,
         against=tuple(against),
     )
-
-
-def _cpu_cost_of_calls(rate: float) -> bool:
-    """True if a rate is below what copying to the page cache in large pieces reaches (1 GB/s on any current
-    machine).
-    """
-    return rate < 1e9
 
 
 def _bytes(facts: Facts) -> float | None:

@@ -42,7 +42,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
 def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, how: str, does: str) -> Iterable[Draft]:
     entry = cause(identifier)
     cost = facts.spent(activity)
-    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
         return
     hot = facts.hot_place(facts.of(activity))
     if hot is None:

@@ -25,8 +25,6 @@ _POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?
 _TRANSFER = re.compile(
     r"mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
 )
-#: Of the MPI time, the part that unequal work of the ranks must explain.
-_EXPLAINS = 0.4
 #: Functions whose share of the busiest rank's extra work is at least this are named.
 _MINOR = 0.01
 
@@ -34,6 +32,18 @@ _MINOR = 0.01
 def is_collective(name: str) -> bool:
     """True for an MPI call in which all ranks of a communicator take part."""
     return bool(_COLLECTIVE.match(base_name(name)))
+
+
+#: Collectives that no rank leaves before all have come; the root of a broadcast and the senders of a reduction may go on.
+_ALL = re.compile(r"MPI_(Barrier|Allreduce|Allgatherv?|Alltoall[vw]?|Reduce_scatter(_block)?)$")
+
+
+def synchronises_all(facts: Facts) -> BoolArray:
+    """True for nodes below calls of MPI that end for all ranks only when all have come."""
+    tree, call = facts.profile.tree, facts.activities.call
+    table = np.array([bool(_ALL.match(public_name(name))) for name in tree.names] + [False])
+    called = np.where(call >= 0, tree.name[np.maximum(call, 0)], -1)
+    return np.asarray(facts.activities.of(Activity.MPI) & table[called])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -108,9 +118,10 @@ def ranks(facts: Facts) -> Ranks | None:
 
 def waiting(facts: Facts) -> Iterable[Draft]:
     """Explain the time in MPI: unequal work, one rank's extra work, late messages, or data."""
-    smallest = cause("mpi-load-imbalance").threshold("min_share")
+    unequal = cause("mpi-load-imbalance")
+    smallest = unequal.threshold("min_share")
     spent = facts.spent(Activity.MPI)
-    if facts.total == 0 or spent / facts.total < smallest:
+    if facts.total == 0 or not facts.above(spent / facts.total, smallest):
         return
     times = ranks(facts)
     if times is None:
@@ -127,7 +138,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
-    if cost >= _EXPLAINS * spent and cost / facts.total >= smallest:
+    if cost >= unequal.threshold("min_explained") * spent and facts.above(cost / facts.total, smallest):
         yield _unequal_work(facts, times, common, cost, spent, yields)
         return
     transfer = _transfer(facts)
@@ -176,7 +187,7 @@ def _yield_share(facts: Facts) -> float:
 
 
 def _doubts(facts: Facts, yields: float) -> tuple[str, ...]:
-    if yields > 0.3:
+    if yields > cause("oversubscription").threshold("doubt_share"):
         return (
             f"{numbers.percent(yields)} of the MPI time is in sched_yield: the library found more ranks than cores, "
             "so part of the waiting is for a core.",
@@ -204,10 +215,10 @@ def _unequal_work(
     extra = times.work[busiest] - times.work[others].mean(axis=0)
     function = int(np.argmax(extra)) if len(extra) else -1
     # Extra work in functions that the other ranks hardly run at all is one rank's private job, not an uneven share.
-    private = times.work[others].max(axis=0) < 0.1 * times.work[busiest]
+    job = cause("mpi-collective-wait")
+    private = times.work[others].max(axis=0) < job.threshold("max_others_ratio") * times.work[busiest]
     gained = np.maximum(extra, 0.0)
     private_part = float(gained[private].sum() / gained.sum()) if gained.sum() > 0 else 0.0
-    job = cause("mpi-collective-wait")
     is_private = private_part >= job.threshold("min_exclusive_part")
     entry = job if is_private else cause("mpi-load-imbalance")
     place, name = Place(), "the program"
@@ -237,6 +248,7 @@ def _unequal_work(
             cost,
             subject="unequal work of the ranks",
             how="sum over ranks of (busiest − rank), at most the MPI time",
+            error=0.0,
         ),
     ]
     if function >= 0:
@@ -286,12 +298,12 @@ def _equal_work(
     is_moving = moving >= bound.threshold("min_transfer_part")
     if is_moving:
         entry, place = bound, _call_place(facts)
-    elif collective >= 0.5:
+    elif collective >= cause("mpi-collective-wait").threshold("min_collective_part"):
         entry, place = cause("mpi-collective-wait"), _call_place(facts, _COLLECTIVE)
     else:
         entry, place = cause("mpi-late-sender"), _call_place(facts, _POINT_TO_POINT)
     share = spent / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
     evidence = [
@@ -357,7 +369,7 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         return
     cost = _below_mpi(facts, _YIELD)
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     place = _call_place(facts)
     yield Draft(

@@ -29,7 +29,7 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
     activities = facts.activities
     called = activities.of(Activity.MPI) & (activities.call == np.arange(len(activities.call)))
     calls = float(facts.profile.exclusive(_CALLS).dense(len(called))[called].sum())
-    if share < entry.threshold("min_share") or calls < entry.threshold("min_calls"):
+    if not facts.above(share, entry.threshold("min_share")) or calls < entry.threshold("min_calls"):
         return
     each, size = spent / calls, facts.profile.total(sent) / calls
     if each > entry.threshold("max_seconds_per_call") or size > entry.threshold("max_bytes"):

@@ -28,8 +28,6 @@ _COLLECTIVE = re.compile(
     r"MPI_I?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
     re.IGNORECASE,
 )
-#: Part of a call's time that no rank avoids, above which the call moves data rather than waits.
-_NOBODY_WAITS = 0.7
 #: A region's spread over ranks is named if it is this part of the waiting or more.
 _NAMED = 0.25
 #: Metrics with the smallest, mean and largest value of a rank, where a tool kept these.
@@ -68,7 +66,7 @@ def sums(facts: Facts) -> Iterable[Draft]:
     if facts.thread_count > 1 or facts.total == 0:
         return
     spent = facts.spent(Activity.MPI)
-    if spent / facts.total < cause("mpi-collective-wait").threshold("min_share"):
+    if not facts.above(spent / facts.total, cause("mpi-collective-wait").threshold("min_share")):
         return
     weight = facts.of(Activity.MPI)
     tree, activities = facts.profile.tree, facts.activities
@@ -116,10 +114,12 @@ def _who(facts: Facts) -> str:
 
 def _explained(facts: Facts, site: _Site, wait: str, common: Evidence) -> Iterable[Draft]:
     spread = _spread(facts, site.node)
-    moving = spread is not None and spread.mean > 0 and spread.least / spread.mean >= _NOBODY_WAITS
-    entry = cause("mpi-communication-bound" if moving else wait)
+    bound = cause("mpi-communication-bound")
+    least = bound.threshold("min_common_part")
+    moving = spread is not None and spread.mean > 0 and spread.least / spread.mean >= least
+    entry = bound if moving else cause(wait)
     share = site.here / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     caller = site.hot.place.function or "the program"
     evidence = [common, _calls(facts, site, caller)]

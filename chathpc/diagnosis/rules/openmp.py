@@ -23,8 +23,6 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
-#: Of the waiting, the part that a single explanation must cover to be given as the cause of it.
-_EXPLAINS = 0.25
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -140,7 +138,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     """Explain OpenMP waiting by imbalance, serial code, or the price of synchronising."""
     waited = facts.spent(*_WAITING)
     smallest = min(cause(name).threshold("min_share") for name in ("omp-load-imbalance", "omp-serial-fraction"))
-    if facts.total == 0 or waited / facts.total < smallest:
+    if facts.total == 0 or not facts.above(waited / facts.total, smallest):
         return
     threads = team(facts)
     if threads is None:
@@ -192,7 +190,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
     region = int(np.argmax(imbalance))
     cost = float(imbalance[region]) * scale
     share = cost / facts.total
-    if share < entry.threshold("min_share") or cost < _EXPLAINS * waited:
+    if not facts.above(share, entry.threshold("min_share")) or cost < entry.threshold("min_explained") * waited:
         return
     work = threads.work[:, region]
     function = threads.regions[region]
@@ -218,12 +216,14 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
             float(imbalance[region]),
             subject=f"imbalance of {where_name}",
             how="sum over threads of (busiest − thread)",
+            error=0.0,
             where=place,
         ),
     )
     against = []
-    if busiest < 1.2 * mean:
-        against.append("The busiest thread is less than 20 % above the mean.")
+    even = entry.threshold("even_ratio")
+    if busiest < even * mean:
+        against.append(f"The busiest thread is less than {numbers.percent(even - 1)} above the mean.")
     yield Draft(
         cause="omp-load-imbalance",
         where=place,
@@ -242,7 +242,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
     entry = cause("omp-serial-fraction")
     cost = threads.serial_cost * scale
     share = cost / facts.total
-    if share < entry.threshold("min_share") or cost < _EXPLAINS * waited:
+    if not facts.above(share, entry.threshold("min_share")) or cost < entry.threshold("min_explained") * waited:
         return
     serial_nodes = (threads.region_of_node < 0) & ~facts.activities.of(
         *_WAITING, Activity.OMP_LOCK, Activity.MPI, Activity.MPI_SETUP
@@ -292,7 +292,7 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
     is_fine = useful < fine.threshold("max_useful_share")
     entry = fine if is_fine else coarse
     share = common / facts.total
-    if share < entry.threshold("min_share") or common < _EXPLAINS * waited:
+    if not facts.above(share, entry.threshold("min_share")) or common < entry.threshold("min_explained") * waited:
         return
     if (
         facts.spent(Activity.OMP_LOCK) > common
@@ -342,7 +342,7 @@ def critical(facts: Facts) -> Iterable[Draft]:
     """Threads that queue at a critical section, an atomic lock or an OpenMP lock."""
     entry = cause("omp-critical-contention")
     cost = facts.spent(Activity.OMP_LOCK)
-    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
         return
     weight = facts.of(Activity.OMP_LOCK)
     hot = facts.hot_place(weight)

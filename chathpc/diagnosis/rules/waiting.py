@@ -17,7 +17,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
     """Threads that wait for a mutex or spin lock."""
     entry = cause("lock-contention")
     cost = facts.spent(Activity.LOCK)
-    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
         return
     weight = facts.of(Activity.LOCK)
     hot = facts.hot_place(weight)
@@ -55,7 +55,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     sleeping, events = facts.spent(Activity.SLEEP), facts.spent(Activity.BLOCKED)
     cost = sleeping + events
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     # A thread that only waits for work while others compute is idle, not a bottleneck: ask for a time in which none
     # works.
@@ -64,14 +64,16 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     busiest = float((totals - waiting).max()) if len(totals) else 0.0
     length = float(totals.max()) if len(totals) else 0.0
     nobody = max(length - busiest, 0.0) / length if length else 0.0
-    weight = facts.of(Activity.SLEEP) if sleeping >= 0.2 * cost else facts.of(Activity.SLEEP, Activity.BLOCKED)
+    chosen = entry.threshold("min_sleep_part") * cost
+    weight = facts.of(Activity.SLEEP) if sleeping >= chosen else facts.of(Activity.SLEEP, Activity.BLOCKED)
     hot = facts.hot_place(weight)
     if hot is None:
         return
     place = hot.place
     call = _main_call(facts, weight)
     against = []
-    if nobody < 0.3:
+    least = entry.threshold("min_idle_part")
+    if nobody < least:
         against.append(
             f"Another thread works for {numbers.percent(1 - nobody)} of the run, so the waiting may just be the lack of work for this thread."
         )
@@ -81,7 +83,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         summary=f"{place.function} waits in {call} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=share,
-        headroom=None if nobody >= 0.3 else 0.1,
+        headroom=None if nobody >= least else entry.threshold("headroom_beside_work"),
         threshold=entry.threshold("min_share"),
         evidence=(
             fact(
@@ -107,7 +109,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
                 how="maximum over threads of time outside waiting",
             ),
         ),
-        signs=2 if sleeping > 0.2 * cost else 1,
+        signs=2 if sleeping > chosen else 1,
         against=tuple(against),
     )
 

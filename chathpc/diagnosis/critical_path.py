@@ -1,0 +1,176 @@
+"""The critical path of lanes that wait for each other: what the run would have to do less of to be faster.
+
+Each lane (a thread, a rank, a stream of a device) does work at known times and nothing, or waiting, in between. A dependency
+says that what a lane does from some time on needs what another did until some earlier time. The longest chain of work in the
+order that program and dependencies ask for is the critical path: no schedule of the same work is shorter, and shortening any
+other work wins nothing.
+
+Work between two dependencies of a lane is one node of the graph, so its size is that of the dependencies and not of the trace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.profile import intervals
+from chathpc.profile.intervals import Times
+from chathpc.profile.tree import IntArray
+
+#: Dependencies that are looked at; where there are more, those in the middle of the time. A graph of so many takes a quarter
+#: of a second.
+MOST = 4_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Work:
+    """What one lane works on: [start[i], end[i]) in nanoseconds, ascending and disjoint; `label[i]` says on what."""
+
+    start: Times
+    end: Times
+    label: IntArray
+
+    def before(self, times: Times) -> Times:
+        """Nanoseconds of work before each of `times`."""
+        done = np.concatenate([[0], np.cumsum(self.end - self.start)])
+        at = np.searchsorted(self.start, times, side="right")
+        last = np.maximum(at - 1, 0)
+        beyond = np.maximum(self.end[last] - times, 0) if len(self.end) else np.zeros(len(times), dtype=np.int64)
+        return np.asarray(np.where(at > 0, done[at] - beyond, 0), dtype=np.int64)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Dependencies:
+    """What lane `into[i]` does from `at[i]` on needs what lane `source[i]` did until `done[i]`; never later than `at[i]`."""
+
+    source: IntArray
+    done: Times
+    into: IntArray
+    at: Times
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def chosen(self, rows: IntArray | np.ndarray) -> Dependencies:
+        """Some of them."""
+        return Dependencies(self.source[rows], self.done[rows], self.into[rows], self.at[rows])
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A part of the path: a lane between two times, in nanoseconds."""
+
+    lane: int
+    begin: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class CriticalPath:
+    """The longest chain: its `steps` in order, its length in nanoseconds of work, and the part of each label and lane.
+
+    `dependencies` is the number that was looked at. If `stretch` is given there were more, and the path is that of this part of
+    the time.
+    """
+
+    steps: tuple[Step, ...]
+    length: int
+    by_label: Mapping[int, int]
+    by_lane: Mapping[int, int]
+    dependencies: int
+    stretch: tuple[int, int] | None = None
+
+
+def critical_path(lanes: Sequence[Work], needs: Dependencies) -> CriticalPath:
+    """The longest chain of work through `lanes`, by the order in each lane and by `needs`.
+
+    The graph is acyclic as every dependency leads from an earlier to a later or equal time. The result is at most as long as
+    the time from the first to the last work of all lanes. ValueError for dependencies that lead backwards in time.
+    """
+    import networkx
+
+    if bool((needs.done > needs.at).any()):
+        raise ValueError("a dependency leads backwards in time")
+    stretch = None
+    if len(needs) > MOST:
+        stretch, needs = _middle(needs)
+        lanes = [_clipped(work, *stretch) for work in lanes]
+    graph = networkx.DiGraph()
+    cuts, first, weights = [], [0], []
+    for lane, work in enumerate(lanes):
+        at = np.unique(np.concatenate([needs.done[needs.source == lane], needs.at[needs.into == lane]]))
+        cuts.append(at)
+        edges = np.concatenate([[0], work.before(at), [int((work.end - work.start).sum())]])
+        weights.append(np.diff(edges))
+        first.append(first[-1] + len(at) + 1)
+    weight = np.concatenate(weights) if weights else np.zeros(0, dtype=np.int64)
+    # An edge bears the work of the node that it leads to; one source leads to all nodes.
+    source = -1
+    graph.add_weighted_edges_from((source, first[lane], int(weight[first[lane]])) for lane in range(len(lanes)))
+    for lane in range(len(lanes)):
+        graph.add_weighted_edges_from(
+            (node, node + 1, int(weight[node + 1])) for node in range(first[lane], first[lane + 1] - 1)
+        )
+    for lane in range(len(lanes)):
+        mine = np.flatnonzero(needs.source == lane)
+        begins = first[lane] + np.searchsorted(cuts[lane], needs.done[mine])  # the part that ends there
+        for row, node in zip(mine.tolist(), begins.tolist(), strict=True):
+            into = int(needs.into[row])
+            target = first[into] + int(np.searchsorted(cuts[into], needs.at[row])) + 1  # the part that begins there
+            graph.add_edge(node, target, weight=int(weight[target]))
+    path = [node for node in networkx.dag_longest_path(graph, weight="weight") if node != source]
+    return _told(lanes, cuts, first, path, len(needs), stretch)
+
+
+def _middle(needs: Dependencies) -> tuple[tuple[int, int], Dependencies]:
+    """A stretch of time in the middle with at most MOST dependencies, and those that lie in it."""
+    order = np.sort(needs.at)
+    first = (len(order) - MOST) // 2
+    begin, end = int(order[first]), int(order[first + MOST - 1])
+    inside = np.flatnonzero((needs.done >= begin) & (needs.at <= end))[:MOST]
+    return (begin, end), needs.chosen(inside)
+
+
+def _clipped(work: Work, begin: int, end: int) -> Work:
+    start, stop = np.maximum(work.start, begin), np.minimum(work.end, end)
+    real = stop > start
+    return Work(start[real], stop[real], work.label[real])
+
+
+def _told(
+    lanes: Sequence[Work],
+    cuts: Sequence[Times],
+    first: Sequence[int],
+    path: Sequence[int],
+    count: int,
+    stretch: tuple[int, int] | None,
+) -> CriticalPath:
+    """The path in words of lanes and labels; parts of one lane that follow each other are one step."""
+    steps: list[Step] = []
+    for node in path:
+        lane = int(np.searchsorted(first, node, side="right")) - 1
+        part, at, work = node - first[lane], cuts[lane], lanes[lane]
+        if not len(work.start):
+            continue
+        begin = int(at[part - 1]) if part > 0 else int(work.start[0])
+        end = int(at[part]) if part < len(at) else int(work.end[-1])
+        if end <= begin:
+            continue
+        if steps and steps[-1].lane == lane and steps[-1].end == begin:
+            steps[-1] = Step(lane, steps[-1].begin, end)
+        else:
+            steps.append(Step(lane, begin, end))
+    by_label: dict[int, int] = {}
+    by_lane: dict[int, int] = {}
+    for lane in sorted({step.lane for step in steps}):
+        mine = np.array([(step.begin, step.end) for step in steps if step.lane == lane], dtype=np.int64)
+        work, spans = lanes[lane], (mine[:, 0], mine[:, 1])
+        for label in np.unique(work.label).tolist():
+            at_label = work.label == label
+            spent = intervals.length(intervals.intersect((work.start[at_label], work.end[at_label]), spans))
+            by_label[label] = by_label.get(label, 0) + spent
+            by_lane[lane] = by_lane.get(lane, 0) + spent
+    by_label = {label: spent for label, spent in by_label.items() if spent}
+    return CriticalPath(tuple(steps), sum(by_label.values()), by_label, by_lane, count, stretch)

@@ -1,0 +1,92 @@
+"""POP's efficiencies of parallel programs: what part of the cores' time is useful, and what the rest is lost to.
+
+    parallel efficiency = load balance × communication efficiency        (ranks; of threads: × synchronisation efficiency)
+    load balance        = mean / largest useful time
+    communication       = largest useful time / elapsed time
+
+Useful is computing outside the runtime. Source: POP Centre of Excellence, standard metrics (pop-coe.eu); the same in TALP
+(BSC, DLB library, perf_metrics). Communication efficiency is the product of serialisation and transfer; these need the run
+time on an ideal network, which no profile of sums has, so they are not told here.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.profile.tree import FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=True)
+class Efficiency:
+    """Efficiencies (0..1) of `count` ranks or threads over `elapsed` (unit of the times given). `lost_to_imbalance` and
+    `lost_to_waiting` are what they lose, in the same unit, summed over all: with the useful time they make up
+    count × elapsed.
+    """
+
+    balance: float
+    waiting: float
+    count: int
+    elapsed: float
+    lost_to_imbalance: float
+    lost_to_waiting: float
+
+    @property
+    def parallel(self) -> float:
+        """Parallel efficiency: the useful part of all cores' time."""
+        return self.balance * self.waiting
+
+
+def of_ranks(useful: FloatArray, total: FloatArray) -> Efficiency | None:
+    """Efficiencies of ranks by their useful and their total times; the elapsed time is the largest total. None for fewer
+    than two ranks, or where none does anything useful. ValueError where a useful time is larger than the total.
+    """
+    _check(useful, total)
+    if len(useful) < 2 or float(useful.max()) <= 0:
+        return None
+    return _of(
+        float(useful.sum()),
+        len(useful) * float(useful.max()),
+        len(useful) * float(total.max()),
+        len(useful),
+        float(total.max()),
+    )
+
+
+def of_threads(useful: FloatArray, total: FloatArray, process: IntArray) -> Efficiency | None:
+    """Efficiencies of threads inside their processes: `process[t]` numbers the process of thread t.
+
+    Each process has its own elapsed time (the largest total of its threads) and its own busiest thread; sums over the
+    processes take the place of the one process's values. Processes with one thread are left out. None if that leaves none.
+    """
+    _check(useful, total)
+    used = at_most = available = 0.0
+    count, elapsed = 0, 0.0
+    for number in np.unique(process):
+        mine = process == number
+        threads = int(mine.sum())
+        if threads < 2:
+            continue
+        used += float(useful[mine].sum())
+        at_most += threads * float(useful[mine].max())
+        available += threads * float(total[mine].max())
+        count += threads
+        elapsed = max(elapsed, float(total[mine].max()))
+    return _of(used, at_most, available, count, elapsed) if at_most > 0 else None
+
+
+def _check(useful: FloatArray, total: FloatArray) -> None:
+    if len(useful) != len(total) or bool((useful > total * (1 + 1e-9) + 1e-12).any()):
+        raise ValueError("useful times must not be larger than the totals")
+
+
+def _of(used: float, at_most: float, available: float, count: int, elapsed: float) -> Efficiency:
+    return Efficiency(
+        balance=used / at_most,
+        waiting=min(at_most / available, 1.0),
+        count=count,
+        elapsed=elapsed,
+        lost_to_imbalance=at_most - used,
+        lost_to_waiting=max(available - at_most, 0.0),
+    )

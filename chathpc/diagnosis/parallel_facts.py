@@ -1,0 +1,215 @@
+"""How well ranks and threads use their cores, as evidence: POP's efficiencies, and ranks, threads and nodes that stand out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.draft import fact, time_text
+from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.statistics import FEWEST, outliers
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Clock
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+
+_OPENMP = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+_WAITING = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
+_NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
+#: Time of the host that belongs to a device: what is useful then is not the host's to tell.
+_DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API, Activity.GPU)
+#: Part of the longest thread's time from which another thread of its process counts as one of the same team.
+_MOST_OF_IT = 0.5
+#: At most this many of what stands out is named.
+_NAMED = 3
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Times:
+    """Useful and total time of each rank or thread; `name[i]` is what a reader calls it, `node[i]` its compute node or −1.
+    `starts[i]` is True for the thread that starts the others: it has the serial code, and is no slow thread for that.
+    """
+
+    useful: FloatArray
+    total: FloatArray
+    process: IntArray
+    name: tuple[str, ...]
+    node: IntArray
+    starts: BoolArray
+
+
+def parallel_evidence(facts: Facts) -> tuple[Evidence, ...]:
+    """Efficiencies of MPI ranks and OpenMP threads where their times are known one by one, and who stands out."""
+    if not facts.has_host_time or facts.share(*_DEVICE) > 0:
+        return ()
+    ranks, threads = rank_times(facts), thread_times(facts)
+    found: list[Evidence] = []
+    if ranks is not None and (efficiency := of_ranks(ranks.useful, ranks.total)) is not None:
+        found += _efficiency(facts, efficiency, "rank", "communication")
+    if threads is not None and (within := of_threads(threads.useful, threads.total, threads.process)) is not None:
+        found += _efficiency(facts, within, "OpenMP thread", "synchronisation")
+    return (*found, *standing_out(facts))
+
+
+# -- times -----------------------------------------------------------------------------------------------------
+
+
+def rank_times(facts: Facts) -> Times | None:
+    """Of each MPI rank the time outside MPI and its total, MPI_Init and MPI_Finalize left out; None without two ranks or
+    without time in MPI. A rank's time is that of its longest thread, its time in MPI that of the thread with most of it.
+    """
+    if facts.rank_count < 2 or not facts.spent(Activity.MPI):
+        return None
+    total = facts.matrix.sum(axis=1) - facts.matrix[:, _NEITHER].sum(axis=1)
+    ids, number = np.unique(facts.ranks, return_inverse=True)
+    longest, in_mpi = np.zeros(len(ids)), np.zeros(len(ids))
+    np.maximum.at(longest, number, total)
+    np.maximum.at(in_mpi, number, facts.matrix[:, Activity.MPI])
+    node = np.full(len(ids), -1, dtype=np.int64)
+    node[number] = facts.profile.where.node[facts.locations]
+    real = ids >= 0  # others are threads outside any rank: a launcher's daemon
+    ids, longest, in_mpi, node = ids[real], longest[real], in_mpi[real], node[real]
+    return Times(
+        useful=np.maximum(longest - in_mpi, 0.0),
+        total=longest,
+        process=np.arange(len(ids), dtype=np.int32),
+        name=tuple(f"rank {rank}" for rank in ids.tolist()),
+        node=node.astype(np.int32),
+        starts=np.zeros(len(ids), dtype=bool),
+    )
+
+
+def thread_times(facts: Facts) -> Times | None:
+    """Of each thread of an OpenMP process its computing and its total time, time in MPI left out; None without two threads
+    of a process that the OpenMP runtime was seen in. Threads of such a process that run as long as the others belong to it.
+    """
+    if not facts.spent(*_OPENMP):
+        return None
+    where, rows = facts.profile.where, facts.locations
+    process = np.unique(np.stack([where.node[rows], where.rank[rows]]), axis=1, return_inverse=True)[1].reshape(-1)
+    total = facts.matrix.sum(axis=1) - facts.matrix[:, _NEITHER].sum(axis=1)
+    longest = np.zeros(int(process.max(initial=0)) + 1)
+    np.maximum.at(longest, process, total)
+    # The busiest thread, and the one that starts the others, may never be seen in the runtime.
+    member = (total >= _MOST_OF_IT * longest[process]) | (facts.matrix[:, _OPENMP].sum(axis=1) > 0)
+    member &= (np.bincount(process, weights=facts.matrix[:, _OPENMP].sum(axis=1)) > 0)[process]
+    member &= np.bincount(process[member], minlength=int(process.max(initial=0)) + 1)[process] >= 2
+    if not member.any():
+        return None
+    lost = facts.matrix[:, (*_OPENMP, *_WAITING, Activity.MPI)].sum(axis=1)
+    # While one thread of a process is in MPI the others wait for it: that is MPI's loss and not OpenMP's.
+    in_mpi = np.zeros(int(process.max()) + 1)
+    np.maximum.at(in_mpi, process, facts.matrix[:, Activity.MPI])
+    useful = np.maximum(total - lost, 0.0)[member]
+    return Times(
+        useful=useful,
+        total=np.maximum(total - in_mpi[process], 0.0)[member].clip(min=useful),
+        process=process[member].astype(np.int32),
+        name=tuple(where.label(int(row)) for row in rows[member]),
+        node=where.node[rows][member].astype(np.int32),
+        starts=(where.thread[rows] <= 0)[member],
+    )
+
+
+# -- efficiencies ----------------------------------------------------------------------------------------------
+
+
+def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str) -> Iterator[Evidence]:
+    limit = common()["pop_efficiency"].value
+    value = found.parallel
+    percent = numbers.percent
+    clock = facts.profile.metrics[facts.metric].clock
+    # A thread that blocks has no CPU time: elapsed time is then at least what is seen, and efficiency at most.
+    at_most = "at most " if clock == Clock.CPU else ""
+    verdict = f", below the {percent(limit)} that POP asks for" if value < limit else ""
+    yield fact(
+        facts,
+        f"POP: parallel efficiency {at_most}{percent(value)} = load balance {percent(found.balance)} × {waiting} "
+        f"{percent(found.waiting)}, over {found.count} {who}s{verdict}.",
+        value,
+        unit="ratio",
+        subject=f"parallel efficiency of the {who}s",
+        how="POP standard metrics: mean / largest useful time × largest useful / elapsed time",
+        error=facts.error(value),
+    )
+    if value < limit:
+        yield fact(
+            facts,
+            f"Of {time_text(facts, found.count * found.elapsed)} that {found.count} {who}s could work, uneven load loses "
+            f"{time_text(facts, found.lost_to_imbalance)} and {waiting} {time_text(facts, found.lost_to_waiting)}.",
+            found.lost_to_imbalance,
+            subject=f"time that the {who}s lose",
+            how="count × (largest − mean useful time), count × (elapsed − largest useful time)",
+            error=0.0,
+        )
+
+
+# -- what stands out -------------------------------------------------------------------------------------------
+
+
+def standing_out(facts: Facts) -> tuple[Evidence, ...]:
+    """Ranks, or else threads, that compute far longer than the others, by median and MAD; and compute nodes whose ranks do."""
+    times = rank_times(facts) or thread_times(facts)
+    if times is None:
+        return ()
+    entry = cause("mpi-load-imbalance")
+    z, ratio = entry.threshold("outlier_deviations"), entry.threshold("outlier_ratio")
+    who = "ranks" if times.name and times.name[0].startswith("rank ") and "thread" not in times.name[0] else "threads"
+    median = float(np.median(times.useful)) if len(times.useful) else 0.0
+    each = facts.samples * median / facts.total
+    found = outliers(times.useful, z=z, min_ratio=ratio, samples_each=each)
+    found = found[~times.starts[found]]
+    told = list(_slow_nodes(facts, times, who, z, ratio))
+    if not len(found) or len(found) > len(times.useful) // FEWEST:
+        return tuple(told)
+    worst = int(found[0])
+    usual = np.delete(times.useful, found)
+    level, others = float(np.median(times.useful)), len(usual)
+    cost = (float(times.useful[worst]) - float(usual.max())) * others
+    also = ", ".join(times.name[int(i)] for i in found[1:_NAMED])
+    more = f" ({also}{' and others' if len(found) > _NAMED else ''} as well)" if len(found) > 1 else ""
+    count = f"{len(found)} of {len(times.useful)} {who} compute{'s' if len(found) == 1 else ''}"
+    told.append(
+        fact(
+            facts,
+            f"{count} far longer than the others: {times.name[worst]}{_on_node(times, worst)} "
+            f"{numbers.number(float(times.useful[worst]) / level)} times the median of {time_text(facts, level)}{more}, "
+            f"which costs the {others} others {time_text(facts, cost)}.",
+            cost,
+            subject=times.name[worst],
+            how=f"more than {numbers.number(z)} robust standard deviations (1.4826 × MAD) above the median of the time outside the runtime",
+            error=0.0,
+        )
+    )
+    return tuple(told)
+
+
+def _slow_nodes(facts: Facts, times: Times, who: str, z: float, ratio: float) -> Iterator[Evidence]:
+    nodes, number = np.unique(times.node, return_inverse=True)
+    if len(nodes) < FEWEST or bool((nodes < 0).any()):
+        return
+    means = np.bincount(number, weights=times.useful) / np.bincount(number)
+    each = facts.samples * float(np.median(means)) / facts.total
+    found = outliers(means, z=z, min_ratio=ratio, samples_each=each)
+    if not len(found) or len(found) > len(nodes) // FEWEST:
+        return
+    level, worst = float(np.median(means)), int(found[0])
+    members = int((number == worst).sum())
+    yield fact(
+        facts,
+        f"The {members} {who if members > 1 else who[:-1]} of node {int(nodes[worst])} compute "
+        f"{numbers.number(float(means[worst]) / level)} times as long as the median of {len(nodes)} nodes "
+        f"({time_text(facts, float(means[worst]))} against {time_text(facts, level)} each): the node may be slower than the others.",
+        float(means[worst]),
+        subject=f"node {int(nodes[worst])}",
+        how=f"mean over the {who} of each compute node, by median and MAD over nodes",
+    )
+
+
+def _on_node(times: Times, index: int) -> str:
+    return f", on node {int(times.node[index])}," if len(np.unique(times.node)) > 1 else ""

@@ -1,0 +1,196 @@
+"""The critical path of a profile with a trace, as evidence: which function or kernel is how much of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from chathpc.diagnosis.arrivals import Presence, releases
+from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, UNNAMED, ordered
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.mpi import synchronises_all
+from chathpc.diagnosis.timeline_facts import TimelineFacts, is_traced
+from chathpc.profile import intervals, numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.intervals import Intervals
+from chathpc.profile.profile import no_timeline
+from chathpc.profile.timeline import Lane
+from chathpc.profile.tree import BoolArray, IntArray
+
+#: Samples or intervals of a trace from which on its critical path is not looked for: reading and sorting them takes a second.
+MOST_RECORDED = 2_000_000
+#: Of more lanes those are looked at that wait least and most: who holds the others up is among the first.
+_MOST_LANES = 64
+#: Part of the operations whose launches must be known: without them a path would leave out the device or the host.
+_ENOUGH = 0.9
+#: Parts of the path that are named, and the smallest that is.
+_NAMED, _LEAST = 3, 0.02
+_NANO = 1e-9
+#: What threads do that is neither work nor waiting for each other.
+_IDLE = (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.HELPER)
+_NO_MEETING = (
+    "The trace shows no waits in barriers or collectives of all ranks, and not which message a rank waits for, so its critical "
+    "path is not known."
+)
+_NO_ORDER = "The timeline does not tell which call launched which operation, at least for most of them, so its critical path is not known."
+
+
+@dataclass(frozen=True, slots=True)
+class PathFacts:
+    """What the critical path consists of, or `note`: why it is not known although there is a trace, as a sentence."""
+
+    evidence: tuple[Evidence, ...] = ()
+    note: str = ""
+
+
+def path_facts(facts: Facts) -> PathFacts:
+    """The critical path where a trace tells what waits for what; empty without a trace, and for one that is too large."""
+    if facts.timeline is not None:
+        return _of_devices(facts, facts.timeline) if facts.timeline.lack is None else PathFacts()
+    return _of_threads(facts)
+
+
+# -- devices ---------------------------------------------------------------------------------------------------
+
+
+def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
+    if sum(map(len, timeline.timeline.intervals)) > MOST_RECORDED:
+        return PathFacts()
+    order = ordered(timeline)
+    if order.launched < _ENOUGH * order.operations:
+        return PathFacts(note=_NO_ORDER)
+    path = critical_path(order.lanes, order.needs)
+    known = {
+        OWN_CODE: "the host's own code",
+        CALLS: "calls of the device's runtime",
+        UNNAMED: "operations without a name",
+    }
+    words = {label: known.get(label) or timeline.short_name(label) for label in path.by_label}
+    how = f"longest chain over {order.launched:,} launches and {order.awaited:,} waits for the device"
+    return _told(facts, path, words, timeline.window, "the timeline", how)
+
+
+# -- threads and ranks -----------------------------------------------------------------------------------------
+
+
+def _of_threads(facts: Facts) -> PathFacts:
+    profile = facts.profile
+    count = profile.sample_count
+    if (
+        profile.read_timeline is no_timeline
+        or is_traced(profile)
+        or not facts.has_host_time
+        or count is None
+        or count > MOST_RECORDED
+    ):
+        return PathFacts()
+    in_openmp, in_mpi = facts.spent(Activity.OMP_WAIT), facts.spent(Activity.MPI)
+    if facts.thread_count < 2 or not in_openmp + in_mpi:
+        return PathFacts()
+    timeline = profile.timeline
+    rows = set(facts.locations.tolist())
+    lanes = (
+        [] if timeline is None else [lane for lane in timeline.lanes if lane.location in rows and len(lane.start) > 1]
+    )
+    if len(lanes) < 2:
+        return PathFacts()
+    kind = facts.activities.kind
+    barriers, collectives = kind == Activity.OMP_WAIT, synchronises_all(facts)
+    is_complete = len(lanes) <= _MOST_LANES
+    if not is_complete:
+        lanes = _extremes(lanes, barriers | collectives)
+    idle = np.isin(kind, _IDLE) | barriers | collectives
+    work = [_work(lane, facts.caller_label, idle) for lane in lanes]
+    process = profile.where.rank[[lane.location for lane in lanes]]
+    needs = [
+        releases([_presence(index, lanes[index], barriers) for index in np.flatnonzero(process == number).tolist()])
+        for number in np.unique(process).tolist()
+    ]
+    if collectives.any():
+        present = [_presence(index, lane, collectives) for index, lane in enumerate(lanes)]
+        needs.append(releases([each for each in present if len(each.waits[0])], together=True))
+    joined = Dependencies(
+        *(np.concatenate([getattr(each, name) for each in needs]) for name in ("source", "done", "into", "at"))
+    )
+    if not len(joined):
+        return PathFacts(note=_NO_MEETING)
+    path = critical_path(work, joined)
+    begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
+    names = {
+        label: readable_function(facts.label_names[label]) if label >= 0 else "other code" for label in path.by_label
+    }
+    how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last; from samples"
+    return _told(facts, path, names, (end - begin) * _NANO, "the trace", how, is_complete=is_complete)
+
+
+def _extremes(lanes: list[Lane], waiting: BoolArray) -> list[Lane]:
+    """The lanes that wait least and those that wait most, half of each."""
+    waited = [intervals.length(intervals.union(*_spans(lane, waiting)[0])) for lane in lanes]
+    order = np.argsort(waited, kind="stable").tolist()
+    kept = {*order[: _MOST_LANES // 2], *order[-(_MOST_LANES // 2) :]}
+    return [lane for index, lane in enumerate(lanes) if index in kept]
+
+
+def _spans(lane: Lane, chosen: BoolArray) -> tuple[Intervals, IntArray]:
+    """When a lane was at one of the chosen nodes (−1, idle, is none), and at which; the last sample has no length."""
+    start = lane.start.astype(np.int64)
+    node = lane.node[:-1]
+    at = np.flatnonzero((node >= 0) & np.append(chosen, False)[node])
+    return (start[:-1][at], start[1:][at]), node[at]
+
+
+def _presence(index: int, lane: Lane, waiting: BoolArray) -> Presence:
+    return Presence(index, int(lane.start[0]), int(lane.start[-1]), intervals.union(*_spans(lane, waiting)[0]))
+
+
+def _work(lane: Lane, label: IntArray, idle: BoolArray) -> Work:
+    (start, end), node = _spans(lane, ~idle)
+    real = end > start
+    return Work(start[real], end[real], label[node[real]])
+
+
+# -- words -----------------------------------------------------------------------------------------------------
+
+
+def _told(
+    facts: Facts,
+    path: CriticalPath,
+    words: dict[int, str],
+    window: float,
+    where: str,
+    how: str,
+    *,
+    is_complete: bool = True,
+) -> PathFacts:
+    length = path.length * _NANO
+    if length <= 0:
+        return PathFacts()
+    by_word: dict[str, int] = {}
+    for label, spent in path.by_label.items():
+        by_word[words[label]] = by_word.get(words[label], 0) + spent
+    ranked = [
+        (word, spent)
+        for word, spent in sorted(by_word.items(), key=lambda item: (-item[1], item[0]))
+        if spent >= _LEAST * path.length
+    ]
+    listed = ", ".join(f"{word} {numbers.percent(spent / path.length)}" for word, spent in ranked[:_NAMED])
+    bound = "" if is_complete else "at least "
+    span = f"in the {numbers.seconds(window)} of {where}"
+    if path.stretch is not None:
+        span = f"in {numbers.seconds((path.stretch[1] - path.stretch[0]) * _NANO)} in the middle of {where}"
+    told = (
+        fact(
+            facts,
+            f"The critical path is {bound}{numbers.seconds(length)} of work {span}: {listed}. "
+            "Work beside it costs no time.",
+            length,
+            unit="s",
+            subject="critical path",
+            how=how,
+        ),
+    )
+    return PathFacts(told)

@@ -1,0 +1,61 @@
+"""A user's own patterns: functions that somebody knows to be a sign of trouble, and what to do about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import own_causes
+from chathpc.diagnosis.catalogue.own import SHARE
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.profile.activity import base_name
+
+
+def functions(facts: Facts) -> Iterable[Draft]:
+    """Time in and below the functions that an entry of the user names."""
+    if facts.total == 0:
+        return
+    tree = facts.profile.tree
+    for entry in own_causes():
+        if not entry.functions:
+            continue
+        named = np.array([_matches(name, entry.functions) for name in tree.names] + [False])[tree.name]
+        nodes = np.flatnonzero(named).astype(np.int32)
+        outermost = tree.outermost(nodes)
+        cost = float(facts.inclusive[outermost].sum())
+        if not facts.above(cost / facts.total, entry.threshold(SHARE)):
+            continue
+        inside = np.where(tree.inside(outermost), facts.time, 0.0)
+        hot = facts.hot_place(inside)
+        if hot is None:
+            continue
+        sums = np.bincount(tree.name[outermost], weights=facts.inclusive[outermost])
+        most = readable_function(tree.names[int(np.argmax(sums))])
+        yield Draft(
+            cause=entry.id,
+            where=hot.place,
+            summary=f"{entry.title}: {most} takes {share_here(facts, float(sums.max()), cost)}.",
+            cost=cost,
+            share=cost / facts.total,
+            threshold=entry.threshold(SHARE),
+            evidence=(
+                fact(
+                    facts,
+                    f"{most} and the like take {of_total(facts, cost)} with all that they call.",
+                    cost,
+                    subject=most,
+                    how=f"inclusive time of the outermost functions named like {', '.join(entry.functions)}",
+                    where=hot.place,
+                ),
+            ),
+        )
+
+
+def _matches(name: str, patterns: tuple[str, ...]) -> bool:
+    return any(fnmatchcase(each, pattern) for pattern in patterns for each in {name, base_name(name)})
+
+
+RULES = (functions,)

@@ -1,0 +1,123 @@
+"""Statistics of shares and of locations: what is a finding and what is chance, which rank or thread stands out and how far.
+
+Everything here is arithmetic on numbers and arrays, without a profile.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isfinite, sqrt
+
+import numpy as np
+
+from chathpc.profile.tree import FloatArray, IntArray
+
+#: MAD × this estimates the standard deviation of normally distributed values: 1 / Φ⁻¹(3/4).
+MAD_TO_SIGMA = 1.4826
+#: The same for the mean absolute deviation from the median: sqrt(π / 2).
+MEAN_TO_SIGMA = 1.2533
+
+
+def standard_error(share: float, samples: float) -> float:
+    """Standard error of a share (0..1) of `samples` samples: sqrt(p(1−p)/n); 0 for infinitely many (times that were
+    measured, not sampled), 1 for none.
+    """
+    if samples <= 0:
+        return 1.0
+    return sqrt(max(share * (1 - share), 0.0) / samples) if isfinite(samples) else 0.0
+
+
+def interval(share: float, samples: float, z: float) -> tuple[float, float]:
+    """Wilson's score interval of a share (0..1) of `samples` samples, `z` standard errors to either side.
+
+    It stays inside 0..1 and is right for small shares, where sqrt(p(1−p)/n) is not (E. B. Wilson, J. Am. Stat. Assoc.
+    22:209, 1927; Brown, Cai, DasGupta, Stat. Sci. 16:101, 2001). (share, share) for infinitely many samples, (0, 1) for none.
+    """
+    share = min(max(share, 0.0), 1.0)
+    if samples <= 0:
+        return 0.0, 1.0
+    if not isfinite(samples):
+        return share, share
+    weight = z * z / samples
+    middle = share + weight / 2
+    half = z * sqrt(share * (1 - share) / samples + weight / (4 * samples))
+    return max(0.0, (middle - half) / (1 + weight)), min(1.0, (middle + half) / (1 + weight))
+
+
+def is_above(share: float, threshold: float, samples: float, z: float) -> bool:
+    """True if a share is so far above `threshold` that chance does not explain it: Wilson's interval lies above it."""
+    if share < threshold:
+        return False
+    return threshold <= 0 or interval(share, samples, z)[0] >= threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """How a value is spread over locations, those without a value counted as 0. `mad` is the median absolute deviation
+    from the median.
+    """
+
+    count: int
+    least: float
+    median: float
+    mean: float
+    most: float
+    mad: float
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation as estimated from the MAD: one wild location does not change it."""
+        return MAD_TO_SIGMA * self.mad
+
+
+def distribution(values: FloatArray) -> Distribution:
+    """The distribution of one value a location; NaN (no value) counts as 0. ValueError for no locations."""
+    if not len(values):
+        raise ValueError("no locations")
+    full = np.nan_to_num(values, nan=0.0)
+    median = float(np.median(full))
+    return Distribution(
+        count=len(full),
+        least=float(full.min()),
+        median=median,
+        mean=float(full.mean()),
+        most=float(full.max()),
+        mad=float(np.median(np.abs(full - median))),
+    )
+
+
+def robust_scores(values: FloatArray) -> FloatArray:
+    """How many standard deviations each value is from the median, the deviation estimated by the MAD.
+
+    Where more than half of the values are equal the MAD is 0, and the mean absolute deviation takes its place (Iglewicz and
+    Hoaglin, How to Detect and Handle Outliers, ASQC 1993, chapter 3). All 0 for equal values.
+    """
+    if not len(values):
+        return np.zeros(0)
+    deviation = values - np.median(values)
+    sigma = MAD_TO_SIGMA * float(np.median(np.abs(deviation)))
+    if sigma <= 0:
+        sigma = MEAN_TO_SIGMA * float(np.abs(deviation).mean())
+    return np.asarray(deviation / sigma if sigma > 0 else np.zeros(len(values)))
+
+
+def outliers(values: FloatArray, *, z: float, min_ratio: float, samples_each: float = float("inf")) -> IntArray:
+    """Indices of values above all others' level, the largest first: `z` robust deviations and `min_ratio` × the median or
+    more, and by more than the error of counting (`samples_each` is the number of samples behind the median; a count n has
+    the standard error sqrt(n)). None if fewer than four values: the MAD of three says nothing.
+    """
+    if len(values) < FEWEST:
+        return np.zeros(0, dtype=np.int32)
+    median = float(np.median(values))
+    if median <= 0:
+        return np.zeros(0, dtype=np.int32)
+    far = (robust_scores(values) >= z) & (values >= min_ratio * median)
+    if isfinite(samples_each):
+        counted = values / median * samples_each
+        far &= counted - samples_each >= z * np.sqrt(np.maximum(counted + samples_each, 1.0))
+    found = np.flatnonzero(far)
+    return np.asarray(found[np.argsort(-values[found], kind="stable")], dtype=np.int32)
+
+
+#: Fewer values than this have no level from which one of them could stand out.
+FEWEST = 4
