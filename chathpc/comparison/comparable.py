@@ -81,10 +81,9 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
             f"{_all(before, tool_of)} measured before, {_all(after, tool_of)} after: what the tools themselves cost, and how they "
             "name functions, is part of the difference."
         )
-    if _differ(before, after, lambda profile: profile.title):
+    if _differ(before, after, _program):
         notes.append(
-            f"The programs have different names: {_all(before, lambda profile: profile.title)} before, "
-            f"{_all(after, lambda profile: profile.title)} after."
+            f"The programs have different names: {_all(before, _program)} before, {_all(after, _program)} after."
         )
     hardware = sorted(
         key
@@ -103,9 +102,16 @@ def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequen
     return notes
 
 
+def _program(profile: Profile) -> str:
+    """The name of the program; empty where only the file has one."""
+    files = {source.path.name.partition(".")[0] for source in profile.sources}
+    return "" if profile.title in files else profile.title
+
+
 def _differ(before: Sequence[Profile], after: Sequence[Profile], what: Callable[[Profile], str]) -> bool:
-    return {what(profile) for profile in before} != {what(profile) for profile in after}
+    mine, theirs = ({what(profile) for profile in side} - {""} for side in (before, after))
+    return bool(mine and theirs) and mine != theirs
 
 
 def _all(profiles: Sequence[Profile], what: Callable[[Profile], str]) -> str:
-    return " and ".join(sorted({clean(what(profile)) or "no name" for profile in profiles}))
+    return " and ".join(sorted({clean(what(profile)) for profile in profiles}))

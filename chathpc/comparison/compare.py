@@ -93,7 +93,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     if not sides.same_shape:
         notes.append(words.different_shapes(before, after, sides.longest is not None))
     return Diff(
-        verdict=words.verdict(sides.decisive),
+        verdict=words.verdict(sides.decisive, sides.metric.unit),
         headline=words.headline(sides, shares, pairs),
         metric=sides.metric.id,
         unit=sides.metric.unit.value,

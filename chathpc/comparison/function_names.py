@@ -71,10 +71,10 @@ def function_key(name: str) -> str:
     bare = _VERSION.sub("", _LIBRARY.sub("", name))
     if bare.startswith("<"):  # a placeholder or a procedure without a name, no C++
         return name
-    stem = readable_function(bare)  # a clone's suffix stands behind a mangled name
-    if _CPLUSPLUS.search(stem):
-        stem = readable_function(kernel_key(stem))
-    return stem or name
+    if _CPLUSPLUS.search(bare):
+        # A clone's suffix stands behind a mangled name, which is demangled, and then has parameters.
+        return readable_function(kernel_key(readable_function(bare))) or name
+    return name if " (" in bare else readable_function(bare) or name
 
 
 def loose_key(key: str) -> str:

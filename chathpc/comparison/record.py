@@ -39,7 +39,10 @@ class ShareRecord(ChangeRecord):
     where_before: PlaceRecord | None = Field(description="The place with most of the time, where any is known.")
     where_after: PlaceRecord | None
     contexts: list[list[str]] = Field(description="Call paths, from the entry point down.")
-    merged: list[str] = Field(description="Functions of one side only that were taken for a part of this one.")
+    merged_before: list[str] = Field(
+        description="Functions that only the side before has and that were weighed with this one: inlined or renamed since."
+    )
+    merged_after: list[str] = Field(description="The same of the side after.")
     findings: list[str] = Field(description="Causes of the findings about this function that came, went or changed.")
 
 
@@ -122,7 +125,9 @@ class Diff(Record):
     """Everything that `chathpc diff` says."""
 
     schema_: Literal["chathpc-diff/1"] = Field(default="chathpc-diff/1", alias="schema")
-    verdict: Literal["faster", "slower", "unchanged", "not-comparable"]
+    verdict: Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"] = Field(
+        description="faster and slower are said of times, cycles and samples, less and more of everything else."
+    )
     headline: str
     metric: str | None = Field(description="Id of the metric that is compared; null if there is none.")
     unit: str | None

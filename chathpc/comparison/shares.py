@@ -57,9 +57,15 @@ def _record(sides: Sides, joint: Joint, share: Share, pairs: Sequence[Pair]) -> 
         where_before=_place(sides, 0, seen[0]),
         where_after=_place(sides, 1, seen[1]),
         contexts=[path_of(joint, each) for each in share.nodes],
-        merged=list(dict.fromkeys(joint.name(each) for each in share.merged)),
+        merged_before=_merged(joint, share, slice(sides.count)),
+        merged_after=_merged(joint, share, slice(sides.count, None)),
         findings=list(dict.fromkeys(pair.finding.cause for pair in about)),
     )
+
+
+def _merged(joint: Joint, share: Share, runs: slice) -> list[str]:
+    """Functions weighed with a share that these runs have."""
+    return list(dict.fromkeys(joint.name(each) for each in share.merged if joint.own[runs, each].any()))
 
 
 def _nodes(sides: Sides, joint: Joint, share: Share) -> list[BoolArray]:

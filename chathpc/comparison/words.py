@@ -21,10 +21,13 @@ from chathpc.comparison.sides import Sides
 from chathpc.profile import numbers
 from chathpc.profile.disagreement import TOLERANCE
 from chathpc.profile.metric import Unit
+from chathpc.profile.names import shorten
 
-Verdict = Literal["faster", "slower", "unchanged", "not-comparable"]
+Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
+#: Units of what stands for time.
+_TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
 
-#: With fewer runs a side intervals are very wide.
+#: With fewer runs a side intervals are very wide; so many names of a list are told.
 _FEW = 3
 #: The name of what has no function.
 THE_RUN = "the run"
@@ -32,19 +35,21 @@ THE_RUN = "the run"
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
 #: A headline names the shares that explain so much of the difference, and not more than MOST.
 _EXPLAINED, _MOSTLY, _MOST = 0.8, 0.5, 2
-#: Steps of a path that are shown, and names of a list.
-_STEPS = 4
+#: Steps of a path that are shown, and characters of each.
+_STEPS, _NAME = 4, 32
 #: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
 UNIT = re.compile(r"\s*\([^()]*\)$")
 
 
-def verdict(decisive: TotalRecord | None) -> Verdict:
+def verdict(decisive: TotalRecord | None, unit: Unit) -> Verdict:
     """What became of the run, by the quantity that decides."""
     if decisive is None:
         return "not-comparable"
     if not decisive.beyond_noise:
         return "unchanged"
-    return "faster" if decisive.change < 0 else "slower"
+    if unit in _TIMELIKE:
+        return "faster" if decisive.change < 0 else "slower"
+    return "less" if decisive.change < 0 else "more"
 
 
 def signed(value: float, unit: str) -> str:
@@ -89,7 +94,7 @@ def subject(share: ShareRecord) -> str:
 def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair]) -> str:
     """The outcome in one or two sentences."""
     metric, decisive = sides.metric, sides.decisive
-    outcome, unit = verdict(decisive), metric.unit.value
+    outcome, unit = verdict(decisive, metric.unit), metric.unit.value
     if decisive is None:
         return (
             "The sides ran with different numbers of threads or ranks, and how long they took was not measured; the cost of all "
@@ -111,7 +116,7 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
         lead = f"{what[0].upper()}{what[1:]} {how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))}"
     else:
         lead = f"{what[0].upper()}{what[1:]} is {numbers.number(decisive.ratio)} times what it was"
-    return f"{lead}: {before} became {after}{part}.{_explained(decisive, shares, unit)}{_cause(outcome, pairs)}"
+    return f"{lead}: {before} became {after}{part}.{_explained(decisive, shares, unit)}{_cause(decisive, pairs)}"
 
 
 def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
@@ -136,9 +141,9 @@ def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) 
     return f" Mostly {parts}." if most else f" The largest parts: {parts}."
 
 
-def _cause(outcome: Verdict, pairs: Sequence[Pair]) -> str:
+def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
     """The finding that has gone or come with the change."""
-    wanted = ("gone", "shrunk") if outcome == "faster" else ("new", "grown")
+    wanted = ("gone", "shrunk") if decisive.change < 0 else ("new", "grown")
     for pair in pairs:
         if pair.status in wanted and pair.beyond_noise:
             place = pair.finding.where.kernel or pair.finding.where.function
@@ -198,13 +203,16 @@ def aside(share: ShareRecord) -> str:
     callers = share.contexts[0][: -2 if share.call is not None else -1]
     said = []
     if callers:
-        said.append(f"below {' > '.join(callers if len(callers) <= _STEPS else ['…', *callers[-_STEPS:]])}")
+        shown = [shorten(name, _NAME) for name in callers[-_STEPS:]]
+        said.append(f"below {' > '.join(shown if len(callers) <= _STEPS else ['…', *shown])}")
     if len(share.contexts) > 1:
         said.append(f"and {len(share.contexts) - 1} more path{'s' if len(share.contexts) > 2 else ''}")
     if share.only is not None:
         said.append(f"{share.only} only")
-    if share.merged:
-        said.append(f"with {', '.join(share.merged[:_STEPS])}, which one side alone has")
+    for side, merged in (("before", share.merged_before), ("after", share.merged_after)):
+        if merged:
+            more = "" if len(merged) <= _FEW else f" and {len(merged) - _FEW} more"
+            said.append(f"with {', '.join(shorten(name, _NAME) for name in merged[:_FEW])}{more} {side}")
     return " · ".join(said)
 
 

@@ -20,6 +20,8 @@ from chathpc.reports.wording import place
 VERDICTS = {
     "faster": ("FASTER", "bold green"),
     "slower": ("SLOWER", "bold red"),
+    "less": ("LESS", "bold green"),
+    "more": ("MORE", "bold red"),
     "unchanged": ("UNCHANGED", "bold"),
     "not-comparable": ("NOT COMPARABLE", "bold yellow"),
 }
@@ -29,6 +31,8 @@ _SHARES, _ROWS = 10, 12
 #: Shares smaller than this part of the largest are shown with -v only.
 _SMALL = 0.02
 _BAR = 8
+#: Units that are too long for a column.
+_COUNTS = ("samples", "cycles")
 #: How a bar is drawn.
 _FULL = "━"
 
@@ -107,7 +111,8 @@ def _shares(page: Page, diff: Diff) -> None:
     if style.verbose:
         shown = list(diff.shares)
     hidden = diff.shares[len(shown) :]
-    page.heading("Where it changed", "each part is told once: the lines add up to the total")
+    counted = f"in {diff.unit}; " if diff.unit in _COUNTS else ""
+    page.heading("Where it changed", f"{counted}each part is told once: the lines add up to the total")
     lines: list[ChangeRecord] = [*shown, diff.rest, diff.total]
     if hidden:
         lines.insert(-2, _sum(hidden))
@@ -115,9 +120,9 @@ def _shares(page: Page, diff: Diff) -> None:
     top = max(max(line.before, line.after) for line in lines)
     changes = [
         _sign(text, line.change)
-        for text, line in zip(column([abs(line.change) for line in lines], top, unit), lines, strict=True)
+        for text, line in zip(_cells([abs(line.change) for line in lines], top, unit), lines, strict=True)
     ]
-    befores, afters = (column([getattr(line, what) for line in lines], top, unit) for what in ("before", "after"))
+    befores, afters = (_cells([getattr(line, what) for line in lines], top, unit) for what in ("before", "after"))
     widths = [
         max(map(cell_len, [*cells, head]))
         for cells, head in ((changes, "change"), (befores, "before"), (afters, "after"))
@@ -147,8 +152,15 @@ def _shares(page: Page, diff: Diff) -> None:
         )
         if line is diff.rest and not line.beyond_noise:
             last += ", no change beyond noise"
-        row.append(last, style="bold" if number == len(lines) - 1 else "dim")
+        last = middle(last, max(8, style.width - row.cell_len), ellipsis="…")
+        row.append(style.fit(last), style="bold" if number == len(lines) - 1 else "dim")
         page.row(row)
+
+
+def _cells(values: Sequence[float], top: float, unit: str) -> list[str]:
+    """Numbers below each other; the unit of counts stands elsewhere."""
+    cells = column(values, top, unit)
+    return [cell.removesuffix(f" {unit}") for cell in cells] if unit in _COUNTS else cells
 
 
 def _sum(hidden: Sequence[ShareRecord]) -> ChangeRecord:
@@ -175,7 +187,11 @@ def _what(page: Page, row: Text, share: ShareRecord) -> None:
     name = words.subject(share)
     if phrase and cell_len(name) > left:
         phrase = middle(style.name(phrase), max(6, left // 2), ellipsis=style.fit("…"))
-    name = phrase + style.shorten(style.name(share.function), max(6, left - cell_len(phrase))) if name.endswith(share.function) else style.shorten(style.name(name), left)
+    name = (
+        phrase + style.shorten(style.name(share.function), max(6, left - cell_len(phrase)))
+        if name.endswith(share.function)
+        else style.shorten(style.name(name), left)
+    )
     row.append(name, style="bold")
     gap = style.width - row.cell_len - cell_len(spot)
     if spot and gap >= 2:
@@ -240,14 +256,14 @@ def _table(
     page: Page, title: str, detail: str, rows: Sequence[ChangeRecord], unit: str | None, rest: ChangeRecord | None
 ) -> None:
     changed = [row for row in rows if row.beyond_noise]
-    if not changed:
+    if not changed or (len(rows) == 1 and rest is None):  # one kind of work is the total again
         return
     shown = list(rows) if page.style.verbose else changed[:_ROWS]
     page.heading(title, detail)
     top = max(max(row.before, row.after) for row in shown)
     unit = unit or ""
     befores, afters, changes, errors = (
-        column([getattr(row, what) for row in shown], top, unit) for what in ("before", "after", "change", "error")
+        _cells([getattr(row, what) for row in shown], top, unit) for what in ("before", "after", "change", "error")
     )
     cells = [
         (getattr(row, "name", ""), before, after, _sign(change.lstrip("-"), row.change), error, words.part(row))
