@@ -30,11 +30,11 @@ def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord
                 limit=limit, outcome="failed", statement="There was nothing before, and there is something now."
             )
         return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is kept.")
-    if total.ratio_low - 1 > limit:
+    if total.ratio_low > 1 + limit:
         return GateRecord(
             limit=limit, outcome="failed", statement=f"The run has grown beyond {allowed}: {relative(total)}."
         )
-    if total.ratio_high - 1 <= limit:
+    if total.ratio_high <= 1 + limit:
         return GateRecord(
             limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is kept: {relative(total)}."
         )

@@ -62,13 +62,17 @@ class Run:
 
     @cached_property
     def threads(self) -> int:
-        """Threads of the program; 0 where the metric does not tell."""
-        return self.facts.thread_count if self.is_host_time else 0
+        """Threads of the program; 0 where the metric is not the host's."""
+        return self.facts.thread_count if self._of_host else 0
 
     @cached_property
     def ranks(self) -> int:
-        """MPI ranks; 0 without MPI."""
-        return self.facts.rank_count if self.is_host_time else 0
+        """MPI ranks; 0 without MPI, and where the metric is not the host's."""
+        return self.facts.rank_count if self._of_host else 0
+
+    @property
+    def _of_host(self) -> bool:
+        return self.metric.id in HOST_TIME and self.profile.time is not None
 
     @cached_property
     def longest(self) -> float | None:

@@ -117,7 +117,7 @@ def _shares(page: Page, diff: Diff) -> None:
     if hidden:
         lines.insert(-2, _sum(hidden))
     unit = diff.unit or ""
-    top = max(max(line.before, line.after) for line in lines)
+    top = max(abs(line.change) for line in lines)  # decimals that let the changes add up
     changes = [
         _sign(text, line.change)
         for text, line in zip(_cells([abs(line.change) for line in lines], top, unit), lines, strict=True)
@@ -152,7 +152,7 @@ def _shares(page: Page, diff: Diff) -> None:
         )
         if line is diff.rest and not line.beyond_noise:
             last += ", no change beyond noise"
-        last = middle(last, max(8, style.width - row.cell_len), ellipsis="…")
+        last = middle(last, max(8, style.width - row.cell_len), ellipsis=style.fit("…"))
         row.append(style.fit(last), style="bold" if number == len(lines) - 1 else "dim")
         page.row(row)
 

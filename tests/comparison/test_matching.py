@@ -78,8 +78,19 @@ def test_library_functions_that_a_user_knows_stay_apart() -> None:
 
 def test_templates_of_the_standard_library_belong_to_the_function_that_uses_them() -> None:
     def vector(*below: Node) -> Node:
-        inner = call("std::__fill_a<double*>(double*)", *below, at="/usr/include/c++/12/bits/stl_algobase.h:9", module=APP, time=1.0)
-        return call("std::vector<double>::resize(unsigned long)", inner, at="/usr/include/c++/12/bits/stl_vector.h:9", module=APP)
+        inner = call(
+            "std::__fill_a<double*>(double*)",
+            *below,
+            at="/usr/include/c++/12/bits/stl_algobase.h:9",
+            module=APP,
+            time=1.0,
+        )
+        return call(
+            "std::vector<double>::resize(unsigned long)",
+            inner,
+            at="/usr/include/c++/12/bits/stl_vector.h:9",
+            module=APP,
+        )
 
     found = contexts((main(vector(libc("malloc", time=2.0))),), (main(libc("malloc", time=4.0), time=8.0),))
     assert found == {
@@ -97,7 +108,9 @@ def test_threads_without_a_function_of_the_program_count_for_the_thread() -> Non
 @given(profiles(metrics=("cpu.time",)), profiles(metrics=("cpu.time",)))
 def test_nothing_is_lost_and_no_path_stands_twice(before: Profile, after: Profile) -> None:
     joint = joined(before, after)
-    assert joint.own.sum(axis=1) == pytest.approx([Run(each, each.metric("cpu.time")).total for each in (before, after)])
+    assert joint.own.sum(axis=1) == pytest.approx(
+        [Run(each, each.metric("cpu.time")).total for each in (before, after)]
+    )
     siblings = list(zip(joint.tree.parent.tolist(), joint.tree.name.tolist(), joint.part.tolist(), strict=True))
     assert len(set(siblings)) == len(siblings)
     assert joint.part[0] == Part.ROOT

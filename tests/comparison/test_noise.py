@@ -20,7 +20,18 @@ def column(*values: float) -> np.ndarray:
 
 
 #: Percentage points of Student's t, two-sided 5 % (NIST/SEMATECH e-Handbook, 1.3.6.7.2; infinity: normal distribution).
-STUDENT = {1: 12.706, 2: 4.303, 3: 3.182, 4: 2.776, 5: 2.571, 7: 2.365, 10: 2.228, 30: 2.042, 100: 1.984, math.inf: 1.960}
+STUDENT = {
+    1: 12.706,
+    2: 4.303,
+    3: 3.182,
+    4: 2.776,
+    5: 2.571,
+    7: 2.365,
+    10: 2.228,
+    30: 2.042,
+    100: 1.984,
+    math.inf: 1.960,
+}
 
 
 @pytest.mark.parametrize(("degrees", "t"), STUDENT.items())
