@@ -38,7 +38,7 @@ def common_metric(
         usable = [metric for metric in found if metric is not None and metric.has_values]
         if len(usable) == len(profiles) and all(metric.aggregation == Aggregation.SUM for metric in usable):
             chosen, notes = _same(usable)
-            if chosen and identifier != theirs.id:
+            if chosen and mine.id != theirs.id:
                 notes.append(
                     f"The sides explain themselves by different metrics ({mine.source_name} and {theirs.source_name}); both "
                     f"have {identifier}, which is compared."

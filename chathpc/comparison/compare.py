@@ -22,11 +22,11 @@ from chathpc.comparison.sides import Sides
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.errors import UsageError
-from chathpc.pipeline import place_record
 from chathpc.profile.activity import Activity
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 from chathpc.profile.tree import BoolArray
+from chathpc.report import PlaceRecord
 
 Progress = Callable[[str], None]
 Given = Profile | str | Path
@@ -211,8 +211,8 @@ def _finding_change(pair: Pair) -> FindingChange:
         cause=pair.finding.cause,
         title=pair.finding.title,
         status=pair.status,
-        where_before=None if mine is None else place_record(mine.where),
-        where_after=None if theirs is None else place_record(theirs.where),
+        where_before=None if mine is None else PlaceRecord.of(mine.where),
+        where_after=None if theirs is None else PlaceRecord.of(theirs.where),
         seconds_before=None if mine is None else mine.seconds,
         seconds_after=None if theirs is None else theirs.seconds,
         share_before=None if mine is None else mine.share,

@@ -14,7 +14,6 @@ from chathpc.comparison.function_names import ACTIVITY_WORDS, loose_key
 from chathpc.comparison.matching import Joint, Part, path_of
 from chathpc.comparison.record import ChangeRecord, ShareRecord
 from chathpc.comparison.sides import Sides, change_record, figures
-from chathpc.pipeline import place_record
 from chathpc.profile.activity import Activity
 from chathpc.profile.tree import BoolArray
 from chathpc.report import PlaceRecord
@@ -107,4 +106,4 @@ def _place(sides: Sides, side: int, seen: BoolArray) -> PlaceRecord | None:
     inverse = np.unique(key, return_inverse=True)[1]
     best = int(np.argmax(np.bincount(inverse, weights=run.values[nodes])))
     line = int(site[np.flatnonzero(inverse == best)[0]])
-    return place_record(run.facts.place(int(tree.function[line]), line_node=line))
+    return PlaceRecord.of(run.facts.place(int(tree.function[line]), line_node=line))

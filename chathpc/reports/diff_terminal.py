@@ -117,22 +117,20 @@ def _shares(page: Page, diff: Diff) -> None:
     if hidden:
         lines.insert(-2, _sum(hidden))
     unit = diff.unit or ""
-    top = max(abs(line.change) for line in lines)  # decimals that let the changes add up
+    top = largest  # as many decimals as its number has, so that the changes add up
     changes = [
         _sign(text, line.change)
         for text, line in zip(_cells([abs(line.change) for line in lines], top, unit), lines, strict=True)
     ]
-    befores, afters = (_cells([getattr(line, what) for line in lines], top, unit) for what in ("before", "after"))
+    old, new = (_cells([getattr(line, what) for line in lines], top, unit) for what in ("before", "after"))
     widths = [
-        max(map(cell_len, [*cells, head]))
-        for cells, head in ((changes, "change"), (befores, "before"), (afters, "after"))
+        max(map(cell_len, [*cells, head])) for cells, head in ((changes, "change"), (old, "before"), (new, "after"))
     ]
     heads = [head.rjust(width) for head, width in zip(("change", "before", "after"), widths, strict=True)]
     page.row(Text(style.fit(f"{heads[0]}  {' ' * _BAR}  {heads[1]}  {heads[2]}"), style="dim"))
     for number, line in enumerate(lines):
         cells = [
-            text.rjust(width)
-            for text, width in zip((changes[number], befores[number], afters[number]), widths, strict=True)
+            text.rjust(width) for text, width in zip((changes[number], old[number], new[number]), widths, strict=True)
         ]
         told = line if isinstance(line, ShareRecord) else None
         row = Text.assemble(
@@ -262,12 +260,12 @@ def _table(
     page.heading(title, detail)
     top = max(max(row.before, row.after) for row in shown)
     unit = unit or ""
-    befores, afters, changes, errors = (
+    old, new, changes, errors = (
         _cells([getattr(row, what) for row in shown], top, unit) for what in ("before", "after", "change", "error")
     )
     cells = [
         (getattr(row, "name", ""), before, after, _sign(change.lstrip("-"), row.change), error, words.part(row))
-        for row, before, after, change, error in zip(shown, befores, afters, changes, errors, strict=True)
+        for row, before, after, change, error in zip(shown, old, new, changes, errors, strict=True)
     ]
     header = ("name", "before", "after", "change", "±", "relative")
     for line in table_lines(header, cells, page.style, right="before after change ± relative"):

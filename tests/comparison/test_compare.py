@@ -16,8 +16,9 @@ from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
-from tests.diagnosis.parts import barrier, function, gomp, libc, libm, main, mpi, ranks, thread, wall
-from tests.profile.build import Node, build, call, line
+from chathpc.profile.tree import NodeKind, Relation
+from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
+from tests.profile.build import Node, build, line, node
 from tests.profile.strategies import profiles
 from tests.synthetic import hpctoolkit_v4 as v4
 from tests.synthetic.collapsed import write as collapsed
@@ -143,7 +144,8 @@ def test_calls_of_libraries_count_for_the_function_that_makes_them() -> None:
     assert told(found) == {"memory allocation in push": 3.0}
     only = found.shares[0]
     assert only.activity == "memory allocation"
-    assert (only.where_after.file, only.where_after.line) if only.where_after else None == ("a.c", 12)
+    assert only.where_after is not None
+    assert (only.where_after.file, only.where_after.line) == ("a.c", 12)
     assert [(row.name, row.change) for row in found.activities if row.beyond_noise] == [("memory allocation", 3.0)]
 
 
@@ -342,8 +344,9 @@ def test_databases_are_compared_by_path(tmp_path: Path) -> None:
     assert (found.total.before, found.total.after, found.total.change) == (12.0, 17.0, 5.0)
     assert told(found) == {"work": 5.0}
     only = found.shares[0]
-    assert (only.where_after.file, only.where_after.line) if only.where_after else None == ("work.c", 10)
-    assert [name for name in (row.name for row in found.functions if row.beyond_noise)] == ["work"]
+    assert only.where_after is not None
+    assert (only.where_after.file, only.where_after.line) == ("work.c", 10)
+    assert [row.name for row in found.functions if row.beyond_noise] == ["work"]
     assert {row.name: (row.inclusive_before, row.inclusive_after) for row in found.functions}["work"] == (10.0, 15.0)
     with pytest.raises(UsageError, match="given twice"):
         chathpc.diff([one, one], other)
@@ -364,9 +367,6 @@ def test_files_of_samples_are_compared_by_their_numbers(tmp_path: Path) -> None:
 
 def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
     def program(seconds: float) -> Profile:
-        from tests.profile.build import node
-        from chathpc.profile.tree import NodeKind, Relation
-
         kernel: Node = node(
             NodeKind.GPU_KERNEL, Relation.CALL, "void saxpy<float>(float*)", values={"gpu.kernel.time": seconds}
         )
