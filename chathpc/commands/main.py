@@ -30,7 +30,9 @@ class Entry:
 
 COMMANDS = {
     "explain": Entry("chathpc.commands.explain:command", "Find what costs time in a profile, why, and what to do."),
-    "diff": Entry("chathpc.commands.diff:command", "Compare two profiles: what got slower or faster, where and why."),
+    "diff": Entry(
+        "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
+    ),
     "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
     "metrics": Entry("chathpc.commands.metrics:command", "List what was measured, and where."),
     "post": Entry(

@@ -11,7 +11,7 @@ from chathpc.comparison import rows, tables, words
 from chathpc.comparison.attribution import LEAST, attribute
 from chathpc.comparison.comparable import common_metric, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
-from chathpc.comparison.function_names import loose_key
+from chathpc.comparison.function_names import function_key, loose_key
 from chathpc.comparison.gate import gate
 from chathpc.comparison.matching import join
 from chathpc.comparison.noise import critical
@@ -162,7 +162,8 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
 def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table, changed: BoolArray) -> list[Pair]:
     within = sides.noise.judge(functions.within)
     moved = changed | ((within.p <= critical(within.p)) & (within.change != 0))
-    known = {loose_key(name): bool(moved[at]) for at, name in enumerate(functions.names)}
+    large = np.maximum(within.before, within.after) >= LEAST * max(sides.total.before, sides.total.after)
+    known = {loose_key(function_key(functions.names[at])): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
     worked = _changed_work(sides)
 
     def has_changed(finding: Finding) -> bool:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.facts import readable_function, without_clones
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.kernel_names import kernel_key
 
-#: Names that are the same in any spelling; the rest is looked at closely.
+#: Names that are the same in any spelling.
 _PLAIN = re.compile(r"(?!_Z|__)\w+")
 #: What stands behind the name of a library's function: ` [libc.so.6]`; and behind that of a versioned symbol: `@@GLIBC_2.14`.
 _LIBRARY = re.compile(r" \[[^\[\]]*\]$")
@@ -60,21 +60,32 @@ ACTIVITY_WORDS = {
 }
 
 
-def function_key(name: str) -> str:
-    """The name of a function without what a build adds to it: mangling, parameters, suffixes of clones and of outlined
-    OpenMP regions, symbol version, library.
+def plain_key(name: str) -> str:
+    """The name of a function without the suffixes of clones and of outlined OpenMP regions, symbol version and library.
 
-    `_Z3sumPKdi`, `sum(double const*, int)`, `sum.constprop.0` and `sum._omp_fn.2` all give `sum`; template arguments stay.
+    `sum.constprop.0`, `sum._omp_fn.2` and `sum@@V2 [libsum.so]` give `sum`; cheap, and enough for two builds by one compiler.
     """
-    if _PLAIN.fullmatch(name):
+    if name.startswith("<"):  # a placeholder or a procedure without a name
         return name
-    bare = _VERSION.sub("", _LIBRARY.sub("", name))
-    if bare.startswith("<"):  # a placeholder or a procedure without a name, no C++
-        return name
+    return without_clones(_VERSION.sub("", _LIBRARY.sub("", name))) or name
+
+
+def function_key(name: str) -> str:
+    """The name of a function in one spelling: as `plain_key`, and without mangling, return type and parameters.
+
+    `_Z3sumPKdi`, `double sum(double const*, int)` and `sum.constprop.0` all give `sum`; template arguments stay.
+    """
+    bare = plain_key(name)
+    if _PLAIN.fullmatch(bare) or bare.startswith("<"):
+        return bare
     if _CPLUSPLUS.search(bare):
-        # A clone's suffix stands behind a mangled name, which is demangled, and then has parameters.
-        return readable_function(kernel_key(readable_function(bare))) or name
+        return readable_function(kernel_key(bare)) or name
     return name if " (" in bare else readable_function(bare) or name
+
+
+def template_key(name: str) -> str:
+    """What a function of the C++ standard library is compared by: scopes and name, `std::vector::resize`."""
+    return function_key(_without_template_arguments(name))
 
 
 def loose_key(key: str) -> str:
@@ -101,15 +112,18 @@ def library_key(name: str, activity: Activity) -> str:
 def common_keys(before: Iterable[str], after: Iterable[str]) -> dict[str, str]:
     """For each name of either side the key that it is compared by.
 
-    Names are the same if `function_key` is; of those that have no partner so, if `loose_key` is.
+    Names are the same if `plain_key` is; of those that have no partner so, if `function_key` is; of the rest, if `loose_key` is.
     """
-    keys = {name: function_key(name) for name in {*before, *after}}
-    first, second = {keys[name] for name in before}, {keys[name] for name in after}
-    mine = {key: loose_key(key) for key in first - second}
-    theirs = {key: loose_key(key) for key in second - first}
-    shared = set(mine.values()) & set(theirs.values())
-    loose = {key: short for key, short in (mine | theirs).items() if short in shared}
-    return {name: loose.get(key, key) for name, key in keys.items()}
+    keys = {name: plain_key(name) for name in {*before, *after}}
+    for spelling in (function_key, loose_key):
+        first, second = {keys[name] for name in before}, {keys[name] for name in after}
+        mine, theirs = first - second, second - first
+        if not mine or not theirs:
+            break
+        spelled = {key: spelling(key) for key in mine | theirs}
+        shared = {spelled[key] for key in mine} & {spelled[key] for key in theirs}
+        keys = {name: spelled[key] if spelled.get(key) in shared else key for name, key in keys.items()}
+    return keys
 
 
 def _without_template_arguments(key: str) -> str:

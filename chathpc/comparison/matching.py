@@ -14,7 +14,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.comparison.function_names import common_keys, function_key, loose_key
+from chathpc.comparison.function_names import common_keys, function_key, template_key
 from chathpc.comparison.run import Run
 from chathpc.profile.build import tree_of_columns
 from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, Relation
@@ -45,8 +45,8 @@ class Joint:
     place: tuple[IntArray, ...]
 
     def name(self, node: int) -> str:
-        """The key of a context."""
-        return self.tree.names[int(self.tree.name[node])]
+        """The name of a context, for a reader; empty for the run as a whole."""
+        return function_key(self.tree.names[int(self.tree.name[node])])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -92,12 +92,9 @@ class _Keys:
         #: By run, for each label of its tree; then for each label of a function of the C++ library; for each library key.
         self.own, self.template, self.library = [], [], []
         for run in runs:
-            label, texts = run.profile.tree.function_labels
-            used = set(np.unique(label[run.is_template]).tolist())
+            texts, used = run.profile.tree.function_labels[1], run.template_labels
             self.own.append(numbers(keys.get(text) for text in texts))
-            self.template.append(
-                numbers(loose_key(function_key(text)) if at in used else None for at, text in enumerate(texts))
-            )
+            self.template.append(numbers(template_key(text) if at in used else None for at, text in enumerate(texts)))
             self.library.append(numbers(run.library_labels[1]))
         self.names = list(number)
         self.common = np.array([name in common for name in self.names] + [False])

@@ -6,6 +6,7 @@ import numpy as np
 
 from chathpc.comparison import tables, words
 from chathpc.comparison.attribution import LEAST
+from chathpc.comparison.function_names import function_key
 from chathpc.comparison.noise import CONFIDENCE, Judged, Noise, NoiseKind, critical
 from chathpc.comparison.record import ChangeRecord, FunctionRecord, MeasurementRecord, RowRecord
 from chathpc.comparison.sides import Sides, change_record, figures
@@ -25,7 +26,7 @@ def function_rows(
         FunctionRecord(
             **figures(judged, at),
             beyond_noise=bool(changed[at]),
-            name=functions.names[at] or words.THE_RUN,
+            name=function_key(functions.names[at]) or words.THE_RUN,
             inclusive_before=float(within.before[at]),
             inclusive_after=float(within.after[at]),
         )

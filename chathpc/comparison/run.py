@@ -112,6 +112,13 @@ class Run:
         return np.asarray(self.is_own & template_library(self.profile.tree))
 
     @cached_property
+    def template_labels(self) -> set[int]:
+        """Numbers of the names of those functions of the C++ standard library that something else calls (and maybe more)."""
+        tree = self.profile.tree
+        above = self.is_template[tree.function[np.maximum(tree.parent, 0)]] & (tree.parent >= 0)
+        return set(np.unique(tree.function_labels[0][self.is_template & ~above]).tolist())
+
+    @cached_property
     def own_names(self) -> list[str]:
         """Names of the program's own functions in the tree."""
         label, texts = self.profile.tree.function_labels
