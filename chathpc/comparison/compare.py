@@ -54,7 +54,7 @@ def diff(
     notes += remarks(first, second, metrics)
     if metrics:
         runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
-        return _compared(Sides(runs, len(first)), notes, fail_on_regression, tell)
+        return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell)
     if fail_on_regression is not None:
         raise UsageError(f"A regression cannot be told: {notes[0]}", hint="Measure both sides in the same way.")
     tell("diagnosing")
@@ -78,8 +78,10 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     tell("matching the trees")
     joint = join(sides.runs, sides.count)
     functions = tables.by_function(joint)
+    mean = functions.own.mean(axis=0)
+    large = mean >= LEAST * max(float(mean.sum()), np.finfo(np.float64).tiny)
+    sides = sides.learned(functions.own[:, large])
     judged = sides.noise.judge(functions.own)
-    large = np.maximum(judged.before, judged.after) >= LEAST * max(sides.total.before, sides.total.after)
     level = critical(judged.p[large])
     changed = (judged.p <= level) & (judged.change != 0)
     tell("attributing the difference")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from statistics import NormalDist
 
@@ -19,6 +19,11 @@ _ROUNDING = 1e-9
 #: With more degrees of freedom Student's t is the normal distribution to three digits.
 _NORMAL_FROM = 1000
 _NORMAL = NormalDist()
+#: With fewer functions nothing is learned from them.
+_FEW = 8
+#: Degrees of freedom that a common variance can be worth. Worth less it is not used: then some functions vary by themselves, and
+#: theirs would be told too small (near 4 degrees any spread fits). More makes no difference.
+_LEAST_PRIOR, _MOST_PRIOR = 8.0, 200.0
 #: Exponent beyond which a ratio is not told from any other.
 _WIDEST = 50.0
 
@@ -52,12 +57,40 @@ class Noise:
     """How much the values of runs vary by themselves.
 
     The first `count` of the runs are those before, the others those after. `period[k]` is what one sample of run k stands
-    for, in the unit of the values; 0 where nothing was sampled.
+    for, in the unit of the values; 0 where nothing was sampled. `variation` is the relative variance between runs that functions
+    have in common beyond the error of counting, and `prior` how many degrees of freedom that is worth (see `learned`).
     """
 
     kind: NoiseKind
     count: int
     period: FloatArray
+    variation: float = 0.0
+    prior: float = 0.0
+
+    def learned(self, values: FloatArray) -> Noise:
+        """The same with what `values` (runs × functions) have in common: how much they vary from run to run.
+
+        A variance from three runs is hardly known. Where functions vary alike, that of one is better told together with all
+        others' (Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004) 3): as a mean of both, weighted with degrees of freedom. How alike
+        they are is told by how much the ratios of own and common variance spread (moments of the F distribution); where they spread
+        too much nothing is borrowed.
+        """
+        if self.kind != NoiseKind.REPETITIONS:
+            return self
+        counted = np.maximum(values, 0.0) * self.period[:, None]
+        sides = [part for part in (slice(self.count), slice(self.count, None)) if len(values[part]) > 1]
+        own = np.concatenate([values[part].var(axis=0, ddof=1) for part in sides])
+        floor = np.concatenate([counted[part].mean(axis=0) for part in sides])
+        square = np.concatenate([values[part].mean(axis=0) ** 2 for part in sides])
+        degrees = min(len(values[part]) - 1 for part in sides)
+        if not float(square.sum()):
+            return self
+        variation = max(0.0, float((own - floor).sum() / square.sum()))
+        common = floor + variation * square
+        ratios = own[common > 0] / common[common > 0]
+        if len(ratios) < _FEW:
+            return self
+        return replace(self, variation=variation, prior=_prior(float(ratios.var(ddof=1)), degrees))
 
     def judge(self, values: FloatArray) -> Judged:
         """Compare the sides by `values` (runs × quantities)."""
@@ -92,9 +125,10 @@ class Noise:
         unlimited = np.full(values.shape[1], math.inf)
         if self.kind == NoiseKind.REPETITIONS:
             first, second = values[: self.count], values[self.count :]
-            mine = _variance(first, second, counted[: self.count])
-            theirs = _variance(second, first, counted[self.count :])
-            return (*mine[:1], *theirs[:1], _welch(*mine, *theirs))
+            mine = self._variance(first, second, counted[: self.count])
+            theirs = self._variance(second, first, counted[self.count :])
+            limit = len(values) - 2 + self.prior
+            return mine[0], theirs[0], np.minimum(_welch(*mine, *theirs), max(np.floor(limit), 1.0))
         if self.kind == NoiseKind.SAMPLING:
             unseen = np.where((values != 0).any(axis=0), self.period.max() ** 2 / 2, 0.0)
             return counted[0] + unseen, counted[1] + unseen, unlimited
@@ -102,20 +136,41 @@ class Noise:
         each = (width * np.abs(values).max(axis=0)) ** 2 / 2
         return each, each, unlimited
 
+    def _variance(self, mine: FloatArray, other: FloatArray, counted: FloatArray) -> tuple[FloatArray, float]:
+        """Variance of the mean of a side's runs, and its degrees of freedom."""
+        if len(mine) > 1:
+            variance, degrees = mine.var(axis=0, ddof=1), len(mine) - 1
+        else:
+            mean = other.mean(axis=0)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                relative = np.where(mean != 0, other.var(axis=0, ddof=1) / mean**2, 0.0)
+            variance, degrees = relative * mine[0] ** 2, len(other) - 1
+        floor = counted.mean(axis=0)
+        if self.prior:
+            common = floor + self.variation * mine.mean(axis=0) ** 2
+            variance = (self.prior * common + degrees * variance) / (self.prior + degrees)
+        return np.maximum(variance, floor) / len(mine), degrees + self.prior
 
-def _variance(mine: FloatArray, other: FloatArray, counted: FloatArray) -> tuple[FloatArray, int]:
-    """Variance of the mean of a side's runs, and its degrees of freedom."""
-    if len(mine) > 1:
-        variance, degrees = mine.var(axis=0, ddof=1), len(mine) - 1
-    else:
-        mean = other.mean(axis=0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            relative = np.where(mean != 0, other.var(axis=0, ddof=1) / mean**2, 0.0)
-        variance, degrees = relative * mine[0] ** 2, len(other) - 1
-    return np.maximum(variance, counted.mean(axis=0)) / len(mine), degrees
+
+def _prior(spread: float, degrees: int) -> float:
+    """Degrees of freedom of the common variance, from the variance of the ratios of own (`degrees`) and common ones.
+
+    That of F with d and k degrees is 2 k² (d + k − 2) / (d (k − 2)² (k − 4)); it falls with k to 2 / d.
+    """
+
+    def expected(k: float) -> float:
+        return 2 * k**2 * (degrees + k - 2) / (degrees * (k - 2) ** 2 * (k - 4))
+
+    low, high = _LEAST_PRIOR, _MOST_PRIOR
+    if spread >= expected(low):
+        return 0.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if expected(middle) > spread else (low, middle)
+    return low
 
 
-def _welch(mine: FloatArray, my_degrees: int, theirs: FloatArray, their_degrees: int) -> FloatArray:
+def _welch(mine: FloatArray, my_degrees: float, theirs: FloatArray, their_degrees: float) -> FloatArray:
     """Degrees of freedom of the difference (Welch and Satterthwaite); whole numbers from below, so that intervals are
     rather too wide.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -17,10 +17,22 @@ from chathpc.profile.tree import FloatArray
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Sides:
-    """The runs of both sides; the first `count` are those before."""
+    """The runs of both sides; the first `count` are those before. `whole` is the noise of totals, `noise` that of their parts."""
 
     runs: tuple[Run, ...]
     count: int
+    whole: Noise
+    noise: Noise
+
+    @classmethod
+    def of(cls, runs: tuple[Run, ...], count: int) -> Sides:
+        """Runs that are measured in the same way, the first `count` of them before."""
+        noise = Noise(_kind(runs), count, np.array([run.period for run in runs]))
+        return cls(runs, count, noise, noise)
+
+    def learned(self, values: FloatArray) -> Sides:
+        """The same with what `values` (runs × functions) tell of how much runs differ by themselves."""
+        return replace(self, noise=self.noise.learned(values))
 
     @property
     def metric(self) -> Metric:
@@ -31,11 +43,6 @@ class Sides:
     def is_host_time(self) -> bool:
         """True if the time of the host is compared, so that kinds of work can be told."""
         return self.runs[0].is_host_time
-
-    @cached_property
-    def noise(self) -> Noise:
-        """How much the values of these runs vary by themselves."""
-        return Noise(_kind(self.runs), self.count, np.array([run.period for run in self.runs]))
 
     @cached_property
     def typical(self) -> tuple[int, int]:
@@ -64,8 +71,8 @@ class Sides:
         return self.total if self.same_shape else self.longest
 
     def _whole(self, values: FloatArray) -> TotalRecord:
-        judged = self.noise.judge(values[:, None])
-        ratio = self.noise.ratio(values)
+        judged = self.whole.judge(values[:, None])
+        ratio = self.whole.ratio(values)
         # One quantity, looked at by itself: its own interval decides.
         beyond = abs(float(judged.change[0])) > float(judged.error[0])
         return TotalRecord(

@@ -115,3 +115,46 @@ def test_samples_of_one_distribution_seldom_differ() -> None:
     outside = np.mean(np.abs(judged.change) > judged.error)
     assert 0.03 < outside < 0.07
     assert (judged.p <= critical(judged.p)).sum() <= 1
+
+
+def test_variances_that_are_alike_are_known_better_together() -> None:
+    """Twenty functions that vary by 2 % from run to run: three runs of one tell little, those of all of them enough."""
+    random = np.random.default_rng(5)
+    values = 100 * (1 + 0.02 * random.standard_normal((6, 20)))
+    alone = noise(NoiseKind.REPETITIONS, 3, *[0.0] * 6)
+    learned = alone.learned(values)
+    assert learned.variation == pytest.approx(0.02**2, rel=0.3)
+    assert learned.prior > 20
+    # Known variances: 1.96 × 2 × sqrt(2 / 3) = 3.2.
+    assert learned.judge(values).error == pytest.approx(np.full(20, 3.2), rel=0.35)
+    assert alone.judge(values).error.max() > 6
+
+
+def test_variances_that_are_not_alike_are_not_mixed() -> None:
+    random = np.random.default_rng(5)
+    spread = np.where(np.arange(40) % 10 == 0, 0.5, 0.001)
+    values = 100 * (1 + spread * random.standard_normal((6, 40)))
+    alone = noise(NoiseKind.REPETITIONS, 3, *[0.0] * 6)
+    assert alone.learned(values).prior == 0
+    assert alone.learned(values).judge(values).error == pytest.approx(alone.judge(values).error)
+
+
+def test_nothing_is_learned_from_few_functions_or_from_single_runs() -> None:
+    alone = noise(NoiseKind.REPETITIONS, 3, *[0.0] * 6)
+    assert alone.learned(np.ones((6, 3))) is alone
+    assert alone.learned(np.zeros((6, 30))) is alone
+    assert alone.learned(np.ones((6, 30))) is alone  # no variance at all
+    single = noise(NoiseKind.SAMPLING, 1, 1.0, 1.0)
+    assert single.learned(np.ones((2, 30))) is single
+
+
+def test_repetitions_of_one_program_seldom_differ() -> None:
+    """Samples counted in runs that also differ by 2 % by themselves."""
+    random = np.random.default_rng(11)
+    false, trials = 0, 200
+    for _ in range(trials):
+        values = random.poisson(400 * np.exp(0.02 * random.standard_normal((6, 30)))).astype(float)
+        learned = noise(NoiseKind.REPETITIONS, 3, *[1.0] * 6).learned(values)
+        p = learned.judge(values).p
+        false += bool((p <= critical(p)).any())
+    assert false / trials < 0.08
