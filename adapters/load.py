@@ -33,7 +33,7 @@ def load(path: str | Path, *more: str | Path, format: str | None = None) -> Prof
         from chathpc.profile.merge import merge
 
         places = [Path(one) for one in (path, *more)]
-        _refuse_repeated(places)
+        refuse_repeated(places)
         return merge([load(place, format=format) for place in places])
     place = Path(path)
     _look(place)
@@ -45,7 +45,8 @@ def load(path: str | Path, *more: str | Path, format: str | None = None) -> Prof
     return _read(adapter, place)
 
 
-def _refuse_repeated(places: list[Path]) -> None:
+def refuse_repeated(places: list[Path]) -> None:
+    """UsageError if two of the paths are one."""
     seen: set[str] = set()
     for place in places:
         real = os.path.realpath(place)

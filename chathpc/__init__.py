@@ -15,6 +15,8 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from chathpc.adapters.load import load as load
+    from chathpc.comparison.compare import diff as diff
+    from chathpc.comparison.record import Diff as Diff
     from chathpc.errors import AdapterError as AdapterError
     from chathpc.errors import ChathpcError as ChathpcError
     from chathpc.pipeline import explain as explain
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 _HOMES = {
     "load": "chathpc.adapters.load",
     "explain": "chathpc.pipeline",
+    "diff": "chathpc.comparison.compare",
+    "Diff": "chathpc.comparison.record",
     "Profile": "chathpc.profile.profile",
     "Report": "chathpc.report",
     "ChathpcError": "chathpc.errors",
@@ -32,6 +36,7 @@ _HOMES = {
     "ModelUnavailableError": "chathpc.errors",
     "BudgetSpentError": "chathpc.errors",
     "FixRejectedError": "chathpc.errors",
+    "RegressionError": "chathpc.errors",
 }
 __all__ = [*sorted(_HOMES), "__version__"]
 

@@ -5,7 +5,8 @@
     ├── AdapterError            3  a profile cannot be read
     ├── ModelUnavailableError   4  the language model that was asked for is not there
     ├── BudgetSpentError        5  a limit on tokens, money or time was reached
-    └── FixRejectedError        6  a proposed change did not pass its gates
+    ├── FixRejectedError        6  a proposed change did not pass its gates
+    └── RegressionError         7  a program has become slower than is allowed
 
 Each says in one sentence what is wrong and where, and in a second one (`hint`) what to do.
 """
@@ -75,3 +76,9 @@ class FixRejectedError(ChathpcError):
     """A proposed change did not build, was not correct, or did not help."""
 
     exit_code = 6
+
+
+class RegressionError(ChathpcError):
+    """A comparison found that a program has become slower than is allowed, beyond noise."""
+
+    exit_code = 7

@@ -171,12 +171,6 @@ def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
     )
 
 
-def _place_record(place: Place) -> PlaceRecord:
-    return PlaceRecord(
-        function=place.function, file=place.file, line=place.line, kernel=place.kernel, path=list(place.path)
-    )
-
-
 def _evidence_record(item: Evidence) -> EvidenceRecord:
     return EvidenceRecord(
         id=item.id,
@@ -184,7 +178,7 @@ def _evidence_record(item: Evidence) -> EvidenceRecord:
         metric=item.metric,
         value=item.value,
         unit=item.unit,
-        where=None if item.where is None else _place_record(item.where),
+        where=None if item.where is None else PlaceRecord.of(item.where),
         source=item.source,
         tool=item.tool,
         error=item.error,
@@ -203,7 +197,7 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         cause=finding.cause,
         title=finding.title,
         summary=finding.summary,
-        where=_place_record(finding.where),
+        where=PlaceRecord.of(finding.where),
         source=_source_line(profile, finding.where),
         seconds=finding.seconds,
         share=finding.share,

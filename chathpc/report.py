@@ -5,9 +5,12 @@ Renderers (chathpc.reports) turn it into text, Markdown, JSON, …; nothing is c
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from chathpc.diagnosis.records import Place
 
 SCHEMA = "chathpc-report/1"
 
@@ -26,6 +29,13 @@ class PlaceRecord(Record):
     line: int | None = None
     kernel: str | None = None
     path: list[str] = Field(default_factory=list, description="From the entry point down to the place.")
+
+    @classmethod
+    def of(cls, place: Place) -> PlaceRecord:
+        """A place of the diagnosis as part of a report."""
+        return cls(
+            function=place.function, file=place.file, line=place.line, kernel=place.kernel, path=list(place.path)
+        )
 
 
 class MetricRecord(Record):

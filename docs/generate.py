@@ -2,6 +2,7 @@
 
 docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
+docs/diff-schema.json     JSON schema of a comparison
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
 """
@@ -63,11 +64,11 @@ def formats_page() -> str:
     return "\n".join(["# Formats", "", lead, "", "| format | reads |", "|---|---|", *rows]) + "\n"
 
 
-def schema_page() -> str:
-    """docs/report-schema.json: what `chathpc explain --format json` prints conforms to it."""
-    report = import_module("chathpc.report")
+def schema_page(place: str = "chathpc.report:Report") -> str:
+    """docs/report-schema.json, docs/diff-schema.json: what `--format json` of explain and of diff print conforms to them."""
+    module, _, name = place.partition(":")
     # The schema of what is written, where fields that have a default are always present.
-    schema = report.Report.model_json_schema(by_alias=True, mode="serialization")
+    schema = getattr(import_module(module), name).model_json_schema(by_alias=True, mode="serialization")
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"
 
@@ -78,6 +79,7 @@ def pages() -> dict[Path, str]:
     return {
         DOCS / "cli.md": cli_page(),
         DOCS / "report-schema.json": schema_page(),
+        DOCS / "diff-schema.json": schema_page("chathpc.comparison.record:Diff"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
     }

@@ -30,6 +30,9 @@ class Entry:
 
 COMMANDS = {
     "explain": Entry("chathpc.commands.explain:command", "Find what costs time in a profile, why, and what to do."),
+    "diff": Entry(
+        "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
+    ),
     "tree": Entry("chathpc.commands.tree:command", "Show the calling context tree of a profile."),
     "metrics": Entry("chathpc.commands.metrics:command", "List what was measured, and where."),
     "post": Entry(
@@ -94,7 +97,7 @@ def _no_command(word: str) -> str:
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="Exit codes: 0 fine, 1 failed, 2 wrong usage, 3 unreadable profile, 4 no model, 5 budget spent, "
-    "6 fix rejected, 70 a bug in chathpc, 130 interrupted.",
+    "6 fix rejected, 7 slower than allowed, 70 a bug in chathpc, 130 interrupted.",
 )
 @click.version_option(__version__, prog_name="chathpc", message="%(prog)s %(version)s")
 @click.option("--debug", is_flag=True, help="Show the Python traceback of an error (also CHATHPC_DEBUG=1).")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -17,24 +18,6 @@ if TYPE_CHECKING:
     from chathpc.reports.style import Style
 
 _LEVELS = ("function", "loop", "line")
-
-
-class Share(click.ParamType):  # type: ignore[type-arg,unused-ignore]  # generic since click 8.2
-    """A percentage on the command line, `1%` or `1`; 0..1 inside."""
-
-    name = "percentage"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """The share as a part of the whole."""
-        if isinstance(value, float):
-            return value
-        try:
-            share = float(str(value).rstrip("% ")) / 100
-        except ValueError:
-            share = -1.0
-        if not 0 <= share <= 1:
-            self.fail(f"'{value}' is not a percentage between 0% and 100%.", param, ctx)
-        return share
 
 
 @click.command("tree")

@@ -339,15 +339,21 @@ class Facts:
 _OUTLINED = ("._omp_fn.", ".omp_outlined", "._omp_cpyfn.", ".constprop.", ".isra.", ".part.", ".cold", " [clone ")
 
 
+def without_clones(name: str) -> str:
+    """A function's name without what compilers append to its clones and to the outlined bodies of its regions."""
+    for suffix in _OUTLINED:
+        at = name.find(suffix)
+        if at > 0:
+            name = name[:at]
+    return name
+
+
 def readable_function(name: str) -> str:
     """A function's name as its author would say it: without parameters, library suffix and what compilers append.
 
     `pair_potential._omp_fn.0` → `pair_potential`, `grid::sum(double const*, int)` → `grid::sum`, `__flux_MOD_upwind` → `upwind`.
     """
-    for suffix in _OUTLINED:
-        at = name.find(suffix)
-        if at > 0:
-            name = name[:at]
+    name = without_clones(name)
     if match := _GFORTRAN_MODULE.fullmatch(name):
         return match[1]
     end = name.rfind(")")

@@ -23,7 +23,7 @@ MOST = 8
 
 def disagreements(one: Profile, its_tool: str, other: Profile, other_tool: str) -> Iterator[Disagreement]:
     """Time of a launch of the longest kernels, launch facts, and parts of the host time; nodes are those of `one`."""
-    mine, theirs = _kernels(one), _kernels(other)
+    mine, theirs = kernels(one), kernels(other)
     common = sorted((key for key in mine if key in theirs), key=lambda key: -mine[key][1])[:MOST]
     for key in common:
         node, seconds, launches, facts = mine[key]
@@ -49,8 +49,8 @@ def _differ(one: float, other: float) -> bool:
 _FACTS = ("gpu.kernel.registers", "gpu.kernel.threads-per-block", "gpu.kernel.blocks")
 
 
-def _kernels(profile: Profile) -> dict[str, tuple[int, float, float, dict[str, float]]]:
-    """Kernel → its longest node, seconds, launches and launch facts."""
+def kernels(profile: Profile) -> dict[str, tuple[int, float, float, dict[str, float]]]:
+    """Key of each kernel of a profile → its longest node, seconds, launches and launch facts."""
     tree = profile.tree
     time, count = _dense(profile, "gpu.kernel.time"), _dense(profile, "gpu.kernel.count")
     found: dict[str, tuple[int, float, float, dict[str, float]]] = {}

@@ -1,4 +1,4 @@
-"""Renderers: a report in, text out. Each is one module with a function `render(report, style)`."""
+"""Renderers: a report or a comparison in, text out. Each is one module with a function `render(report, style)`."""
 
 from __future__ import annotations
 
@@ -7,14 +7,21 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from chathpc.comparison.record import Diff
     from chathpc.report import Report
     from chathpc.reports.style import Style
 
     Renderer = Callable[[Report, Style], str]
+    DiffRenderer = Callable[[Diff, Style], str]
 
 _MODULES = {
     "text": "chathpc.reports.terminal",
     "markdown": "chathpc.reports.markdown",
+    "json": "chathpc.reports.json",
+}
+_DIFF_MODULES = {
+    "text": "chathpc.reports.diff_terminal",
+    "markdown": "chathpc.reports.diff_markdown",
     "json": "chathpc.reports.json",
 }
 #: What `--format` accepts.
@@ -22,5 +29,10 @@ FORMATS = tuple(_MODULES)
 
 
 def renderers() -> Mapping[str, Renderer]:
-    """Every renderer by the name of its format."""
+    """Every renderer of a report by the name of its format."""
     return {name: import_module(module).render for name, module in _MODULES.items()}
+
+
+def diff_renderers() -> Mapping[str, DiffRenderer]:
+    """Every renderer of a comparison by the name of its format: the same formats."""
+    return {name: import_module(module).render for name, module in _DIFF_MODULES.items()}

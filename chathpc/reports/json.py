@@ -1,4 +1,4 @@
-"""The report as JSON, schema chathpc-report/1 (docs/report-schema.json)."""
+"""A report or a comparison as JSON: schemas chathpc-report/1 and chathpc-diff/1 (docs/report-schema.json, docs/diff-schema.json)."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import json
 import re
 
 from chathpc.profile.text import REPLACEMENT
-from chathpc.report import Report
+from chathpc.report import Record
 from chathpc.reports.style import Style
 
 #: How Python holds bytes of file names that are not UTF-8 (PEP 383); no JSON reader has to take them.
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def render(report: Report, style: Style) -> str:
+def render(report: Record, style: Style) -> str:
     """The report as JSON in ASCII; what is beyond is escaped, so that no name acts on a terminal or breaks an encoding.
 
     A number that is not finite becomes null.

@@ -16,7 +16,7 @@ from chathpc.reports.calltree import largest, legend, tree_lines
 from chathpc.reports.style import Style
 
 #: Words of these characters mean nothing in Markdown except at the beginning of a line.
-_INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+–-]+")
+_INERT = re.compile(r"[\w.,;:?!%'\"/()×±µ=+−–-]+")
 #: Words that some dialects turn into links although no character in them is special.
 _LINK = re.compile(r"//|www\.|@|#|_|^https?:|^mailto:", re.IGNORECASE)
 #: A line that begins like this would become a list or a heading.

@@ -125,3 +125,8 @@ def test_the_sample_in_the_readme_is_what_the_example_prints() -> None:
     sample = (ROOT / "README.md").read_text("utf-8").split("```text\n")[1].split("```")[0]
     report = (ROOT / "examples" / "omp-triangle" / "report.txt").read_text("utf-8")
     assert report.startswith(sample)
+
+
+def test_the_comparison_in_the_documentation_is_what_the_example_prints() -> None:
+    sample = (ROOT / "docs" / "diff.md").read_text("utf-8").split("```text\n")[1].split("```")[0]
+    assert sample == (ROOT / "examples" / "mesh-allocation" / "diff.txt").read_text("utf-8")

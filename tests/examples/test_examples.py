@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
-from chathpc.reports import renderers
+from chathpc.reports import diff_renderers, renderers
 from chathpc.reports.style import Style
 from tests.synthetic.neutrino import example_module
 
@@ -51,6 +51,18 @@ def test_the_program_of_an_example_is_the_source_in_its_database(name: str) -> N
     program = next((EXAMPLES / name / "program").iterdir())
     copied = next((EXAMPLES / name / "database" / "src").rglob(program.name))
     assert copied.read_bytes() == program.read_bytes()
+
+
+def test_the_text_printed_for_a_comparison_is_the_one_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = EXAMPLES / "mesh-allocation"
+    monkeypatch.chdir(folder)
+    text = diff_renderers()["text"](chathpc.diff("before", "after"), Style(width=80))
+    if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
+        (folder / "diff.txt").write_text(text, encoding="utf-8")
+    assert text == (folder / "diff.txt").read_text(encoding="utf-8")
+    for side, program in (("before", "program"), ("after", "program-fixed")):
+        copied = next((folder / side / "src").rglob("mesh.c"))
+        assert copied.read_bytes() == (folder / program / "mesh.c").read_bytes()
 
 
 @pytest.mark.parametrize("name", ["naive", "flash-v1", "flash-v2"])

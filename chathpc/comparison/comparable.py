@@ -1,0 +1,117 @@
+"""What two sides have in common, and what cannot be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from chathpc.errors import UsageError
+from chathpc.profile.merge import tool_of
+from chathpc.profile.metric import Aggregation, Clock, Metric, Unit
+from chathpc.profile.profile import TIME_METRICS, Profile
+from chathpc.profile.text import clean
+
+_CLOCKS = {Clock.WALL: "a wall clock", Clock.CPU: "a CPU clock", None: "a clock that is not known"}
+
+
+def common_metric(
+    before: Sequence[Profile], after: Sequence[Profile], name: str | None
+) -> tuple[list[Metric], list[str]]:
+    """The metric of each profile by which the sides are compared (none if there is none), and what is to be said of it.
+
+    `name` is an id or the tool's own name; UsageError if a profile lacks it or its values do not add up. Without it, the time
+    that both sides have.
+    """
+    profiles = (*before, *after)
+    if name is not None:
+        chosen = [profile.metric(name) for profile in profiles]
+        if any(metric.aggregation != Aggregation.SUM for metric in chosen):
+            raise UsageError(f"The values of '{clean(name)}' do not add up, so no part of a difference could be told.")
+        if not all(metric.has_values for metric in chosen):
+            raise UsageError(f"'{clean(name)}' has no values on one side.")
+        return _same(chosen)
+    mine, theirs = before[0].time, after[0].time
+    if mine is None or theirs is None:
+        side = "Neither side has" if mine is theirs else f"The side {'before' if mine is None else 'after'} has not"
+        return [], [f"{side} measured any time: only findings are compared."]
+    for identifier in (mine.id, *TIME_METRICS):
+        found = [profile.metrics.get(identifier) for profile in profiles]
+        usable = [metric for metric in found if metric is not None and metric.has_values]
+        if len(usable) == len(profiles) and all(metric.aggregation == Aggregation.SUM for metric in usable):
+            chosen, notes = _same(usable)
+            if chosen and mine.id != theirs.id:
+                notes.append(
+                    f"The sides explain themselves by different metrics ({mine.source_name} and {theirs.source_name}); both "
+                    f"have {identifier}, which is compared."
+                )
+            return chosen, notes
+    return [], [
+        f"Before, {mine.source_name} was measured, after it {theirs.source_name} ({_kind(mine)}, {_kind(theirs)}): no difference of "
+        "these means anything. Only findings are compared; measure both sides with the same event."
+    ]
+
+
+def _kind(metric: Metric) -> str:
+    return "time" if metric.unit == Unit.SECONDS else str(metric.unit)
+
+
+def _same(chosen: list[Metric]) -> tuple[list[Metric], list[str]]:
+    """The metrics, unless they stand for different things under one name."""
+    clocks = {metric.clock for metric in chosen}
+    units = {metric.unit for metric in chosen}
+    if len(units) > 1:
+        words = " and ".join(sorted(str(unit) for unit in units))
+        return [], [
+            f"'{chosen[0].id}' is in {words}: no difference of these means anything. Only findings are compared."
+        ]
+    if len(clocks) > 1:
+        first = next(metric for metric in chosen if metric.clock != chosen[0].clock)
+        return [], [
+            f"Time was taken from {_CLOCKS[chosen[0].clock]} ({chosen[0].source_name}) and from {_CLOCKS[first.clock]} "
+            f"({first.source_name}). A CPU clock stands still while a thread waits, so a difference of the two means nothing. Only "
+            "findings are compared; measure both sides with the same event."
+        ]
+    return chosen, []
+
+
+def remarks(before: Sequence[Profile], after: Sequence[Profile], metrics: Sequence[Metric]) -> list[str]:
+    """What a reader should know before a comparison is believed."""
+    notes = []
+    if _differ(before, after, tool_of):
+        notes.append(
+            f"{_all(before, tool_of)} measured before, {_all(after, tool_of)} after: what the tools themselves cost, and how they "
+            "name functions, is part of the difference."
+        )
+    if _differ(before, after, _program):
+        notes.append(
+            f"The programs have different names: {_all(before, _program)} before, {_all(after, _program)} after."
+        )
+    hardware = sorted(
+        key
+        for key in before[0].hardware.keys() & after[0].hardware.keys()
+        if before[0].hardware[key] != after[0].hardware[key]
+    )
+    if hardware:
+        pairs = (f"{key} {before[0].hardware[key]} and {after[0].hardware[key]}" for key in hardware[:4])
+        notes.append(f"The machines differ: {'; '.join(pairs)}.")
+    if metrics and metrics[0].unit == Unit.SAMPLES:
+        notes.append(
+            "Numbers of samples are compared: they stand for time only if both sides were sampled at the same rate."
+        )
+    if metrics and metrics[0].unit == Unit.PERCENT:
+        notes.append("Only percentages were recorded: parts of the run are compared, not its length.")
+    return notes
+
+
+def _program(profile: Profile) -> str:
+    """The name of the program; empty where only the file has one."""
+    files = {source.path.name.partition(".")[0] for source in profile.sources}
+    return "" if profile.title in files else profile.title
+
+
+def _differ(before: Sequence[Profile], after: Sequence[Profile], what: Callable[[Profile], str]) -> bool:
+    mine, theirs = ({what(profile) for profile in side} - {""} for side in (before, after))
+    return bool(mine and theirs) and mine != theirs
+
+
+def _all(profiles: Sequence[Profile], what: Callable[[Profile], str]) -> str:
+    return " and ".join(sorted({clean(what(profile)) for profile in profiles}))

@@ -1,0 +1,231 @@
+"""Two sides in, one comparison out: `chathpc.diff()`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.comparison import rows, tables, words
+from chathpc.comparison.attribution import LEAST, attribute
+from chathpc.comparison.comparable import common_metric, remarks
+from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
+from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.gate import gate
+from chathpc.comparison.matching import join
+from chathpc.comparison.noise import critical
+from chathpc.comparison.record import Diff, FindingChange, NoiseRecord, RunRecord, SideRecord
+from chathpc.comparison.run import Run
+from chathpc.comparison.shares import share_records
+from chathpc.comparison.sides import Sides
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.records import Diagnosis, Finding
+from chathpc.errors import UsageError
+from chathpc.profile.activity import Activity
+from chathpc.profile.profile import Profile
+from chathpc.profile.text import clean
+from chathpc.profile.tree import BoolArray
+from chathpc.report import PlaceRecord
+
+Progress = Callable[[str], None]
+Given = Profile | str | Path
+
+
+def diff(
+    before: Given | Sequence[Given],
+    after: Given | Sequence[Given],
+    *,
+    metric: str | None = None,
+    fail_on_regression: float | None = None,
+    progress: Progress | None = None,
+) -> Diff:
+    """What changed from `before` to `after`, each a profile (or its path) or several repetitions of one run.
+
+    The time of the host is compared, or the metric `metric` (id or the tool's own name; UsageError if a side lacks it).
+    `fail_on_regression` is the growth that is allowed, as a part of what was before (0.05); the outcome is in `Diff.gate`,
+    and nothing is raised for it. UsageError where it is given and the sides cannot be compared. `progress` is told the stage
+    that begins.
+    """
+    tell = progress or (lambda stage: None)
+    tell("reading the profiles")
+    first, second = _profiles(before), _profiles(after)
+    metrics, notes = common_metric(first, second, metric)
+    notes += remarks(first, second, metrics)
+    if metrics:
+        runs = tuple(Run(profile, each) for profile, each in zip((*first, *second), metrics, strict=True))
+        return _compared(Sides.of(runs, len(first)), notes, fail_on_regression, tell)
+    if fail_on_regression is not None:
+        raise UsageError(f"A regression cannot be told: {notes[0]}", hint="Measure both sides in the same way.")
+    tell("diagnosing")
+    return _findings_alone(first, second, notes)
+
+
+def _profiles(given: Given | Sequence[Given]) -> list[Profile]:
+    several = [given] if isinstance(given, (Profile, str, Path)) else list(given)
+    if not several:
+        raise UsageError("A side of the comparison has no profile.", hint="Give one at least.")
+    from chathpc.adapters.load import load, refuse_repeated
+
+    refuse_repeated([Path(each) for each in several if not isinstance(each, Profile)])
+    return [each if isinstance(each, Profile) else load(each) for each in several]
+
+
+def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progress) -> Diff:
+    """The comparison of sides that are measured in the same way."""
+    tell("diagnosing")
+    diagnoses = [diagnose(sides.runs[at].profile, sides.runs[at].facts) for at in sides.typical]
+    tell("matching the trees")
+    joint = join(sides.runs, sides.count)
+    functions = tables.by_function(joint)
+    mean = functions.own.mean(axis=0)
+    large = mean >= LEAST * max(float(mean.sum()), np.finfo(np.float64).tiny)
+    sides = sides.learned(functions.own[:, large])
+    judged = sides.noise.judge(functions.own)
+    level = critical(judged.p[large])
+    changed = (judged.p <= level) & (judged.change != 0)
+    tell("attributing the difference")
+    pairs = _pairs(sides, diagnoses, functions, changed)
+    shares, rest = share_records(sides, joint, attribute(joint, sides.noise, level, ~changed), pairs, level)
+    function_rows, functions_rest = rows.function_rows(sides, functions, judged, changed)
+    before, after = (
+        _side(sides.runs[part], diagnosis)
+        for part, diagnosis in zip((slice(sides.count), slice(sides.count, None)), diagnoses, strict=True)
+    )
+    if not sides.same_shape:
+        notes.append(words.different_shapes(before, after, sides.longest is not None))
+    return Diff(
+        verdict=words.verdict(sides.decisive, sides.metric.unit),
+        headline=words.headline(sides, shares, pairs),
+        metric=sides.metric.id,
+        unit=sides.metric.unit.value,
+        metric_name=sides.metric.source_name,
+        before=before,
+        after=after,
+        noise=NoiseRecord(kind=sides.noise.kind.value, statement=words.noise(sides), level=level),
+        total=sides.total,
+        elapsed=sides.longest,
+        shares=shares,
+        rest=rest,
+        functions=function_rows,
+        functions_rest=functions_rest,
+        activities=rows.activity_rows(sides),
+        kernels=rows.kernel_rows(sides),
+        findings=[_finding_change(pair) for pair in pairs],
+        measurements=rows.measurements(sides),
+        notes=notes,
+        gate=None if limit is None else gate(sides.decisive, limit, sides.noise.kind),
+        versions=_versions(),
+    )
+
+
+def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: list[str]) -> Diff:
+    """The comparison of sides that have no metric in common."""
+    mine, theirs = diagnose(first[0]), diagnose(second[0])
+    pairs = compare_findings(mine.findings, theirs.findings, lambda finding: True, comparable=False)
+    before, after = (
+        SideRecord(
+            runs=[_run_record(profile, None) for profile in profiles],
+            ranks=0,
+            threads=0,
+            verdict=diagnosis.verdict.value,
+            headline=diagnosis.headline,
+        )
+        for profiles, diagnosis in ((first, mine), (second, theirs))
+    )
+    return Diff(
+        verdict="not-comparable",
+        headline=notes[0],
+        metric=None,
+        unit=None,
+        metric_name="",
+        before=before,
+        after=after,
+        noise=None,
+        total=None,
+        elapsed=None,
+        shares=[],
+        rest=None,
+        functions=[],
+        functions_rest=None,
+        activities=[],
+        kernels=[],
+        findings=[_finding_change(pair) for pair in pairs],
+        measurements=[],
+        notes=notes[1:],
+        gate=None,
+        versions=_versions(),
+    )
+
+
+# -- findings ------------------------------------------------------------------------------------------------
+
+
+def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table, changed: BoolArray) -> list[Pair]:
+    within = sides.noise.judge(functions.within)
+    moved = changed | ((within.p <= critical(within.p)) & (within.change != 0))
+    large = np.maximum(within.before, within.after) >= LEAST * max(sides.total.before, sides.total.after)
+    known = {loose_key(function_key(functions.names[at])): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
+    worked = _changed_work(sides)
+
+    def has_changed(finding: Finding) -> bool:
+        at_the_place = known.get(place_key(finding), sides.total.beyond_noise)
+        return at_the_place or not worked.isdisjoint(work_of(finding))
+
+    return compare_findings(diagnoses[0].findings, diagnoses[1].findings, has_changed, comparable=True)
+
+
+def _changed_work(sides: Sides) -> set[Activity]:
+    """Kinds of work whose time changed by more than noise."""
+    if not sides.is_host_time:
+        return set()
+    judged = sides.noise.judge(tables.by_activity(sides.runs).own)
+    changed = (judged.p <= critical(judged.p)) & (judged.change != 0)
+    return {Activity(at) for at in np.flatnonzero(changed).tolist()}
+
+
+# -- records -------------------------------------------------------------------------------------------------
+
+
+def _side(runs: Sequence[Run], diagnosis: Diagnosis) -> SideRecord:
+    return SideRecord(
+        runs=[_run_record(run.profile, run) for run in runs],
+        ranks=runs[0].ranks,
+        threads=runs[0].threads,
+        verdict=diagnosis.verdict.value,
+        headline=diagnosis.headline,
+    )
+
+
+def _run_record(profile: Profile, run: Run | None) -> RunRecord:
+    return RunRecord(
+        paths=[clean(str(source.path)) for source in profile.sources],
+        title=profile.title,
+        format=profile.format,
+        total=None if run is None else run.total,
+        samples=None if run is None else run.samples,
+        contexts=len(profile.tree),
+    )
+
+
+def _finding_change(pair: Pair) -> FindingChange:
+    mine, theirs = pair.before, pair.after
+    return FindingChange(
+        cause=pair.finding.cause,
+        title=pair.finding.title,
+        status=pair.status,
+        where_before=None if mine is None else PlaceRecord.of(mine.where),
+        where_after=None if theirs is None else PlaceRecord.of(theirs.where),
+        seconds_before=None if mine is None else mine.seconds,
+        seconds_after=None if theirs is None else theirs.seconds,
+        share_before=None if mine is None else mine.share,
+        share_after=None if theirs is None else theirs.share,
+        beyond_noise=pair.beyond_noise,
+        summary=pair.finding.summary,
+    )
+
+
+def _versions() -> dict[str, str]:
+    from chathpc import __version__
+
+    return {"chathpc": __version__}

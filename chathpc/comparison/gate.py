@@ -1,0 +1,58 @@
+"""The gate for continuous integration: has the run grown by more than is allowed, beyond noise?"""
+
+from __future__ import annotations
+
+import math
+
+from chathpc.comparison.noise import NoiseKind
+from chathpc.comparison.record import GateRecord, TotalRecord
+from chathpc.comparison.words import relative
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+
+#: So many times as many samples or runs are worth asking for; a change closer to the limit is not told from it.
+_WORTHWHILE = 100.0
+
+
+def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord:
+    """Failed if the lower end of the interval of growth is above `limit` (a part of what was before), passed if its upper end
+    is not, undecided in between. UsageError if there is nothing that could be told.
+    """
+    if total is None:
+        raise UsageError(
+            "A regression cannot be told: the sides ran with different numbers of threads or ranks.",
+            hint="Measure both sides alike, or with a wall clock (hpcrun -e REALTIME).",
+        )
+    allowed = f"the limit of +{limit * 100:g} %"
+    if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
+        if total.after > 0 and total.beyond_noise:
+            return GateRecord(
+                limit=limit, outcome="failed", statement="There was nothing before, and there is something now."
+            )
+        return GateRecord(limit=limit, outcome="passed", statement=f"Nothing has grown; {allowed} is kept.")
+    if total.ratio_low > 1 + limit:
+        return GateRecord(
+            limit=limit, outcome="failed", statement=f"The run has grown beyond {allowed}: {relative(total)}."
+        )
+    if total.ratio_high <= 1 + limit:
+        return GateRecord(
+            limit=limit, outcome="passed", statement=f"{allowed[0].upper()}{allowed[1:]} is kept: {relative(total)}."
+        )
+    return GateRecord(
+        limit=limit,
+        outcome="undecided",
+        statement=f"Whether {allowed} is kept cannot be decided: {relative(total)}.{_what_would(total, limit, kind)}",
+    )
+
+
+def _what_would(total: TotalRecord, limit: float, kind: NoiseKind) -> str:
+    """How much more would have to be measured: the interval shrinks with the root of the number of samples or runs."""
+    if total.ratio is None or total.ratio_high is None or kind == NoiseKind.ASSUMED:
+        return " Give several runs a side with --before and --after." if kind == NoiseKind.ASSUMED else ""
+    distance = abs(math.log1p(limit) - math.log(total.ratio))
+    width = math.log(total.ratio_high / total.ratio)
+    more = (width / distance) ** 2 if distance > 0 else math.inf
+    if more > _WORTHWHILE:
+        return " The growth is too close to the limit to be told from it."
+    what = "runs" if kind == NoiseKind.REPETITIONS else "samples"
+    return f" About {numbers.number(math.ceil(more * 10) / 10, 2)} times as many {what} would decide it."

@@ -1,0 +1,125 @@
+"""One run, read for a comparison: its time by function-level context, runtimes folded into the calls that enter them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import isfinite
+
+import numpy as np
+
+from chathpc.comparison.function_names import library_key
+from chathpc.diagnosis.coverage import HOST_TIME
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile.activity import Activity, template_library
+from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Run:
+    """A profile and the metric that it is compared by."""
+
+    profile: Profile
+    metric: Metric
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What the diagnosis sees."""
+        return Facts(self.profile)
+
+    @property
+    def is_host_time(self) -> bool:
+        """True if the metric is what the diagnosis takes for the time."""
+        return self.profile.time is not None and self.profile.time.id == self.metric.id
+
+    @cached_property
+    def values(self) -> FloatArray:
+        """Value of each node itself, over all locations; of the host's time only that of the program's own threads."""
+        if self.is_host_time:
+            return self.facts.time
+        return np.maximum(self.profile.exclusive(self.metric.id).dense(len(self.profile.tree)), 0.0)
+
+    @cached_property
+    def total(self) -> float:
+        """Sum of the values."""
+        return float(self.values.sum(dtype=np.longdouble))
+
+    @cached_property
+    def samples(self) -> float | None:
+        """Number of samples behind the total; None where nothing was sampled."""
+        if self.metric.unit == Unit.SAMPLES:
+            return self.total
+        if not self.is_host_time or self.metric.id not in HOST_TIME or self.profile.timed:
+            return None
+        return self.facts.samples if isfinite(self.facts.samples) else None
+
+    @property
+    def period(self) -> float:
+        """What a sample stands for, in the metric's unit; 0 where nothing was sampled."""
+        return self.total / self.samples if self.samples else 0.0
+
+    @cached_property
+    def threads(self) -> int:
+        """Threads of the program; 0 where the metric is not the host's."""
+        return self.facts.thread_count if self._of_host else 0
+
+    @cached_property
+    def ranks(self) -> int:
+        """MPI ranks; 0 without MPI, and where the metric is not the host's."""
+        return self.facts.rank_count if self._of_host else 0
+
+    @property
+    def _of_host(self) -> bool:
+        return self.metric.id in HOST_TIME and self.profile.time is not None
+
+    @cached_property
+    def longest(self) -> float | None:
+        """Time of the thread that has most of it, which is how long the run took; None unless a wall clock measured."""
+        if not self.is_host_time or self.metric.clock != Clock.WALL or self.metric.unit != Unit.SECONDS:
+            return None
+        return float(self.facts.matrix.sum(axis=1).max(initial=0.0)) or None
+
+    # -- contexts --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def library_labels(self) -> tuple[IntArray, list[str]]:
+        """For each node the number of the key that its library call is compared by (−1 outside), and the keys."""
+        label, texts = self.profile.tree.function_labels
+        activities = self.facts.activities
+        inside = np.flatnonzero(activities.call >= 0)
+        pair = label[activities.call[inside]].astype(np.int64) * 256 + activities.kind[inside]
+        pairs, row = np.unique(pair, return_inverse=True)
+        number: dict[str, int] = {}
+        keys = [
+            number.setdefault(library_key(texts[each >> 8], Activity(each & 255)), len(number))
+            for each in pairs.tolist()
+        ]
+        found = np.full(len(label), -1, dtype=np.int32)
+        found[inside] = np.array(keys, dtype=np.int32)[row] if len(keys) else 0
+        return found, list(number)
+
+    @cached_property
+    def is_own(self) -> BoolArray:
+        """True for nodes that are functions of the program (or entry points), no part of a library call."""
+        tree = self.profile.tree
+        return np.asarray((tree.function == np.arange(len(tree))) & (self.facts.activities.call < 0))
+
+    @cached_property
+    def is_template(self) -> BoolArray:
+        """True for own functions that are the C++ standard library's, compiled into the program."""
+        return np.asarray(self.is_own & template_library(self.profile.tree))
+
+    @cached_property
+    def template_labels(self) -> set[int]:
+        """Numbers of the names of those functions of the C++ standard library that something else calls (and maybe more)."""
+        tree = self.profile.tree
+        above = self.is_template[tree.function[np.maximum(tree.parent, 0)]] & (tree.parent >= 0)
+        return set(np.unique(tree.function_labels[0][self.is_template & ~above]).tolist())
+
+    @cached_property
+    def own_names(self) -> list[str]:
+        """Names of the program's own functions in the tree."""
+        label, texts = self.profile.tree.function_labels
+        return [texts[number] for number in np.unique(label[self.is_own & ~self.is_template]).tolist()]

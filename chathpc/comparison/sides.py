@@ -1,0 +1,113 @@
+"""The two sides of a comparison: runs measured in the same way, and what they are as a whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from chathpc.comparison.noise import Judged, Noise, NoiseKind
+from chathpc.comparison.record import ChangeRecord, TotalRecord
+from chathpc.comparison.run import Run
+from chathpc.profile.metric import Metric, Unit
+from chathpc.profile.tree import FloatArray
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Sides:
+    """The runs of both sides; the first `count` are those before. `whole` is the noise of totals, `noise` that of their parts."""
+
+    runs: tuple[Run, ...]
+    count: int
+    whole: Noise
+    noise: Noise
+
+    @classmethod
+    def of(cls, runs: tuple[Run, ...], count: int) -> Sides:
+        """Runs that are measured in the same way, the first `count` of them before."""
+        noise = Noise(_kind(runs), count, np.array([run.period for run in runs]))
+        return cls(runs, count, noise, noise)
+
+    def learned(self, values: FloatArray) -> Sides:
+        """The same with what `values` (runs × functions) tell of how much runs differ by themselves."""
+        return replace(self, noise=self.noise.learned(values))
+
+    @property
+    def metric(self) -> Metric:
+        """What is compared."""
+        return self.runs[0].metric
+
+    @property
+    def is_host_time(self) -> bool:
+        """True if the time of the host is compared, so that kinds of work can be told."""
+        return self.runs[0].is_host_time
+
+    @cached_property
+    def typical(self) -> tuple[int, int]:
+        """The run that stands for each side where one is looked at: the one closest to the mean."""
+        return _typical(self.runs[: self.count]), self.count + _typical(self.runs[self.count :])
+
+    @cached_property
+    def total(self) -> TotalRecord:
+        """Sum over all threads."""
+        return self._whole(np.array([run.total for run in self.runs]))
+
+    @cached_property
+    def longest(self) -> TotalRecord | None:
+        """The longest thread, where a wall clock measured."""
+        found = [each for run in self.runs if (each := run.longest) is not None]
+        return self._whole(np.array(found)) if len(found) == len(self.runs) else None
+
+    @property
+    def same_shape(self) -> bool:
+        """True if both sides ran with the same numbers of ranks and threads."""
+        return len({(run.ranks, run.threads) for run in self.runs}) == 1
+
+    @property
+    def decisive(self) -> TotalRecord | None:
+        """What the verdict is about: the total, or the longest thread where the numbers of threads differ."""
+        return self.total if self.same_shape else self.longest
+
+    def _whole(self, values: FloatArray) -> TotalRecord:
+        judged = self.whole.judge(values[:, None])
+        ratio = self.whole.ratio(values)
+        # One quantity, looked at by itself: its own interval decides.
+        beyond = abs(float(judged.change[0])) > float(judged.error[0])
+        return TotalRecord(
+            **figures(judged, 0),
+            beyond_noise=beyond,
+            ratio=None if ratio is None else ratio[0],
+            ratio_low=None if ratio is None else ratio[1],
+            ratio_high=None if ratio is None else ratio[2],
+        )
+
+
+def figures(judged: Judged, at: int) -> dict[str, float]:
+    """The numbers of a ChangeRecord."""
+    return {
+        "before": float(judged.before[at]),
+        "after": float(judged.after[at]),
+        "change": float(judged.change[at]),
+        "error": float(judged.error[at]),
+    }
+
+
+def change_record(judged: Judged, level: float) -> ChangeRecord:
+    """The first of the judged quantities; beyond noise if chance is at most as probable as `level`."""
+    return ChangeRecord(**figures(judged, 0), beyond_noise=bool(judged.p[0] <= level and judged.change[0] != 0))
+
+
+def _kind(runs: Sequence[Run]) -> NoiseKind:
+    if len(runs) > 2:
+        return NoiseKind.REPETITIONS
+    if all(run.samples for run in runs):
+        return NoiseKind.SAMPLING
+    counted = runs[0].metric.unit in (Unit.COUNT, Unit.BYTES) and all(run.profile.timed for run in runs)
+    return NoiseKind.EXACT if counted else NoiseKind.ASSUMED
+
+
+def _typical(runs: Sequence[Run]) -> int:
+    totals = np.array([run.total for run in runs])
+    return int(np.argmin(np.abs(totals - totals.mean())))

@@ -1,0 +1,242 @@
+"""A comparison in words: verdict, headline, how noise was told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal
+
+from chathpc.comparison.findings import Pair
+from chathpc.comparison.noise import CONFIDENCE, NoiseKind
+from chathpc.comparison.record import (
+    ChangeRecord,
+    Diff,
+    FindingChange,
+    MeasurementRecord,
+    ShareRecord,
+    SideRecord,
+    TotalRecord,
+)
+from chathpc.comparison.sides import Sides
+from chathpc.profile import numbers
+from chathpc.profile.disagreement import TOLERANCE
+from chathpc.profile.metric import Unit
+from chathpc.profile.names import shorten
+
+Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparable"]
+#: Units of what stands for time.
+_TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
+
+#: With fewer runs a side intervals are very wide; so many names of a list are told.
+_FEW = 3
+#: The name of what has no function.
+THE_RUN = "the run"
+#: What became of a finding.
+STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
+#: A headline names the shares that explain so much of the difference, and not more than MOST.
+_EXPLAINED, _MOSTLY, _MOST = 0.8, 0.5, 2
+#: Steps of a path that are shown, and characters of each.
+_STEPS, _NAME = 4, 32
+#: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
+UNIT = re.compile(r"\s*\([^()]*\)$")
+
+
+def verdict(decisive: TotalRecord | None, unit: Unit) -> Verdict:
+    """What became of the run, by the quantity that decides."""
+    if decisive is None:
+        return "not-comparable"
+    if not decisive.beyond_noise:
+        return "unchanged"
+    if unit in _TIMELIKE:
+        return "faster" if decisive.change < 0 else "slower"
+    return "less" if decisive.change < 0 else "more"
+
+
+def signed(value: float, unit: str) -> str:
+    """`+1.2 s`, `−340 ms`, `0 s`."""
+    text = numbers.quantity(abs(value), unit)
+    return text if value == 0 else f"{'+' if value > 0 else '−'}{text}"
+
+
+def signed_percent(part: float) -> str:
+    """`+5.2 %`, `−81.5 %`."""
+    return f"{'+' if part > 0 else '−' if part < 0 else ''}{numbers.percent(abs(part))}"
+
+
+def relative(total: TotalRecord) -> str:
+    """`−81.4 %, 95 % interval −84.3 % to −77.9 %`; empty where there is no ratio."""
+    if total.ratio is None or total.ratio_low is None or total.ratio_high is None:
+        return ""
+    change = signed_percent(total.ratio - 1)
+    if total.ratio_low == total.ratio_high:
+        return change
+    low, high = signed_percent(total.ratio_low - 1), signed_percent(total.ratio_high - 1)
+    return f"{change}, {round(CONFIDENCE * 100)} % interval {low} to {high}"
+
+
+def shape(side: SideRecord) -> str:
+    """`4 ranks and 8 threads`, `1 thread`."""
+    words = []
+    if side.ranks:
+        words.append(f"{side.ranks} rank{'s' if side.ranks != 1 else ''}")
+    if side.threads != side.ranks or not words:
+        words.append(f"{side.threads} thread{'s' if side.threads != 1 else ''}")
+    return " and ".join(words)
+
+
+def subject(share: ShareRecord) -> str:
+    """`memory allocation in gather`, `Registry::merge`."""
+    if share.call is None:
+        return share.function
+    return share.call if share.function == THE_RUN else f"{share.call} in {share.function}"
+
+
+def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair]) -> str:
+    """The outcome in one or two sentences."""
+    metric, decisive = sides.metric, sides.decisive
+    outcome, unit = verdict(decisive, metric.unit), metric.unit.value
+    if decisive is None:
+        return (
+            "The sides ran with different numbers of threads or ranks, and how long they took was not measured; the cost of all "
+            "threads together is compared below."
+        )
+    before, after = numbers.quantity(decisive.before, unit), numbers.quantity(decisive.after, unit)
+    what = "the run" if metric.unit == Unit.SECONDS else "the total"
+    what = what if sides.same_shape else "the longest thread"
+    part = relative(decisive)
+    part = f" ({part})" if part else ""
+    if outcome == "unchanged":
+        if decisive.change == 0:
+            return f"No difference: {what} has {before} on both sides.{_inside(shares, unit)}"
+        return f"No difference beyond noise: {before} before, {after} after{part}.{_inside(shares, unit)}"
+    if decisive.ratio is None:
+        lead = f"{what[0].upper()}{what[1:]} changed"
+    elif metric.unit == Unit.SECONDS:
+        how = "is {} times as fast" if outcome == "faster" else "takes {} times as long"
+        lead = f"{what[0].upper()}{what[1:]} {how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))}"
+    else:
+        lead = f"{what[0].upper()}{what[1:]} is {numbers.number(decisive.ratio)} times what it was"
+    return f"{lead}: {before} became {after}{part}.{_explained(decisive, shares, unit)}{_cause(decisive, pairs)}"
+
+
+def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
+    """What moved inside a run that as a whole did not change."""
+    if not shares:
+        return ""
+    largest = shares[0]
+    return f" Inside, {subject(largest)} changed by {signed(largest.change, unit)}."
+
+
+def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) -> str:
+    same = [share for share in shares if (share.change < 0) == (decisive.change < 0)]
+    chosen: list[ShareRecord] = []
+    for share in same[:_MOST]:
+        chosen.append(share)
+        if sum(each.change for each in chosen) / decisive.change >= _EXPLAINED:
+            break
+    if not chosen:
+        return ""
+    parts = " and ".join(f"{subject(each)} ({signed(each.change, unit)})" for each in chosen)
+    most = sum(each.change for each in chosen) / decisive.change > _MOSTLY
+    return f" Mostly {parts}." if most else f" The largest parts: {parts}."
+
+
+def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
+    """The finding that has gone or come with the change."""
+    wanted = ("gone", "shrunk") if decisive.change < 0 else ("new", "grown")
+    for pair in pairs:
+        if pair.status in wanted and pair.beyond_noise:
+            place = pair.finding.where.kernel or pair.finding.where.function
+            return f" {STATUS[pair.status]}: {pair.finding.title}{f' ({place})' if place else ''}."
+    return ""
+
+
+def noise(sides: Sides) -> str:
+    """How noise is told from change, in a sentence or two."""
+    kind, before, after = sides.noise.kind, sides.count, len(sides.runs) - sides.count
+    level = f"{round(CONFIDENCE * 100)} %"
+    if kind == NoiseKind.REPETITIONS:
+        more = " Three or more a side would say more." if min(before, after) < _FEW else ""
+        return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}"
+    if kind == NoiseKind.SAMPLING:
+        counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
+        return (
+            f"± is the error of counting {counted} samples ({level}). How much runs differ by themselves, one run a side cannot tell: "
+            "give several with --before and --after."
+        )
+    if kind == NoiseKind.EXACT:
+        return "Events were counted, not sampled: the numbers have no sampling error."
+    return (
+        f"One run a side, and nothing that was sampled: {numbers.percent(TOLERANCE)} of a value is taken for what runs differ by "
+        "themselves. Give several runs with --before and --after to have it measured."
+    )
+
+
+def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
+    """What different numbers of threads or ranks mean for the comparison."""
+    clock = (
+        "The verdict is about the longest thread, which is how long the run took."
+        if timed
+        else "How long the runs took, this metric does not tell."
+    )
+    return (
+        f"Before, the program ran with {shape(before)}, after with {shape(after)}. The time of all threads together tells what a run "
+        f"costs, not how long it takes. {clock}"
+    )
+
+
+def comparison(diff: Diff) -> list[str]:
+    """What is compared, in a few words: programs, formats, the metric."""
+    mine, theirs = diff.before.runs[0], diff.after.runs[0]
+    words = [
+        mine.title if mine.title == theirs.title else f"{mine.title or 'before'} → {theirs.title or 'after'}",
+        mine.format if mine.format == theirs.format else f"{mine.format} → {theirs.format}",
+    ]
+    if diff.metric is not None:
+        what = "thread time" if diff.metric.startswith("cpu.time") else diff.metric
+        words.append(f"{what} by {UNIT.sub('', diff.metric_name)}")
+    return [word for word in words if word]
+
+
+def aside(share: ShareRecord) -> str:
+    """What else there is to say of a share: the way there, what only one side has, what was weighed with it."""
+    callers = share.contexts[0][: -2 if share.call is not None else -1]
+    said = []
+    if callers:
+        shown = [shorten(name, _NAME) for name in callers[-_STEPS:]]
+        said.append(f"below {' > '.join(shown if len(callers) <= _STEPS else ['…', *shown])}")
+    if len(share.contexts) > 1:
+        said.append(f"and {len(share.contexts) - 1} more path{'s' if len(share.contexts) > 2 else ''}")
+    if share.only is not None:
+        said.append(f"{share.only} only")
+    for side, merged in (("before", share.merged_before), ("after", share.merged_after)):
+        if merged:
+            more = "" if len(merged) <= _FEW else f" and {len(merged) - _FEW} more"
+            said.append(f"with {', '.join(shorten(name, _NAME) for name in merged[:_FEW])}{more} {side}")
+    return " · ".join(said)
+
+
+def cost(finding: FindingChange) -> str:
+    """What a finding costs on the sides that have it, and the doubt where there is one."""
+    sides = []
+    for name, seconds, share in (
+        ("before", finding.seconds_before, finding.share_before),
+        ("after", finding.seconds_after, finding.share_after),
+    ):
+        if share is not None:
+            time = "" if seconds is None else f"{numbers.seconds(seconds)}, "
+            sides.append(f"{time}{numbers.percent(share)} of the run {name}")
+    doubt = "" if finding.beyond_noise else "; but the time there did not change beyond noise"
+    return f"Cost {'; '.join(sides)}{doubt}."
+
+
+def part(row: ChangeRecord) -> str:
+    """The change as a part of what was before: `−81.4 %`, `new`, `gone`."""
+    if row.before == 0:
+        return "new" if row.after else ""
+    return "gone" if row.after == 0 else signed_percent(row.change / row.before)
+
+
+def ratio(measurement: MeasurementRecord) -> str:
+    """The change of another metric as a part of what was before."""
+    return signed_percent(measurement.after / measurement.before - 1) if measurement.before else "new"

@@ -1,0 +1,378 @@
+"""Comparisons of programs written down by hand, of random ones, and of databases and files."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import chathpc
+from chathpc.comparison.record import Diff, ShareRecord
+from chathpc.errors import UsageError
+from chathpc.profile.metric import Clock
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind, Relation
+from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
+from tests.profile.build import Node, build, line, node
+from tests.profile.strategies import profiles
+from tests.synthetic import hpctoolkit_v4 as v4
+from tests.synthetic.collapsed import write as collapsed
+
+
+def compared(before: Profile, after: Profile, **options: object) -> Diff:
+    """The comparison, after checking what must hold for any."""
+    found = chathpc.diff(before, after, **options)  # type: ignore[arg-type]
+    check(found)
+    return found
+
+
+def check(found: Diff) -> None:
+    if found.total is None:
+        return
+    scale = max(found.total.before, found.total.after, 1e-300)
+    for parts, rest in ((found.shares, found.rest), (found.functions, found.functions_rest)):
+        assert rest is not None
+        for what in ("before", "after", "change"):
+            told = sum(getattr(each, what) for each in (*parts, rest))
+            assert told == pytest.approx(getattr(found.total, what), abs=1e-9 * scale)
+    changes = [abs(share.change) for share in found.shares]
+    assert changes == sorted(changes, reverse=True)
+    json.loads(found.to_json())
+
+
+def told(found: Diff) -> dict[str, float]:
+    """`malloc in f` → change, of every share."""
+    return {
+        f"{share.call} in {share.function}" if share.call else share.function: share.change for share in found.shares
+    }
+
+
+def share(found: Diff, function: str) -> ShareRecord:
+    (only,) = (each for each in found.shares if each.function == function)
+    return only
+
+
+# -- programs by hand ------------------------------------------------------------------------------------------
+
+
+def test_the_deepest_context_that_changed_is_told_and_none_above_it() -> None:
+    def program(seconds: float) -> Profile:
+        return build(main(function("solve", function("kernel", time=seconds, at="k.c:7"), time=2.0), time=1.0))
+
+    found = compared(program(4.0), program(8.0))
+    assert told(found) == {"kernel": 4.0}
+    assert (found.verdict, found.total.ratio if found.total else None) == ("slower", pytest.approx(11 / 7))
+    assert share(found, "kernel").contexts == [["<program root>", "main", "solve", "kernel"]]
+    assert "kernel (+4.00 s)" in found.headline
+
+
+def test_what_is_noise_below_adds_up_above() -> None:
+    """Ten callees with 30 ms more each (6 samples of 5 ms, on 20 samples each) are told together, where they meet."""
+
+    def program(seconds: float) -> Profile:
+        return build(main(function("solve", *(function(f"part{at}", time=seconds) for at in range(10))), time=4.0))
+
+    found = compared(program(0.1), program(0.16))
+    assert told(found) == {"solve": pytest.approx(0.6)}
+
+
+def test_a_difference_within_the_error_of_sampling_is_none() -> None:
+    # 1 s are 200 samples of 5 ms, 1.05 s are 210: standard error of the difference sqrt(410) = 20 samples.
+    found = compared(build(main(time=1.0)), build(main(time=1.05)))
+    assert (found.verdict, found.shares) == ("unchanged", [])
+    assert found.total is not None
+    assert found.total.error == pytest.approx(1.96 * 0.005 * np.sqrt(411), rel=0.01)
+    assert "one run a side cannot tell" in (found.noise.statement if found.noise else "")
+
+
+def test_a_function_that_was_inlined_is_weighed_with_its_caller() -> None:
+    before = build(main(function("solve", function("axpy", time=4.0), time=1.0)))
+    after = build(main(function("solve", time=3.0)))
+    found = compared(before, after)
+    assert told(found) == {"solve": -2.0}
+    assert (share(found, "solve").merged_before, share(found, "solve").merged_after) == (["axpy"], [])
+
+
+def test_a_function_that_was_renamed_is_weighed_with_what_it_became() -> None:
+    before, after = (
+        build(main(function(name, time=seconds), time=1.0)) for name, seconds in (("old", 4.0), ("new", 1.0))
+    )
+    found = compared(before, after)
+    assert told(found) == {"main": -3.0}
+    assert (found.shares[0].merged_before, found.shares[0].merged_after) == (["old"], ["new"])
+    again = compared(before, build(main(function("new", time=4.0), time=1.0)))
+    assert (again.verdict, again.shares) == ("unchanged", [])
+
+
+def test_a_function_that_is_new_is_told_by_its_name() -> None:
+    found = compared(build(main(time=4.0)), build(main(function("check", time=2.0, at="c.c:5"), time=4.0)))
+    assert told(found) == {"check": 2.0}
+    only = share(found, "check")
+    assert (only.only, only.where_before, only.where_after.line if only.where_after else 0) == ("after", None, 5)
+
+
+def test_a_function_that_is_called_from_elsewhere_has_not_changed() -> None:
+    before = build(main(function("a", function("f", time=4.0), time=1.0), function("b", time=1.0)))
+    after = build(main(function("a", time=1.0), function("b", function("f", time=4.0), time=1.0)))
+    assert told(compared(before, after)) == {"a": -4.0, "b": 4.0}  # the callers have
+    moved = build(main(function("f", time=4.0), function("a", time=1.0), function("b", time=1.0)))
+    found = compared(build(main(function("a", function("f", time=4.0), time=1.0), function("b", time=1.0))), moved)
+    assert set(told(found)) == {"a", "main"}
+    assert all(not row.beyond_noise for row in found.functions)
+
+
+def test_work_that_another_thread_does_now_has_not_changed() -> None:
+    before = build(
+        main(function("f", time=6.0), time=1.0), thread(function("f._omp_fn.0", time=2.0), barrier(time=4.0))
+    )
+    after = build(main(function("f", time=4.0), time=1.0), thread(function("f._omp_fn.0", time=4.0)))
+    found = compared(before, after)
+    assert told(found) == {"waiting in OpenMP in <thread root>": -4.0}
+
+
+def test_calls_of_libraries_count_for_the_function_that_makes_them() -> None:
+    def program(seconds: float, name: str) -> Profile:
+        inner = libc("_int_malloc", time=seconds)
+        return build(main(function("push", line("a.c:12", libc(name, inner), time=1.0))))
+
+    found = compared(program(1.0, "malloc"), program(4.0, "__libc_calloc"))
+    assert told(found) == {"memory allocation in push": 3.0}
+    only = found.shares[0]
+    assert only.activity == "memory allocation"
+    assert only.where_after is not None
+    assert (only.where_after.file, only.where_after.line) == ("a.c", 12)
+    assert [(row.name, row.change) for row in found.activities if row.beyond_noise] == [("memory allocation", 3.0)]
+
+
+def test_findings_that_came_and_went_are_told_with_their_costs() -> None:
+    slow = build(main(function("state", line("g.c:7", libm("pow", time=6.0)), time=1.0), time=1.0))
+    fast = build(main(function("state", line("g.c:7", time=1.0)), time=1.0))
+    found = compared(slow, fast)
+    (gone,) = (each for each in found.findings if each.cause == "expensive-math")
+    assert (gone.status, gone.seconds_before, gone.share_after, gone.beyond_noise) == ("gone", 6.0, None, True)
+    assert found.shares[0].findings == ["expensive-math"]
+    assert found.headline.endswith(f"Gone: {gone.title} (state).")
+    (new,) = (each for each in compared(fast, slow).findings if each.cause == "expensive-math")
+    assert (new.status, new.seconds_after) == ("new", 6.0)
+    grown = compared(slow, build(main(function("state", line("g.c:7", libm("pow", time=12.0)), time=1.0), time=1.0)))
+    assert [(each.cause, each.status) for each in grown.findings] == [("expensive-math", "grown")]
+    assert [each.status for each in compared(slow, slow).findings] == ["same"]
+
+
+def test_waiting_that_ended_ends_the_finding_although_the_function_has_not_changed() -> None:
+    def program(wait: float) -> Profile:
+        rank = (1.0, 4.0)
+        reduce = line("m.c:9", mpi("MPI_Allreduce", time=(wait, 0.01)))
+        return wall(build(main(function("work", line("m.c:5", time=rank)), reduce), locations=ranks(2)))
+
+    found = compared(program(3.0), program(0.01))
+    assert [(each.status, each.beyond_noise) for each in found.findings] == [("gone", True)]
+
+
+# -- what cannot be compared -----------------------------------------------------------------------------------
+
+
+def test_clocks_that_differ_are_refused_and_findings_are_compared_all_the_same() -> None:
+    profile = build(main(function("state", line("g.c:7", libm("pow", time=6.0)), time=1.0), time=1.0))
+    cpu = replace(profile, metrics={"cpu.time": replace(profile.metrics["cpu.time"], clock=Clock.CPU)})
+    found = compared(wall(profile), cpu)
+    assert (found.verdict, found.total, found.shares, found.metric) == ("not-comparable", None, [], None)
+    assert "stands still while a thread waits" in found.headline
+    assert [(each.cause, each.status) for each in found.findings] == [("expensive-math", "same")]
+    with pytest.raises(UsageError, match="A regression cannot be told"):
+        chathpc.diff(wall(profile), cpu, fail_on_regression=0.05)
+
+
+def test_metrics_that_differ_are_refused_unless_one_is_common() -> None:
+    timed, counted = (build(main(values={name: 50.0})) for name in ("cpu.time", "cpu.cycles"))
+    assert compared(timed, counted).verdict == "not-comparable"
+    both = build(main(values={"cpu.time": 4.0, "cpu.cycles": 90.0}))
+    found = compared(both, counted)
+    assert (found.metric, found.total.change if found.total else 0) == ("cpu.cycles", -40.0)
+    assert "both have cpu.cycles" in found.notes[0]
+    neither = build(main(values={"io.read.bytes": 5.0}))
+    assert "Neither side has measured any time" in compared(neither, neither).headline
+    assert "before has not" in compared(neither, timed).headline
+
+
+def test_a_metric_can_be_chosen() -> None:
+    one, other = (build(main(values={"cpu.time": 1.0, "io.read.bytes": amount})) for amount in (1000.0, 2000.0))
+    found = compared(one, other, metric="io.read.bytes")
+    assert (found.verdict, found.total.change if found.total else 0, found.activities) == ("more", 1000.0, [])
+    assert [(each.id, each.before, each.after) for each in found.measurements] == [("cpu.time", 1.0, 1.0)]
+    with pytest.raises(UsageError, match="no metric 'x'"):
+        chathpc.diff(one, other, metric="x")
+
+
+def test_more_threads_are_recognised_and_the_longest_decides() -> None:
+    one = wall(build(main(time=8.0)))
+    two = wall(build(main(time=(4.5, 0.0)), thread(function("main", time=(0.0, 4.5))), locations=None))
+    found = compared(one, two)
+    assert found.total is not None
+    assert found.elapsed is not None
+    assert (found.total.change, found.elapsed.change, found.verdict) == (1.0, -3.5, "faster")
+    assert any("with 1 thread, after with 2 threads" in note for note in found.notes)
+    cpu = [replace(each, metrics=build(main(time=1.0)).metrics) for each in (one, two)]
+    unknown = compared(*cpu)
+    assert unknown.verdict == "not-comparable"
+    assert unknown.shares
+    with pytest.raises(UsageError, match="different numbers of threads"):
+        chathpc.diff(*cpu, fail_on_regression=0.1)
+
+
+def test_other_programs_and_tools_are_recognised() -> None:
+    one = replace(build(main(time=1.0)), title="a", format="one tool")
+    other = replace(build(main(time=1.0)), title="b", format="other tool", hardware={"CPU": "x"})
+    notes = " ".join(compared(replace(one, hardware={"CPU": "y"}), other).notes)
+    assert "a before, b after" in notes
+    assert "one tool measured before, other tool after" in notes
+    assert "CPU y and x" in notes
+
+
+def test_a_side_without_a_profile_is_wrong_usage() -> None:
+    with pytest.raises(UsageError, match="has no profile"):
+        chathpc.diff([], build(main(time=1.0)))
+
+
+# -- repetitions -------------------------------------------------------------------------------------------------
+
+
+def runs(*seconds: float) -> list[Profile]:
+    return [replace(build(main(function("f", time=each), time=1.0)), timed=True) for each in seconds]
+
+
+def test_runs_that_differ_by_themselves_hide_a_difference() -> None:
+    found = chathpc.diff(runs(4.0, 5.0, 6.0), runs(4.5, 5.5, 6.5))
+    check(found)
+    assert (found.verdict, found.noise.kind if found.noise else "") == ("unchanged", "repetitions")
+    assert found.total is not None
+    assert found.total.change == pytest.approx(0.5)
+    # Both sides have variance 1 and three runs: standard error sqrt(2/3), four degrees of freedom.
+    assert found.total.error == pytest.approx(2.7764 * np.sqrt(2 / 3), rel=1e-4)
+
+
+def test_runs_that_agree_show_a_small_difference() -> None:
+    found = chathpc.diff(runs(5.0, 5.01, 4.99), runs(5.1, 5.11, 5.09))
+    check(found)
+    assert found.verdict == "slower"
+    assert [(each.function, each.change) for each in found.shares] == [("f", pytest.approx(0.1))]
+    assert len(found.before.runs) == 3
+
+
+def test_one_run_against_several_uses_the_variation_of_these() -> None:
+    found = chathpc.diff(runs(5.0), runs(5.9, 6.0, 6.1))
+    check(found)
+    assert found.noise is not None
+    assert found.noise.statement == "± holds 95 %, from 1 run before and 3 after. Three or more a side would say more."
+
+
+def test_timed_values_of_single_runs_are_compared_with_the_usual_variation() -> None:
+    near, far = chathpc.diff(runs(9.0), runs(9.9)), chathpc.diff(runs(9.0), runs(14.0))
+    assert (near.verdict, far.verdict) == ("unchanged", "slower")
+    assert far.noise is not None
+    assert far.noise.kind == "assumed"
+
+
+# -- properties ------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60)
+@given(profiles(metrics=("cpu.time",)))
+def test_a_profile_does_not_differ_from_itself(profile: Profile) -> None:
+    found = compared(profile, profile)
+    assert found.verdict in ("unchanged", "not-comparable")
+    assert found.shares == []
+    assert not any(row.beyond_noise for row in (*found.functions, *found.activities))
+    assert all(each.status == "same" for each in found.findings)
+
+
+@settings(max_examples=60)
+@given(profiles(metrics=("cpu.time",)), profiles(metrics=("cpu.time",)))
+def test_the_parts_are_the_whole_and_turning_round_mirrors_them(one: Profile, other: Profile) -> None:
+    there, back = compared(one, other), compared(other, one)
+    assert (there.total is None) == (back.total is None)
+    if there.total is None or back.total is None:
+        return
+    mirrored = {"faster": "slower", "slower": "faster"}
+    assert back.verdict == mirrored.get(there.verdict, there.verdict)
+    assert back.total.change == pytest.approx(-there.total.change)
+    assert back.total.error == pytest.approx(there.total.error)
+
+    def shares(found: Diff, sign: int) -> list[tuple[object, ...]]:
+        return sorted(
+            (each.function, each.call or "", sign * round(each.change, 6), sorted(map(tuple, each.contexts)))
+            for each in found.shares
+        )
+
+    assert shares(there, 1) == shares(back, -1)
+    states = {"gone": "new", "new": "gone", "grown": "shrunk", "shrunk": "grown", "same": "same"}
+    assert sorted((each.cause, states[each.status]) for each in there.findings) == sorted(
+        (each.cause, each.status) for each in back.findings
+    )
+
+
+@settings(max_examples=30)
+@given(st.lists(profiles(metrics=("cpu.time",)), min_size=3, max_size=4))
+def test_the_parts_of_repetitions_are_the_whole(several: list[Profile]) -> None:
+    check(chathpc.diff(several[:2], several[2:]))
+
+
+# -- files -------------------------------------------------------------------------------------------------------
+
+
+def database(path: Path, seconds: float) -> Path:
+    """main → work (loop, line) and work → log; `seconds` at line 10 of thread 0."""
+    log = v4.function("log", v4.line("log.c", 4, v4.point(0x40, {v4.TIME: {0: 1.0, 1: 2.0}})), file="log.c", line=3)
+    inner = v4.line("work.c", 10, log, v4.point(0x50, {v4.TIME: {0: seconds, 1: 3.0}}))
+    work = v4.function("work", v4.loop("work.c", 9, inner), file="work.c", line=5)
+    other = v4.function("other", v4.line("o.c", 2, v4.point(0x90, {v4.TIME: {0: 2.0}})), file="o.c", line=1)
+    roots = [v4.entry(v4.function("main", v4.line("main.c", 3, work, other), file="main.c", line=1))]
+    v4.write(path, v4.Database(roots, [v4.Location(thread=0), v4.Location(thread=1)]))
+    return path
+
+
+def test_databases_are_compared_by_path(tmp_path: Path) -> None:
+    one, other = database(tmp_path / "a", 4.0), database(tmp_path / "b", 9.0)
+    found = chathpc.diff(one, str(other))
+    check(found)
+    assert found.total is not None
+    assert (found.total.before, found.total.after, found.total.change) == (12.0, 17.0, 5.0)
+    assert told(found) == {"work": 5.0}
+    only = found.shares[0]
+    assert only.where_after is not None
+    assert (only.where_after.file, only.where_after.line) == ("work.c", 10)
+    assert [row.name for row in found.functions if row.beyond_noise] == ["work"]
+    assert {row.name: (row.inclusive_before, row.inclusive_after) for row in found.functions}["work"] == (10.0, 15.0)
+    with pytest.raises(UsageError, match="given twice"):
+        chathpc.diff([one, one], other)
+
+
+def test_files_of_samples_are_compared_by_their_numbers(tmp_path: Path) -> None:
+    for name, count in (("a", 400), ("b", 900)):
+        (tmp_path / f"{name}.folded").write_text(collapsed([(("main", "solve"), count), (("main", "init"), 100)]))
+    found = chathpc.diff(tmp_path / "a.folded", tmp_path / "b.folded")
+    check(found)
+    assert (found.verdict, told(found), found.unit) == ("slower", {"solve": 500.0}, "samples")
+    assert found.notes == [
+        "Numbers of samples are compared: they stand for time only if both sides were sampled at the same rate."
+    ]
+    assert found.total is not None
+    assert found.total.error == pytest.approx(1.96 * np.sqrt(500 + 1000 + 1), rel=1e-3)
+
+
+def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
+    def program(seconds: float) -> Profile:
+        kernel: Node = node(
+            NodeKind.GPU_KERNEL, Relation.CALL, "void saxpy<float>(float*)", values={"gpu.kernel.time": seconds}
+        )
+        return build(main(function("run", kernel, time=2.0)))
+
+    found = compared(program(1.0), program(3.0))
+    assert [(row.name, row.change, row.beyond_noise) for row in found.kernels] == [("saxpy<float>", 2.0, True)]
+    direct = compared(program(1.0), program(3.0), metric="gpu.kernel.time")
+    assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
