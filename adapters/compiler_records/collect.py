@@ -1,0 +1,105 @@
+"""Records as they come, each kept once, within bounds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TypeVar
+
+from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, KernelResources, Obstacle, Outcome
+from chathpc.profile.text import clean
+
+_Item = TypeVar("_Item", CompilerRecord, KernelResources, CompiledUnit)
+#: Records that are kept of each kind, some 60 MB of memory; what comes then is counted only.
+MOST = 100_000
+#: Characters of a file's or function's name, and of a compiler's message.
+LONGEST_NAME, LONGEST_TEXT = 500, 160
+#: Lines are numbered with 32 bits.
+_LAST_LINE = 2**31 - 1
+_COUNTED = {
+    Outcome.VECTORISED: "loops vectorised",
+    Outcome.NOT_VECTORISED: "loops not vectorised",
+    Outcome.INLINED: "calls inlined",
+    Outcome.NOT_INLINED: "calls not inlined",
+}
+
+
+class Collection:
+    """What has been read so far."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[str] = Counter()
+        self.left_out = 0
+        self._records: dict[CompilerRecord, None] = {}
+        self._kernels: dict[KernelResources, None] = {}
+        self._units: dict[CompiledUnit, None] = {}
+        self._inlined: set[tuple[str, int, str]] = set()
+
+    def __len__(self) -> int:
+        return len(self._records) + len(self._kernels) + len(self._units)
+
+    def record(
+        self,
+        outcome: Outcome,
+        compiler: str,
+        file: str,
+        line: int,
+        *,
+        function: str = "",
+        obstacle: Obstacle | None = None,
+        text: str = "",
+        callee: str = "",
+        at: int = 0,
+    ) -> None:
+        """Take in a record; one without a place is counted only."""
+        self.counts[_COUNTED[outcome]] += 1
+        if not file or not 0 < line <= _LAST_LINE or file.startswith("<"):
+            return
+        name, callee = name_of(file), name_of(callee)
+        if outcome == Outcome.INLINED:
+            # Only needed to know that a call that was refused at first was inlined later.
+            if len(self._inlined) < MOST:
+                self._inlined.add((name, line, callee))
+            return
+        at = at if 0 < at <= _LAST_LINE and at != line else 0
+        made = CompilerRecord(outcome, compiler, name, line, name_of(function), obstacle, text_of(text), callee, at)
+        self._keep(self._records, made)
+
+    def kernel(self, resources: KernelResources) -> None:
+        """Take in what ptxas says of a kernel."""
+        self.counts["kernels compiled"] += 1
+        self._keep(self._kernels, resources)
+
+    def unit(self, unit: CompiledUnit) -> None:
+        """Take in how a file was compiled."""
+        self._keep(self._units, unit)
+
+    def _keep(self, known: dict[_Item, None], item: _Item) -> None:
+        if item not in known and len(known) >= MOST:
+            self.left_out += 1
+        else:
+            known[item] = None
+
+    def build(self) -> Build:
+        """All of it; calls that were refused by one pass and inlined by a later one count as inlined."""
+        return Build(
+            records=tuple(
+                record
+                for record in self._records
+                if record.outcome != Outcome.NOT_INLINED
+                or (record.file, record.line, record.callee) not in self._inlined
+            ),
+            kernels=tuple(self._kernels),
+            units=tuple(self._units),
+            counts={words: number for words, number in self.counts.items() if number},
+            left_out=self.left_out,
+        )
+
+
+def name_of(text: str) -> str:
+    """A name as it is kept."""
+    return clean(text[:LONGEST_NAME])
+
+
+def text_of(text: str) -> str:
+    """A message as it is kept: one line."""
+    return clean(" ".join(text[: 4 * LONGEST_TEXT].split()))[:LONGEST_TEXT]
