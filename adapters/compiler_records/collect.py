@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_left, bisect_right
 from collections import Counter
+from dataclasses import replace
 from typing import TypeVar
 
 from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, KernelResources, Obstacle, Outcome
 from chathpc.profile.text import clean
 
+_DIGITS = re.compile(r"(\d{6})\d{6,}")
 _Item = TypeVar("_Item", CompilerRecord, KernelResources, CompiledUnit)
 #: Records that are kept of each kind, some 60 MB of memory; what comes then is counted only.
 MOST = 100_000
 #: Characters of a file's or function's name, and of a compiler's message.
 LONGEST_NAME, LONGEST_TEXT = 500, 160
+#: Lines that an innermost loop rarely exceeds.
+BODY = 40
 #: Lines are numbered with 32 bits.
 _LAST_LINE = 2**31 - 1
 _COUNTED = {
@@ -33,6 +39,7 @@ class Collection:
         self._kernels: dict[KernelResources, None] = {}
         self._units: dict[CompiledUnit, None] = {}
         self._inlined: set[tuple[str, int, str]] = set()
+        self._math: set[tuple[str, int]] = set()
 
     def __len__(self) -> int:
         return len(self._records) + len(self._kernels) + len(self._units)
@@ -64,6 +71,11 @@ class Collection:
         made = CompilerRecord(outcome, compiler, name, line, name_of(function), obstacle, text_of(text), callee, at)
         self._keep(self._records, made)
 
+    def math_call(self, file: str, line: int) -> None:
+        """A call of the mathematical library that may set errno."""
+        if len(self._math) < MOST:
+            self._math.add((name_of(file), line))
+
     def kernel(self, resources: KernelResources) -> None:
         """Take in what ptxas says of a kernel."""
         self.counts["kernels compiled"] += 1
@@ -79,15 +91,43 @@ class Collection:
         else:
             known[item] = None
 
+    def _with_math(self, records: list[CompilerRecord]) -> list[CompilerRecord]:
+        """`records`, loops whose control flow may come from a mathematical function named by that function.
+
+        GCC makes `sqrt` an instruction and, for negative arguments, a call that sets errno: control flow that -fno-math-errno removes.
+        """
+        if not self._math:
+            return records
+        begins: dict[str, list[int]] = {}
+        for record in records:
+            if record.outcome in (Outcome.VECTORISED, Outcome.NOT_VECTORISED):
+                begins.setdefault(record.file, []).append(record.line)
+        calls: dict[str, list[int]] = {}
+        for file, line in self._math:
+            calls.setdefault(file, []).append(line)
+        for numbers in (*begins.values(), *calls.values()):
+            numbers.sort()
+        found = []
+        for record in records:
+            if record.obstacle == Obstacle.CONTROL_FLOW and (lines := calls.get(record.file)):
+                after = begins[record.file]
+                at = bisect_right(after, record.line)
+                end = min(record.line + BODY, after[at] if at < len(after) else _LAST_LINE)
+                number = bisect_left(lines, record.line)
+                if number < len(lines) and lines[number] < end:
+                    record = replace(record, obstacle=Obstacle.MATH_CALL, at=lines[number])
+            found.append(record)
+        return found
+
     def build(self) -> Build:
         """All of it; calls that were refused by one pass and inlined by a later one count as inlined."""
+        kept = [
+            record
+            for record in self._records
+            if record.outcome != Outcome.NOT_INLINED or (record.file, record.line, record.callee) not in self._inlined
+        ]
         return Build(
-            records=tuple(
-                record
-                for record in self._records
-                if record.outcome != Outcome.NOT_INLINED
-                or (record.file, record.line, record.callee) not in self._inlined
-            ),
+            records=tuple(self._with_math(kept)),
             kernels=tuple(self._kernels),
             units=tuple(self._units),
             counts={words: number for words, number in self.counts.items() if number},
@@ -102,4 +142,4 @@ def name_of(text: str) -> str:
 
 def text_of(text: str) -> str:
     """A message as it is kept: one line."""
-    return clean(" ".join(text[: 4 * LONGEST_TEXT].split()))[:LONGEST_TEXT]
+    return clean(_DIGITS.sub(r"\1…", " ".join(text[: 4 * LONGEST_TEXT].split())))[:LONGEST_TEXT]

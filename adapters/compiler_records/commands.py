@@ -15,10 +15,13 @@ _COMPILER = re.compile(
 _SOURCE = re.compile(
     r"(?<=[\s'\"=])(?P<file>[^\s'\"=]{1,400}\.(?:c|cc|cpp|cxx|c\+\+|C|f|for|f90|F90|f95|f03|f08|F|cu|hip))(?=['\"\s]|$)"
 )
-_LEVEL = re.compile(r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)")
+_LEVEL = re.compile(
+    r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
+)
 _STEP = re.compile(r"(?<=\s)-(?:c|o|dc|dw)(?=\s)")
 _PRODUCER = re.compile(
-    r"DW_AT_producer\s*(?::|\()\s*(?:\(indirect[^)]{0,80}\):? ?|\(strp\) ?|\(alt[^)]{0,80}\):? ?)?\"?(?P<text>GNU [^\"\n]{1,2000}|[\w ()]{0,40}clang version[^\"\n]{1,2000})"
+    r"DW_AT_producer\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?"
+    r"(?P<text>GNU [^\"\n]{1,2000}|[\w ()]{0,40}clang version[^\"\n]{1,2000})"
 )
 #: Longer lines are looked at up to here; the options stand in front of long lists of objects.
 _LOOKED = 20_000

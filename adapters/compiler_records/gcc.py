@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chathpc.adapters.compiler_records.collect import Collection
-from chathpc.adapters.compiler_records.messages import call_obstacle, is_outer, loop_obstacle
+from chathpc.adapters.compiler_records.messages import call_obstacle, is_math_call, is_outer, loop_obstacle
 from chathpc.adapters.traced.json_text import JsonText
 from chathpc.profile.compiler import CompiledUnit, Obstacle, Outcome
 
@@ -37,7 +37,7 @@ _BODY = 400
 #: Reasons that are kept of one loop.
 _CANDIDATES = 8
 #: Of several reasons the one with the smallest number is told; None is an outer loop.
-_RANK: dict[Obstacle | None, int] = {None: -1, Obstacle.MATH_CALL: 0, Obstacle.ALIASING: 2}
+_RANK: dict[Obstacle | None, int] = {None: -1, Obstacle.MATH_CALL: 0, Obstacle.LEVEL: 2, Obstacle.ALIASING: 2}
 
 
 @dataclass(slots=True)
@@ -96,6 +96,8 @@ class GccMessages:
 
     def _reason(self, file: str, line: int, text: str) -> None:
         obstacle = loop_obstacle(text)
+        if obstacle == Obstacle.MATH_CALL and is_math_call(text):
+            self._collection.math_call(file, line)
         if self._loop is None:
             if is_outer(text):
                 self._before = [(None, text, file, line)]
@@ -219,11 +221,7 @@ def _message(parts: object) -> str:
         elif isinstance(part, dict):
             words.append(
                 next(
-                    (
-                        value
-                        for key in ("expr", "stmt", "symtab_node")
-                        if isinstance(value := part.get(key), str)
-                    ),
+                    (value for key in ("expr", "stmt", "symtab_node") if isinstance(value := part.get(key), str)),
                     "",
                 )
             )

@@ -119,8 +119,12 @@ class LlvmRemarks:
 # -- documents ---------------------------------------------------------------------------------------------------
 
 _SCALAR = r"""(?:'(?:[^']|'')*+'|"(?:[^"\\]|\\.)*+"|[^,'"{}\s][^,{}\n]*+)"""
-_HEAD = re.compile(r"--- !(?P<tag>[A-Za-z]{1,40})\nPass: +(?P<work>[^\n]{1,200})\nName: +(?P<name>[^\n]{1,200})(?:\n|\Z)")
-_PLACE = re.compile(rf"DebugLoc: *\{{ *File: *(?P<file>{_SCALAR}),\s*Line: *(?P<line>\d{{1,10}}),\s*Column: *\d{{1,10}} *\}}")
+_HEAD = re.compile(
+    r"--- !(?P<tag>[A-Za-z]{1,40})\nPass: +(?P<work>[^\n]{1,200})\nName: +(?P<name>[^\n]{1,200})(?:\n|\Z)"
+)
+_PLACE = re.compile(
+    rf"DebugLoc: *\{{ *File: *(?P<file>{_SCALAR}),\s*Line: *(?P<line>\d{{1,10}}),\s*Column: *\d{{1,10}} *\}}"
+)
 _FUNCTION = re.compile(r"Function: +(?P<name>[^\n]+)")
 _ARGUMENT = re.compile(r"^  - (?P<key>[\w$.]{1,80}): *(?P<value>[^\n]*)", re.MULTILINE)
 #: Passes whose documents are read; of the others the name is enough.

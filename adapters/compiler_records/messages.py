@@ -9,7 +9,7 @@ from chathpc.profile.compiler import Obstacle
 #: Calls of the mathematical library that stand in a message: `= exp (_76)`, `call of exp`.
 _MATH = re.compile(
     r"= (?:__builtin_)?_{0,2}(?:sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot"
-    r"|fmod|erf|erfc|lgamma|tgamma|round|floor|ceil|rint|nearbyint|sincos|cexpi)[fl]?(?:_finite)? \("
+    r"|fmod|sqrt|erf|erfc|lgamma|tgamma|round|floor|ceil|rint|nearbyint|sincos|cexpi)[fl]?(?:_finite)? \("
 )
 #: Text of a message about a loop (lower case) → obstacle; the first that matches. GCC 9 to 15, LLVM 11 to 20.
 _LOOP = tuple(
@@ -32,6 +32,7 @@ _LOOP = tuple(
         (r"evolution of (?:base|offset) is not affine|complicated access pattern|not consecutive access|gather|scatter|non-consecutive"
          r"|not suitable for (?:gather|scatter)|unsupported (?:data-ref|access)|non-unit stride|strided (?:load|store)|indirect access"
          r"|cannot analyze data ref", Obstacle.ACCESS),
+        (r"iterations would need to be peeled", Obstacle.LEVEL),
         (r"not (?:be )?(?:profitable|beneficial)|vectorization is not|cost[- ]model|interleaving is not beneficial"
          r"|iteration count too small|trip count too small|not vectorized: vectorization is disabled|low-trip", Obstacle.COST),
     )
@@ -59,6 +60,11 @@ def loop_obstacle(text: str) -> Obstacle | None:
     lower = text.lower()
     found = next((obstacle for pattern, obstacle in _LOOP if pattern.search(lower)), None)
     return Obstacle.MATH_CALL if found == Obstacle.CALL and _MATH.search(text) else found
+
+
+def is_math_call(text: str) -> bool:
+    """True for GCC's message about a call of the mathematical library."""
+    return "clobbers memory" in text and _MATH.search(text) is not None
 
 
 def is_outer(text: str) -> bool:

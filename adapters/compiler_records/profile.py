@@ -32,7 +32,11 @@ def read(path: Path) -> Profile:
         _read_file(file, collection)
     build = collection.build()
     if not len(collection) and not build.counts:
-        raise AdapterError("holds no record of a loop, call, kernel or file", path=path, hint="Compile with -O2 -g, and write it again.")
+        raise AdapterError(
+            "holds no record of a loop, call, kernel or file",
+            path=path,
+            hint="Compile with -O2 -g, and write it again.",
+        )
     title = clean(path.name.split(".")[0]) or "build"
     stacks = Stacks()
     stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))

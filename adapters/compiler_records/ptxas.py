@@ -1,9 +1,9 @@
 """What ptxas -v (nvcc -Xptxas -v) says of kernels: registers, stack frame, spilled values, shared and constant memory.
 
-    ptxas info    : Compiling entry function '_Z4axpyPfPKffi' for 'sm_90'
-    ptxas info    : Function properties for _Z4axpyPfPKffi
-        16 bytes stack frame, 12 bytes spill stores, 12 bytes spill loads
-    ptxas info    : Used 10 registers, used 1 barriers, 1024 bytes smem, 376 bytes cmem[0]
+ptxas info    : Compiling entry function '_Z4axpyPfPKffi' for 'sm_90'
+ptxas info    : Function properties for _Z4axpyPfPKffi
+    16 bytes stack frame, 12 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 10 registers, used 1 barriers, 1024 bytes smem, 376 bytes cmem[0]
 """
 
 from __future__ import annotations

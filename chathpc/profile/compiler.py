@@ -29,6 +29,7 @@ class Obstacle(StrEnum):
     ACCESS = "access pattern"
     CONTROL_FLOW = "control flow"
     COST = "cost model"
+    LEVEL = "optimisation level"
     UNSTATED = "not stated"
     BODY_ELSEWHERE = "body elsewhere"
     TOO_LARGE = "too large"
