@@ -8,6 +8,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TypeVar
 
+from chathpc.adapters.compiler_records.messages import is_math
 from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, KernelResources, Obstacle, Outcome
 from chathpc.profile.text import clean
 
@@ -67,6 +68,8 @@ class Collection:
             if len(self._inlined) < MOST:
                 self._inlined.add((name, line, callee))
             return
+        if outcome == Outcome.NOT_INLINED and is_math(callee):
+            self.math_call(file, line)
         at = at if 0 < at <= _LAST_LINE and at != line else 0
         made = CompilerRecord(outcome, compiler, name, line, name_of(function), obstacle, text_of(text), callee, at)
         self._keep(self._records, made)
@@ -92,7 +95,7 @@ class Collection:
             known[item] = None
 
     def _with_math(self, records: list[CompilerRecord]) -> list[CompilerRecord]:
-        """`records`, loops whose control flow may come from a mathematical function named by that function.
+        """`records`, loops with a call of a mathematical function named by that: also where the compiler only says "call", or "control flow".
 
         GCC makes `sqrt` an instruction and, for negative arguments, a call that sets errno: control flow that -fno-math-errno removes.
         """
@@ -116,6 +119,8 @@ class Collection:
                 number = bisect_left(lines, record.line)
                 if number < len(lines) and lines[number] < end:
                     record = replace(record, obstacle=Obstacle.MATH_CALL, at=lines[number])
+            elif record.obstacle == Obstacle.CALL and (record.file, record.at or record.line) in self._math:
+                record = replace(record, obstacle=Obstacle.MATH_CALL)
             found.append(record)
         return found
 

@@ -106,17 +106,23 @@ class GccMessages:
             return
         if is_outer(text):
             self._drop()  # its inner loops have records of their own
-        elif obstacle is not None and file == self._loop.file and 0 <= line - self._loop.line <= _BODY:
+        elif obstacle is not None and file == self._loop.file and (self._inside(line) or "clobbers memory" in text):
             self._write(obstacle, text, line)
         elif "not vectorized" in text or "no vectype" in text:
             self._close(text)
+
+    def _inside(self, line: int) -> bool:
+        """True if a statement at a line may belong to the open loop; what was inlined has lines of its own."""
+        return self._loop is not None and 0 <= line - self._loop.line <= _BODY
 
     def _close(self, text: str = "") -> None:
         """The open loop ends without a reason of its own: what an earlier attempt said, else none."""
         if self._loop is None:
             return
-        loop = self._loop
-        mine = [item for item in self._before if item[2] == loop.file and 0 <= item[3] - loop.line <= _BODY]
+        file = self._loop.file
+        mine = [
+            item for item in self._before if item[2] == file and (self._inside(item[3]) or "clobbers memory" in item[1])
+        ]
         if mine:
             # A call says more by its name; a need for run-time checks stops a loop only if nothing else does.
             obstacle, words, _, line = min(mine, key=lambda item: _RANK.get(item[0], 1))

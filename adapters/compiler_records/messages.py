@@ -6,11 +6,13 @@ import re
 
 from chathpc.profile.compiler import Obstacle
 
-#: Calls of the mathematical library that stand in a message: `= exp (_76)`, `call of exp`.
-_MATH = re.compile(
-    r"= (?:__builtin_)?_{0,2}(?:sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot"
-    r"|fmod|sqrt|erf|erfc|lgamma|tgamma|round|floor|ceil|rint|nearbyint|sincos|cexpi)[fl]?(?:_finite)? \("
+_FUNCTION = (
+    r"(?:__builtin_)?_{0,2}(?:sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|exp|exp2|expm1|log|log2|log10|log1p|pow|cbrt|hypot"
+    r"|fmod|sqrt|erf|erfc|lgamma|tgamma|round|floor|ceil|rint|nearbyint|sincos|cexpi)[fl]?(?:_finite)?"
 )
+#: Calls of the mathematical library that stand in a message of GCC: `= exp (_76)`.
+_MATH = re.compile(rf"= {_FUNCTION} \(")
+_MATH_NAME = re.compile(_FUNCTION)
 #: Text of a message about a loop (lower case) → obstacle; the first that matches. GCC 9 to 15, LLVM 11 to 20.
 _LOOP = tuple(
     (re.compile(pattern), obstacle)
@@ -60,6 +62,11 @@ def loop_obstacle(text: str) -> Obstacle | None:
     lower = text.lower()
     found = next((obstacle for pattern, obstacle in _LOOP if pattern.search(lower)), None)
     return Obstacle.MATH_CALL if found == Obstacle.CALL and _MATH.search(text) else found
+
+
+def is_math(function: str) -> bool:
+    """True for a function of the mathematical library."""
+    return _MATH_NAME.fullmatch(function) is not None
 
 
 def is_math_call(text: str) -> bool:

@@ -79,10 +79,13 @@ def _read_file(path: Path, collection: Collection) -> None:
 
 def summary(build: Build) -> str:
     """What the records hold, in a few words."""
-    said = [f"{numbers.count(number)} {words}" for words, number in sorted(build.counts.items())]
+    said = [
+        f"{numbers.count(number)} {words if number != 1 else words.replace('s ', ' ', 1)}"
+        for words, number in sorted(build.counts.items())
+    ]
     spilling = sum(bool(kernel.spill_stores or kernel.spill_loads) for kernel in build.kernels)
     if spilling:
-        said.append(f"{numbers.count(spilling)} kernels that spill registers")
+        said.append(f"{numbers.count(spilling)} that spill{'s' if spilling == 1 else ''} registers")
     without = sum(unit.optimised is False for unit in build.units)
     if without:
         said.append(f"{numbers.count(without)} {'files' if without != 1 else 'file'} compiled without optimisation")
