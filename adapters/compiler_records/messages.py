@@ -35,7 +35,7 @@ _LOOP = tuple(
          r"|not suitable for (?:gather|scatter)|unsupported (?:data-ref|access)|non-unit stride|strided (?:load|store)|indirect access"
          r"|cannot analyze data ref", Obstacle.ACCESS),
         (r"iterations would need to be peeled", Obstacle.LEVEL),
-        (r"not (?:be )?(?:profitable|beneficial)|vectorization is not|cost[- ]model|interleaving is not beneficial"
+        (r"not (?:be )?(?:profitable|beneficial)|vectorization is not|cost[- ]model"
          r"|iteration count too small|trip count too small|not vectorized: vectorization is disabled|low-trip", Obstacle.COST),
     )
 )  # fmt: skip
@@ -60,6 +60,8 @@ _CALL = tuple(
 def loop_obstacle(text: str) -> Obstacle | None:
     """The obstacle that a message about a loop names; None if it names none."""
     lower = text.lower()
+    if "interleaving is not beneficial" in lower:
+        return None  # said of loops that are vectorised
     found = next((obstacle for pattern, obstacle in _LOOP if pattern.search(lower)), None)
     return Obstacle.MATH_CALL if found == Obstacle.CALL and _MATH.search(text) else found
 

@@ -289,3 +289,9 @@ def test_places_that_cannot_be_are_counted_only() -> None:
         collection.record(Outcome.VECTORISED, "GCC", file, line)
     assert collection.build().records == ()
     assert collection.build().counts == {"loops vectorised": 4}
+
+
+def test_interleaving_is_not_vectorising(tmp_path: Path) -> None:
+    remark = "a.c:8:5: remark: the cost-model indicates that interleaving is not beneficial [-Rpass-analysis=loop-vectorize]\n"
+    (record,) = load(tmp_path, remark + llvm_text([Loop("a.c", 8)])).records
+    assert record.outcome == Outcome.VECTORISED
