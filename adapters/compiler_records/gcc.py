@@ -30,7 +30,7 @@ _INLINED = re.compile(
 )
 #: Passes of which a build without optimisation has no message.
 _OPTIMISED = re.compile(
-    r"vectorize|clobbers memory|loop (?:with|turned|unrolled|distributed)|evolution of|not inlin|will not early inline"
+    r"vectorize|clobbers memory|loop (?:with|turned|unrolled|distributed)|evolution of|not inline|not inlinable|will not early inline"
 )
 #: Lines that a loop may have: a statement further down belongs to another.
 _BODY = 400

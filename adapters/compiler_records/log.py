@@ -22,7 +22,7 @@ MESSAGE = re.compile(
 _FLAG = re.compile(r" \[-Rpass(?:-(?P<kind>missed|analysis))?=(?P<work>[\w-]{1,60})\]\s*$")
 #: GCC's summary of a unit, the only message of a unit without optimisation.
 SUMMARY = re.compile(r"Inlined (?P<calls>\d{1,9}) calls, eliminated \d{1,9} functions\s*$")
-_CALLS = re.compile(r"not inlinable|will not early inline|Inlin(?:ed|ing) ")
+_CALLS = re.compile(r"not inlinable|will not early inline|Inlined |Inlining ")
 #: Characters of a line that are looked at.
 _LONGEST = 1 << 20
 HOW = "Write it again: gcc -O3 -g -fopt-info-vec-missed -fopt-info-inline-missed …, clang -O3 -g -Rpass-missed=…, nvcc -Xptxas -v …"

@@ -130,7 +130,7 @@ class FileIndex:
     def find(self, path: str) -> Sequence[str]:
         """The files that may be `path`: those with most folders in common from the end; none if two of them differ otherwise.
 
-        `src/heat.c` is `/home/a/app/src/heat.c`. Files of one name in different folders are told apart by the folders; where
+        `src/heat.c` is `/opt/app/src/heat.c`. Files of one name in different folders are told apart by the folders; where
         these cannot tell, none is taken.
         """
         parts = _parts(path)

@@ -18,7 +18,7 @@ RECORD = CompilerRecord(Outcome.VECTORISED, "GCC", "src/heat.c", 3)
 @pytest.mark.parametrize(
     ("files", "path", "found"),
     [
-        (["heat.c"], "/home/a/src/heat.c", ["heat.c"]),
+        (["heat.c"], "/opt/src/heat.c", ["heat.c"]),
         (["/build/app/src/heat.c"], "src/heat.c", ["/build/app/src/heat.c"]),
         (["../src/heat.c"], "/other/place/src/heat.c", ["../src/heat.c"]),
         (["/one/src/heat.c"], "/two/src/heat.c", ["/one/src/heat.c"]),

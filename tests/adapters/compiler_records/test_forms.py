@@ -154,7 +154,9 @@ def test_a_log_may_hold_everything(tmp_path: Path) -> None:
 
 def test_functions_that_a_kernel_calls_do_not_change_its_numbers(tmp_path: Path) -> None:
     text = ptxas_text([Kernel("k", 40, 16, 12, 8)]).replace(
-        "ptxas info    : Used", "ptxas info    : Function properties for helper\n    99 bytes stack frame, 98 bytes spill stores, 97 bytes spill loads\nptxas info    : Used"
+        "ptxas info    : Used",
+        "ptxas info    : Function properties for helper\n    99 bytes stack frame, 98 bytes spill stores, 97 bytes spill loads\n"
+        "ptxas info    : Used",
     )  # fmt: skip
     (kernel,) = load(tmp_path, text).kernels
     assert (kernel.registers, kernel.stack, kernel.spill_stores, kernel.spill_loads) == (40, 16, 12, 8)

@@ -86,7 +86,7 @@ def test_every_loop_remark_of_the_documents_is_counted() -> None:
     Loader.add_multi_constructor(
         "!", lambda loader, tag, node: {"tag": tag, **loader.construct_mapping(node, deep=True)}
     )
-    documents = list(yaml.load_all((DATA / "clang-O2.opt.yaml").read_text(), Loader=Loader))  # noqa: S506, TID251
+    documents = list(yaml.load_all((DATA / "clang-O2.opt.yaml").read_text(), Loader=Loader))
     missed = [item for item in documents if item["Pass"] == "loop-vectorize" and item["tag"] == "Missed"]
     passed = [item for item in documents if item["Pass"] == "loop-vectorize" and item["tag"] == "Passed"]
     calls = [item for item in documents if item["Pass"] == "inline" and item["tag"] == "Missed"]
