@@ -174,6 +174,14 @@ class Compiled:
             None,
         )  # fmt: skip
 
+    def loops_itself(self, node: int) -> bool:
+        """True if a line of the program (as a node) lies in a loop of its own function, by the profile or by the records."""
+        tree = self.facts.profile.tree
+        file, line = tree.file_name(node), int(tree.line[node])
+        if self.facts.innermost_loop(node) >= 0:
+            return True
+        return file is not None and line > 0 and self._loop_at(node, line, sorted(self._at(file))) is not None
+
     # -- calls -----------------------------------------------------------------------------------------------
 
     @cached_property

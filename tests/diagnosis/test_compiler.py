@@ -218,6 +218,19 @@ def test_a_long_function_costs_its_own_work() -> None:
     assert "not-inlined" not in names(explained(accessor(6), refused("cell")))
 
 
+def test_a_function_with_a_loop_of_its_own_costs_the_loop() -> None:
+    cell = function("cell", loop("cell.c:5", line("cell.c:5", time=6.0)), at="cell.c:4")
+    seen = build(
+        main(function("sweep", loop("main.c:49", line("main.c:50", cell)), at="main.c:40"), line("main.c:9", time=4.0))
+    )
+    assert "not-inlined" not in names(explained(seen, refused("cell")))
+    # Where the profile has no loops, the records may have one.
+    assert "not-inlined" not in names(
+        explained(accessor(), refused("cell"), missed(5, Obstacle.DEPENDENCE, file="cell.c"))
+    )
+    assert "not-inlined" in names(explained(accessor(), refused("cell"), missed(3, Obstacle.DEPENDENCE, file="cell.c")))
+
+
 def test_other_functions_calls_do_not_matter() -> None:
     assert "not-inlined" not in names(explained(accessor(), refused("cells")))
 

@@ -157,7 +157,7 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
     calls = tuple(record for record in records.calls_of(facts.label_names[name]) if record.obstacle in CALLS)
     hot = facts.hot_place(facts.of(Activity.COMPUTE), name) if calls else None
     lines = _line_count(facts, name)
-    if hot is None or not 0 < lines <= entry.threshold("max_lines"):
+    if hot is None or not 0 < lines <= entry.threshold("max_lines") or records.loops_itself(hot.line):
         return None
     own = np.flatnonzero((facts.caller_label == name) & (facts.time > 0) & (facts.activities.caller >= 0))
     functions = np.unique(facts.activities.caller[own])
