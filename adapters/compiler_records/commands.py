@@ -23,6 +23,9 @@ _PRODUCER = re.compile(
     r"DW_AT_producer\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?"
     r"(?P<text>GNU [^\"\n]{1,2000}|[\w ()]{0,40}clang version[^\"\n]{1,2000})"
 )
+_NAME = re.compile(
+    r"DW_AT_name\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?(?P<file>[^\s\"()][^\"()\n]{0,400}?)\s*\"?\)?$"
+)
 #: Longer lines are looked at up to here; the options stand in front of long lists of objects.
 _LOOKED = 20_000
 
@@ -51,6 +54,17 @@ def unit_of(line: str) -> CompiledUnit | None:
     if name == "nvcc" and options != "-G":
         optimised = None  # -O is for host code; device code is optimised unless -G is given
     return CompiledUnit(clean(source["file"]), clean(name), optimised, options, "the command line")
+
+
+def is_source(file: str) -> bool:
+    """True for the name of a source file that is compiled by itself, not a header."""
+    return _SOURCE.fullmatch(f" {file}", 1) is not None
+
+
+def named_by(line: str) -> str:
+    """The source file that a line of debug information names; empty for other lines."""
+    found = _NAME.search(line[:_LOOKED]) if "DW_AT_name" in line else None
+    return clean(found["file"]) if found is not None else ""
 
 
 def _of_producer(line: str) -> CompiledUnit | None:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from chathpc.adapters.compiler_records.collect import Collection
+from chathpc.adapters.compiler_records.commands import is_source
 from chathpc.adapters.compiler_records.messages import call_obstacle, is_math_call, is_outer, loop_obstacle
 from chathpc.adapters.traced.json_text import JsonText
 from chathpc.profile.compiler import CompiledUnit, Obstacle, Outcome
@@ -191,7 +192,7 @@ def read_records(text: str, path: Path, collection: Collection) -> None:
     version = generator.get("version")
     compiler = f"{NAME} {version}" if isinstance(version, str) and version else NAME
     # The unit is called by its path; a unit without optimisation has no record with a place.
-    unit = next(iter(files), path.name.split(".opt-record")[0])
+    unit = next((file for file in files if is_source(file)), path.name.split(".opt-record")[0])
     collection.unit(CompiledUnit(unit, compiler[:40], messages.optimised, told_by="its records"))
 
 

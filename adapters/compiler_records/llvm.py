@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from chathpc.adapters.compiler_records.collect import Collection
+from chathpc.adapters.compiler_records.commands import is_source
 from chathpc.adapters.compiler_records.messages import call_obstacle, loop_obstacle
 from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.glance import encoding_of
@@ -146,13 +147,12 @@ def read_documents(path: Path, collection: Collection) -> None:
         if work not in _READ:
             remarks.take("analysis", work, "", 0, "", "")
             if len(files) < 1 and (place := _PLACE.search(document, head.end(), head.end() + 2000)) is not None:
-                files.setdefault(_scalar(place["file"]))
+                _remember(files, _scalar(place["file"]))
             continue
         place = _PLACE.match(document, head.end())
         function = _FUNCTION.match(document, document.find("\n", place.end()) + 1 if place is not None else head.end())
         file = _scalar(place["file"]) if place is not None else ""
-        if file:
-            files.setdefault(file)
+        _remember(files, file)
         tag = head["tag"].lower()
         remarks.take(
             "analysis" if tag.startswith("analysis") else tag,
@@ -165,8 +165,14 @@ def read_documents(path: Path, collection: Collection) -> None:
     if not remarks.count:
         raise AdapterError("holds no optimisation remark", path=path, hint=DAMAGED)
     remarks.finish()
-    unit = next(iter(files), path.name.split(".opt.")[0])
+    unit = next(iter(files), path.name.split(".opt.")[0])  # without a source file its name is all there is
     collection.unit(CompiledUnit(unit[:500], NAME, remarks.optimised, told_by="its remarks"))
+
+
+def _remember(files: dict[str, None], file: str) -> None:
+    """The first source file that is named is the unit's; headers come before it."""
+    if not files and is_source(file):
+        files[file] = None
 
 
 def _documents(path: Path) -> Iterator[tuple[int, str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 from chathpc.adapters.compiler_records.collect import Collection
-from chathpc.adapters.compiler_records.commands import unit_of
+from chathpc.adapters.compiler_records.commands import named_by, unit_of
 from chathpc.adapters.compiler_records.gcc import NAME as GCC
 from chathpc.adapters.compiler_records.gcc import GccMessages
 from chathpc.adapters.compiler_records.llvm import LlvmRemarks
@@ -34,6 +35,7 @@ def read_log(path: Path, collection: Collection) -> None:
     summaries: list[tuple[int, bool]] = []
     known = 0
     unit = ""
+    produced: CompiledUnit | None = None  # by debug information, which names the file later
     for line in lines(path, longest=_LONGEST):
         if (found := MESSAGE.match(line)) is not None:
             if found["kind"] == "remark":
@@ -48,8 +50,17 @@ def read_log(path: Path, collection: Collection) -> None:
         elif "ptxas" in line or "bytes stack frame" in line or "Function properties" in line:
             known += ptxas.take(line)
         elif (made := unit_of(line)) is not None:
-            collection.unit(made)
+            if produced is not None:
+                collection.unit(produced)
+            produced = made if not made.file else None
+            if made.file:
+                collection.unit(made)
             known += 1
+        elif produced is not None and (name := named_by(line)):
+            collection.unit(replace(produced, file=name))
+            produced = None
+    if produced is not None:
+        collection.unit(produced)
     if not known:
         raise AdapterError("holds no message of a compiler that is known", path=path, hint=HOW)
     gcc.finish()

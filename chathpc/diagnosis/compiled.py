@@ -205,8 +205,12 @@ class Compiled:
 
     @cached_property
     def units(self) -> dict[str, CompiledUnit]:
-        """Files that were compiled, by name; the last word counts where a file was compiled twice."""
-        return {unit.file: unit for unit in self.build.units if unit.optimised is not None}
+        """Files that were compiled, by name; the last word counts where a file was compiled twice.
+
+        Of units without a name, the optimised ones count: they contradict any word about the whole program.
+        """
+        known = [unit for unit in self.build.units if unit.optimised is not None]
+        return {unit.file: unit for unit in sorted(known, key=lambda unit: bool(unit.optimised and not unit.file))}
 
     def without_optimisation(self) -> tuple[BoolArray, tuple[CompiledUnit, ...]]:
         """Nodes that count for code compiled without optimisation, and what says so.

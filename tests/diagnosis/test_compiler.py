@@ -279,6 +279,7 @@ def test_a_hot_file_compiled_without_optimisation() -> None:
         (unit("app.c", None, ""),),
         (unit("other.c", False),),
         (unit("", False), unit("app.c", True, "-O2")),
+        (unit("", True, "-O2"), unit("", False)),
     ],
 )
 def test_from_records_that_are_not_there_nothing_follows(units: tuple[CompiledUnit, ...]) -> None:

@@ -206,6 +206,31 @@ def test_lines_that_compile_nothing(line: str) -> None:
     assert unit_of(line) is None
 
 
+DEBUG = """    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C17 12.2.0 -mtune=generic -g
+    <10>   DW_AT_language    : 29\t(C11)
+    <11>   DW_AT_name        : (indirect line string, offset: 0x0): src/acc.c
+--
+    <c>   DW_AT_producer    : (indirect string, offset: 0x9): GNU C17 12.2.0 -g -O2
+    <11>   DW_AT_name        : heat.c
+--
+0x0000000b: DW_TAG_compile_unit
+              DW_AT_producer\t("Debian clang version 14.0.6 -g -O3")
+              DW_AT_name\t("flux.c")
+    <c>   DW_AT_producer    : GNU Fortran2008 12.2.0 -g
+"""
+
+
+def test_debug_information_names_the_files(tmp_path: Path) -> None:
+    found = [(unit.file, unit.optimised) for unit in load(tmp_path, DEBUG).units]
+    assert found == [("src/acc.c", False), ("heat.c", True), ("flux.c", True), ("", False)]
+
+
+def test_a_header_is_not_the_file_that_was_compiled(tmp_path: Path) -> None:
+    loops = [Loop("/usr/include/c++/12/cmath", 3), Loop("grid.hpp", 3), Loop("src/heat.cpp", 9)]
+    for text in (llvm_documents(loops), gcc_records(loops)):
+        assert load(tmp_path, text).units[0].file == "src/heat.cpp"
+
+
 # -- what is and is not recognised -------------------------------------------------------------------------------
 
 
