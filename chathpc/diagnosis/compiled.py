@@ -252,7 +252,12 @@ def resources_of(build: Build, kernel: str, capability: str) -> KernelResources 
             return None
         every = same
     wanted = "sm_" + capability.replace(".", "")
-    return next((item for item in every if item.architecture == wanted), max(every, key=lambda item: item.architecture))
+    return next((item for item in every if item.architecture == wanted), max(every, key=_generation))
+
+
+def _generation(item: KernelResources) -> tuple[int, str]:
+    """Orders architectures: sm_100 is newer than sm_90a."""
+    return int("".join(filter(str.isdigit, item.architecture)) or 0), item.architecture
 
 
 def _of_function(records: Sequence[CompilerRecord], function: str) -> tuple[CompilerRecord, ...]:

@@ -186,6 +186,23 @@ def test_the_cause_of_a_loops_time_stands_for_it_and_takes_the_record_as_evidenc
     assert any("because of line 11: the loop calls a mathematical function" in text for text in said)
 
 
+def test_spellings_of_one_file_are_one_file() -> None:
+    assert "not-vectorized" in names(explained(LOOP, missed(10), missed(10, file="./app.c")))
+    assert "not-vectorized" not in names(explained(LOOP, missed(10), replace(vectorised(10), file="./app.c")))
+
+
+def test_lines_that_instrumented_functions_begin_at_are_not_hot() -> None:
+    measured = replace(
+        build(main(function("solve", at="app.c:10", time=6.0), function("rest", at="app.c:20", time=4.0))), timed=True
+    )
+    assert "not-vectorized" not in names(explained(measured, missed(10)))
+
+
+def test_at_most_three_loops_are_told() -> None:
+    wide = program(*(hot_loop(2.0, f"app.c:{number}0") for number in range(1, 6)))
+    assert names(explained(wide, *(missed(number * 10) for number in range(1, 6)))).count("not-vectorized") == 3
+
+
 # -- calls -------------------------------------------------------------------------------------------------------
 
 
@@ -315,6 +332,19 @@ def test_the_profile_and_the_records_together_are_more_certain() -> None:
     both = finding(explained(profile, units=(unit("app.cpp", False),)), "unoptimised-build")
     assert both.confidence > seen.confidence
     assert len(both.evidence) == len(seen.evidence) + 2
+    cold = build(
+        entry(
+            "<program root>",
+            function(
+                "main",
+                line("cold.cpp:1", time=0.01),
+                loop("app.cpp:10", line("app.cpp:11", access, time=6.0)),
+                at="app.cpp:1",
+            ),
+        )
+    )
+    little = finding(explained(cold, units=(unit("cold.cpp", False),)), "unoptimised-build")
+    assert len(little.evidence) == len(seen.evidence)
     other = finding(explained(profile, units=(unit("else.cpp", False),)), "unoptimised-build")
     assert other.confidence == seen.confidence
 
@@ -370,6 +400,20 @@ def test_the_architecture_of_the_device_counts() -> None:
         device = replace(DEVICE, devices={0: Device("GPU", capability=capability)})
         said = statements(on_device(device, other, SPILLS), "gpu-register-spill")
         assert f"{number} bytes spilled" in said[1]
+
+
+def test_where_the_device_is_not_known_the_newest_architecture_counts() -> None:
+    """Numbers, not letters: 100 is more than 90."""
+    said = statements(
+        on_device(DEVICE, SPILLS, replace(SPILLS, architecture="sm_100", spill_stores=1000)), "gpu-register-spill"
+    )
+    assert said[1].startswith("ptxas for sm_100: ")
+
+
+def test_a_kernel_whose_name_is_shortened_by_the_tool_is_found_if_it_is_the_only_one() -> None:
+    short = build(main(function("solve", launched("blend", 3.0))))
+    assert "gpu-register-spill" in names(on_device(short, SPILLS))
+    assert "gpu-register-spill" not in names(on_device(short, SPILLS, replace(SPILLS, kernel="_Z5blendILi25EEvPdPKdi")))
 
 
 SLOW = {

@@ -322,3 +322,64 @@ def test_interleaving_is_not_vectorising(tmp_path: Path) -> None:
     remark = "a.c:8:5: remark: the cost-model indicates that interleaving is not beneficial [-Rpass-analysis=loop-vectorize]\n"
     (record,) = load(tmp_path, remark + llvm_text([Loop("a.c", 8)])).records
     assert record.outcome == Outcome.VECTORISED
+
+
+UNUSUAL = """--- !AnalysisFPCommute
+Pass:            loop-vectorize
+Name:            CantReorderFPOps
+DebugLoc:        { File: '/opt/it''s a very long path/that LLVM breaks the line behind/heat.cpp',
+                   Line: 20, Column: 9 }
+Function:        "f\\"g"
+Args:
+  - String:          "loop not vectorized: \\ncannot prove it is safe to reorder floating-point operations"
+...
+--- !Missed
+Pass:            inline
+Name:            NeverInline
+Function:        nowhere
+...
+--- !Passed
+Pass:            loop-vectorize
+Name:            Vectorized
+DebugLoc:        { File: "b.cpp", Line: 7, Column: 9 }
+Function:        h
+...
+"""
+
+
+def test_quotes_broken_lines_and_documents_without_place_or_arguments(tmp_path: Path) -> None:
+    build = load(tmp_path, UNUSUAL)
+    (first,) = build.records
+    assert (first.file, first.line, first.function, first.obstacle) == (
+        "/opt/it's a very long path/that LLVM breaks the line behind/heat.cpp", 20, 'f"g', Obstacle.REDUCTION_ORDER,
+    )  # fmt: skip
+    assert load(tmp_path, UNUSUAL.replace("\n", "\r\n")) == build
+
+
+def test_a_reason_without_its_loop_is_a_record_at_its_own_line(tmp_path: Path) -> None:
+    """clang -Rpass-analysis without -Rpass-missed."""
+    lines = [
+        line
+        for line in llvm_text([Loop("a.c", 3, "f", WORDS[Obstacle.CALL][1], 5)]).splitlines()
+        if "missed" not in line
+    ]
+    (record,) = load(tmp_path, "\n".join(lines) + "\n").records
+    assert (record.line, record.at, record.obstacle) == (5, 0, Obstacle.CALL)
+
+
+def test_a_folder_without_records_is_none(tmp_path: Path) -> None:
+    (tmp_path / "a.opt.yaml").write_text("hello: world\n")
+    assert not recognises(Glance(tmp_path))
+    with pytest.raises(AdapterError):
+        chathpc.load(tmp_path, format="compiler-records")
+
+
+def test_a_loop_at_the_end_of_a_log_has_no_reason(tmp_path: Path) -> None:
+    text = "a.c:3:7: missed: couldn't vectorize loop\n"
+    (record,) = load(tmp_path, text).records
+    assert record.obstacle == Obstacle.UNSTATED
+    first, second = load(
+        tmp_path,
+        text + "b.c:4:7: missed: couldn't vectorize loop\nb.c:4:7: missed: not vectorized: control flow in loop.\n",
+    ).records
+    assert (first.obstacle, second.obstacle) == (Obstacle.UNSTATED, Obstacle.CONTROL_FLOW)
