@@ -14,7 +14,7 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
-from chathpc.profile.compiler import Build
+from chathpc.profile.compiler import Build, alone
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile, Source
 from chathpc.profile.text import clean
@@ -52,8 +52,7 @@ def read(path: Path) -> Profile:
         sources=tuple(Source(file, tool) for file in files[:8]),
         caveats=caveats(build),
         not_collected={"times of the program, to join the records with": f"{MEASURE}; chathpc explain database {clean(path.name)}"},
-        insufficient=f"These are records of what the compiler did ({summary(build)}), not a profile: they do not tell what costs time. "
-        f"Measure the program, and give both: chathpc explain database {clean(path.name)}",
+        insufficient=alone(build, (path.name,)),
         build=build,
     )  # fmt: skip
 
@@ -75,21 +74,6 @@ def _read_file(path: Path, collection: Collection) -> None:
         read_records(read_text(path), path, collection)
     else:
         read_log(path, collection)
-
-
-def summary(build: Build) -> str:
-    """What the records hold, in a few words."""
-    said = [
-        f"{numbers.count(number)} {words if number != 1 else words.replace('s ', ' ', 1)}"
-        for words, number in sorted(build.counts.items())
-    ]
-    spilling = sum(bool(kernel.spill_stores or kernel.spill_loads) for kernel in build.kernels)
-    if spilling:
-        said.append(f"{numbers.count(spilling)} that spill{'s' if spilling == 1 else ''} registers")
-    without = sum(unit.optimised is False for unit in build.units)
-    if without:
-        said.append(f"{numbers.count(without)} {'files' if without != 1 else 'file'} compiled without optimisation")
-    return ", ".join(said) or "how files were compiled"
 
 
 def caveats(build: Build) -> tuple[str, ...]:

@@ -7,6 +7,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+
 
 class Outcome(StrEnum):
     """What became of a loop or a call."""
@@ -114,6 +117,30 @@ def joined(builds: Iterable[Build]) -> Build:
         units=tuple(dict.fromkeys(unit for build in every for unit in build.units)),
         counts=dict(counts),
         left_out=sum(build.left_out for build in every),
+    )
+
+
+def summary(build: Build) -> str:
+    """What the records hold, in a few words."""
+    said = [
+        f"{numbers.count(number)} {words if number != 1 else words.replace('s ', ' ', 1)}"
+        for words, number in sorted(build.counts.items())
+    ]
+    spilling = sum(bool(kernel.spill_stores or kernel.spill_loads) for kernel in build.kernels)
+    if spilling:
+        said.append(f"{numbers.count(spilling)} kernel{' that spills' if spilling == 1 else 's that spill'} registers")
+    without = sum(unit.optimised is False for unit in build.units)
+    if without:
+        said.append(f"{numbers.count(without)} {'files' if without != 1 else 'file'} compiled without optimisation")
+    return ", ".join(said) or "how files were compiled"
+
+
+def alone(build: Build, names: Sequence[str]) -> str:
+    """Why records without a profile allow no conclusion, what they hold and what to do, as sentences; `names` are their files."""
+    given = " ".join(clean(name) for name in names[:4])
+    return (
+        f"These are records of what the compiler did ({summary(build)}), not a profile: they do not tell what costs time. "
+        f"Measure the program, and give both: chathpc explain database {given}"
     )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from chathpc.profile.compiler import joined
+from chathpc.profile.compiler import alone, joined
 from chathpc.profile.disagreement import disagreements
 from chathpc.profile.forest import Forest
 from chathpc.profile.gpu_counters import COUNTERS
@@ -111,10 +111,12 @@ def merge(profiles: Sequence[Profile]) -> Profile:
 def _with_records(measured: Sequence[Profile], records: Sequence[Profile]) -> Profile:
     """The joined views with what compilers say beside them, which has no times: what it is about is found by file, line and name."""
     base = merge(measured) if measured else records[0]
-    built = [view.build for view in (*measured, *records) if view.build is not None]
+    build = joined(view.build for view in (*measured, *records) if view.build is not None)
+    names = [source.path.name for view in records for source in view.sources]
     return replace(
         base,
-        build=joined(built),
+        build=build,
+        insufficient=base.insufficient if measured else alone(build, names),
         sources=tuple(dict.fromkeys(source for view in (base, *records) for source in view.sources)),
         caveats=tuple(dict.fromkeys(text for view in (base, *records) for text in view.caveats)),
     )

@@ -67,6 +67,6 @@ def test_records_lie_beside_the_measured_views_whatever_the_order() -> None:
         assert found.build == Build((RECORD,))
         assert (found.insufficient, found.caveats) == ("", (*measured.caveats, "c"))
     both = merge([records, replace(records, build=Build((replace(RECORD, line=9),)))])
-    assert both.insufficient == "nothing"
+    assert "These are records of what the compiler did" in both.insufficient
     assert both.build is not None
     assert len(both.build.records) == 2
