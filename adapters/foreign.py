@@ -10,7 +10,6 @@ from chathpc.adapters.glance import Glance
 _SAMPLES = "perf record -g ./app; perf script > samples.txt"
 _NO_PROFILE = "Give the file or folder that a profiler wrote; what chathpc reads is told by: chathpc adapters list"
 _PARAMETERS = "It has totals of several runs and no functions with their times: give the profile of one run."
-_RECORD = "It says what the compiler did and not what costs time: give a profile of the program."
 
 #: First bytes → what the file is, what to do.
 _MAGIC: tuple[tuple[bytes, str, str], ...] = (
@@ -32,15 +31,17 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"BZh", "data packed by bzip2", "Unpack it with bunzip2, and give the result."),
     (b"!<arch>\n", "a library of object files", "Give a profile of the program."),
     (b"\xca\xfe\xba\xbe", "a Java class or a program for macOS", "Give a profile of the program."),
+    (
+        b"RMRK",
+        "compiler optimisation remarks of LLVM in binary form",
+        "Write them as YAML: clang -O2 -g -fsave-optimization-record=yaml",
+    ),
     (b"MZ", "a program for Windows", "Give a profile of the program."),
 )
 _ELF_CORE = 4
 
 #: Text at the beginning → what the file is, what to do. The first that is found.
 _TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
-    (re.compile(r"\A--- !(?:Missed|Passed|Analysis|AnalysisFPCommute|AnalysisAliasing|Failure)\b"),
-     "compiler optimisation remarks of LLVM", _RECORD),
-    (re.compile(r'\A\s*\[\s*\{"format": ?"1", ?"generator"'), "compiler optimisation remarks of GCC", _RECORD),
     (re.compile(r"\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+[ \t]*PARAMETERS? \w.*\n(?s:.{0,4000}?)^[ \t]*(?:POINTS|DATA)\b", re.MULTILINE),
      "an experiment of Extra-P (text)", _PARAMETERS),
     (re.compile(r'\A(?:[ \t]*+(?:#[^\n]*+)?\n)*+\s*\{\s*"params"\s*:'), "an experiment of Extra-P (JSON lines)", _PARAMETERS),

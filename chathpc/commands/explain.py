@@ -40,6 +40,8 @@ def command(
 
     For example: chathpc explain hpctoolkit-app-database
 
+    With what the compiler did: chathpc explain db build.log heat.opt.yaml
+
     As data: chathpc explain db --llm none --format json -o report.json
     """
     check_output(output, paths)

@@ -50,7 +50,8 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     path = PathFacts() if lacking else path_facts(facts)
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence)
     differing = disagreement_evidence(profile)
-    ranked = _rank(with_disagreements(_behind_idle_device(_without_redundant(drafts)), differing))
+    kept = _with_records(facts, _behind_idle_device(_without_redundant(drafts)))
+    ranked = _rank(with_disagreements(kept, differing))
     findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*beside, *access_evidence(facts), *differing))
     notes = (*_notes(facts), *([path.note] if path.note else []))
     if lacking:
@@ -142,11 +143,21 @@ def _weight(draft: Draft) -> float:
     return draft.impact if draft.impact is not None else draft.share * _headroom(draft)
 
 
+#: Words of a compiler about hot code do not stand for it, unless they are worth acting on.
+_BESIDE_HOT = ("not-vectorized", "not-inlined")
+
+
 def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
     """Drop findings that another one names as replaced, and hot code that is already the place of a real finding."""
     replaced = {name for draft in drafts for name in draft.replaces}
     kept = [draft for draft in drafts if draft.cause not in replaced]
-    places = {draft.where.function for draft in kept if draft.cause != "hot-compute" and _weight(draft) > 0}
+    worth = common()["verdict_weight"].value
+    places = {
+        draft.where.function
+        for draft in kept
+        if draft.cause != "hot-compute"
+        and (_weight(draft) >= worth if draft.cause in _BESIDE_HOT else _weight(draft) > 0)
+    }
     return [draft for draft in kept if draft.cause != "hot-compute" or draft.where.function not in places]
 
 
@@ -161,6 +172,16 @@ def _behind_idle_device(drafts: Sequence[Draft]) -> list[Draft]:
         else draft
         for draft in drafts
     ]
+
+
+def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what compilers say of their places, where there are records."""
+    if facts.profile.build is None:
+        return drafts
+    from chathpc.diagnosis.rules.compiler import with_loops
+    from chathpc.diagnosis.rules.compiler_kernels import with_resources
+
+    return with_resources(facts, with_loops(facts, drafts))
 
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:
@@ -210,7 +231,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         confidence_reason=reason,
         evidence=ids,
         against=draft.against,
-        advice=(*draft.advice, *_advice(entry, _models(facts, draft))),
+        advice=tuple(dict.fromkeys((*draft.advice, *_advice(entry, _models(facts, draft))))),
         impact=draft.impact,
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement or _next(facts, entry),

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import cached_property
 from math import inf
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,9 @@ from chathpc.profile.activity import Activities, Activity, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
+
+if TYPE_CHECKING:
+    from chathpc.diagnosis.compiled import Compiled
 
 Int64Array = NDArray[np.int64]
 
@@ -163,6 +167,13 @@ class Facts:
     def gaps(self) -> Gaps:
         """Why the devices were idle; ValueError without a timeline."""
         return Gaps(self.traced)
+
+    @cached_property
+    def compiled(self) -> Compiled | None:
+        """What compilers say of the program's places; None without their records."""
+        from chathpc.diagnosis.compiled import Compiled
+
+        return None if self.profile.build is None else Compiled(self, self.profile.build)
 
     # -- by activity ---------------------------------------------------------------------------------------
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import time
 from pathlib import Path
@@ -23,8 +22,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "extra-p json": (b'{"parameters": ["x"], "measurements": {"sweep": {}}}', "an experiment of Extra-P (JSON)"),
     "extra-p lines": (b'\n# none\n{"params":{"x":1},"metric":"m","value":1.0}\n', "an experiment of Extra-P (JSON lines)"),
     "talpas": (b'{"parameters":{"x":20};"metric":"time";"callpath":"compute";"value":82.0}\n', "an experiment of Extra-P (Talpas)"),
-    "llvm remarks": (b"--- !Missed\nPass:            gvn\nName:            LoadClobbered\n...\n", "compiler optimisation remarks of LLVM"),
-    "gcc remarks": (gzip.compress(b'[{"format": "1", "generator": {"version": "12"}}, [], []]'), "compiler optimisation remarks of GCC"),
+    "llvm remarks": (b"RMRK" + bytes(30), "compiler optimisation remarks of LLVM in binary form"),
     "kernels": (b'"Kernel Name","traffic","dpAI","spAI"\n"k(int, int)",7.5,0.0,1.2\n"l()",1,2,3\n', "a data set about kernels of many programs"),
     "table": (b"a,b,c\n1,2,3\n4,5,6\n", "a table (CSV) of no profiler that is known"),
     "json": (b'{"a": [1, 2]}', "JSON of no profiler that is known"),

@@ -45,6 +45,7 @@ UNITS = frozenset(
         "gaps",
         "blocks",
         "calls",
+        "lines",
     }
 )
 

@@ -33,6 +33,7 @@ def has_good_timeline(facts: Facts) -> bool:
 def host_rules() -> tuple[Rule, ...]:
     """Rules over the time of host threads."""
     from chathpc.diagnosis.rules import (
+        compiler,
         compute,
         input_output,
         memory,
@@ -46,6 +47,7 @@ def host_rules() -> tuple[Rule, ...]:
 
     return (
         *compute.RULES,
+        *compiler.RULES,
         *openmp.RULES,
         *mpi.RULES,
         *mpi_sums.RULES,
@@ -72,10 +74,13 @@ def timeline_rules() -> tuple[Rule, ...]:
 
 
 def sample_rules() -> tuple[Rule, ...]:
-    """Rules over stall samples and launch facts of kernels."""
-    from chathpc.diagnosis.rules import gpu_kernel
+    """Rules over stall samples and launch facts of kernels, and over what compilers say of them."""
+    from chathpc.diagnosis.rules import compiler_kernels, gpu_kernel
 
-    return tuple(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound)
+    return (
+        *(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound),
+        *compiler_kernels.RULES,
+    )
 
 
 def counter_rules() -> tuple[Rule, ...]:

@@ -364,4 +364,5 @@ def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
     return levels
 
 
-RULES = (hot_compute, math_in_loops, invariant_function, unoptimised, deep_recursion)
+#: `unoptimised` is asked by rules.compiler, which adds what compilers say.
+RULES = (hot_compute, math_in_loops, invariant_function, deep_recursion)

@@ -1,0 +1,74 @@
+"""What compilers say they did: optimisation records and messages of GCC and LLVM, output of ptxas -v, logs of builds.
+
+Such a file has no times. It is read as a profile without values, whose `build` holds the records; joined with a profile of the
+program, they tell why a hot loop is slow.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import Glance
+
+if TYPE_CHECKING:
+    from chathpc.profile.profile import Profile
+
+_DOCUMENT = re.compile(r"\A\ufeff?\s*--- !(?:Missed|Passed|Analysis\w{0,30}|Failure)\s*\r?\nPass:")
+_RECORDS = re.compile(r'\A\s*\[\s*\{\s*"(?:format|generator)"\s*:(?s:.{0,2000}?)"generator"')
+_GENERATOR = re.compile(r'\A\s*\[\s*\{\s*"generator"\s*:')
+#: Lines by which the log of a compiler is known.
+_LINE = re.compile(
+    r"^[^\s:][^:\n]{0,400}:\d{1,10}:\d{1,10}: (?:(?:optimized|missed): |remark: [^\n]{1,2000} \[-Rpass|note: (?:not |loop )vectorized)"
+    r"|^ptxas info\s*: (?:Compiling entry|Used \d|\d+ bytes gmem|Function properties)"
+    r"|^Inlined \d+ calls, eliminated \d+ functions|^Unit growth for small function inlining"
+    r"|^[^\n]{0,200}DW_AT_producer[^\n]{0,60}(?:GNU|clang)",
+    re.MULTILINE,
+)
+#: Files of a folder, by the endings that compilers give them; what they are is told by their content.
+ENDINGS = (".opt.yaml", ".opt.yml", ".opt-record.json.gz", ".opt-record.json", ".opt.yaml.gz")
+_LOOKED = 48 << 10
+
+
+def recognises(glance: Glance) -> bool:
+    """True for optimisation records, for text with messages of compilers in it, and for a folder of records."""
+    if glance.is_folder:
+        names = [name for name in glance.names if name.endswith(ENDINGS)]
+        return any(_is_records(glance.inside(name).text) for name in names[:4])
+    text = glance.text
+    return _is_records(text) or _is_log(text)
+
+
+def _is_records(text: str) -> bool:
+    return bool(_DOCUMENT.match(text) or _RECORDS.match(text) or _GENERATOR.match(text))
+
+
+def _is_log(text: str) -> bool:
+    text = text[:_LOOKED]
+    if "\0" in text or text.startswith("#!"):
+        return False
+    if _LINE.search(text):
+        return True
+    from chathpc.adapters.compiler_records.commands import unit_of
+
+    # A log with nothing but command lines: at least half of its first lines compile something.
+    rows = [row for row in text.splitlines()[:40] if row.strip()]
+    return bool(rows) and sum(unit_of(row) is not None for row in rows) * 2 >= len(rows)
+
+
+def read(path: Path) -> Profile:
+    """Read the records at `path`; see `profile.read`."""
+    from chathpc.adapters.compiler_records.profile import read as read_records
+
+    return read_records(path)
+
+
+ADAPTER = Adapter(
+    name="compiler-records",
+    reads="what compilers did: GCC's -fopt-info and .opt-record.json.gz, Clang's -Rpass and .opt.yaml, ptxas -v, build logs",
+    recognises=recognises,
+    read=read,
+    order=70,
+)

@@ -1,0 +1,93 @@
+"""How files were compiled: command lines in a build's log, and the producer that debug information names."""
+
+from __future__ import annotations
+
+import re
+
+from chathpc.profile.compiler import CompiledUnit
+from chathpc.profile.text import clean
+
+_COMPILER = re.compile(
+    r"(?:^|[\s;&|(]|/)(?P<name>(?:[\w.-]{1,40}-)?(?:gcc|g\+\+|cc|c\+\+|CC|gfortran|ftn|clang|clang\+\+|flang|icx|icpx|ifx|icc|icpc|ifort"
+    r"|nvc|nvc\+\+|nvfortran|pgcc|pgfortran|mpicc|mpicxx|mpic\+\+|mpiCC|mpif77|mpif90|mpifort|mpiicc|mpiicpc|mpiifort|nvcc|hipcc"
+    r"|amdclang|amdclang\+\+|armclang|armflang|craycc|crayCC)(?:-\d{1,3})?)(?=\s)"
+)
+_SOURCE = re.compile(
+    r"(?<=[\s'\"=])(?P<file>[^\s'\"=]{1,400}\.(?:c|cc|cpp|cxx|c\+\+|C|f|for|f90|F90|f95|f03|f08|F|cu|hip))(?=['\"\s]|$)"
+)
+_LEVEL = re.compile(
+    r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
+)
+_STEP = re.compile(r"(?<=\s)-(?:c|o|dc|dw)(?=\s)")
+_PRODUCER = re.compile(
+    r"DW_AT_producer\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?"
+    r"(?P<text>GNU [^\"\n]{1,2000}|[\w ()]{0,40}clang version[^\"\n]{1,2000})"
+)
+_NAME = re.compile(
+    r"DW_AT_name\s*(?::|\()\s*(?:\((?:indirect|alt|strp)[^)]{0,80}\):? ?)?\"?(?P<file>[^\s\"()][^\"()\n]{0,400}?)\s*\"?\)?$"
+)
+#: Longer lines are looked at up to here; the options stand in front of long lists of objects.
+_LOOKED = 20_000
+
+
+def unit_of(line: str) -> CompiledUnit | None:
+    """How a line says that a file was compiled; None for a line that compiles nothing.
+
+    Without -O, GCC and Clang do not optimise (their manuals: -O0 is the default); wrappers of MPI, of Cray and others, and NVIDIA's,
+    Intel's and AMD's compilers have defaults of their own, so that nothing is said of those.
+    """
+    line = line[:_LOOKED]
+    if "DW_AT_producer" in line:
+        return _of_producer(line)
+    if "." not in line or " " not in line.strip():
+        return None
+    compiler = _COMPILER.search(line[:2000])
+    if compiler is None or not _STEP.search(line):
+        return None
+    source = _SOURCE.search(line, compiler.end())
+    if source is None or line.lstrip().startswith("#"):
+        return None
+    name = compiler["name"]
+    options, optimised = _level(line[compiler.end() :])
+    if not options and not re.search(r"(?:^|-)(?:gcc|g\+\+|gfortran|clang|clang\+\+|flang)(?:-\d{1,3})?$", name):
+        optimised = None
+    if name == "nvcc" and options != "-G":
+        optimised = None  # -O is for host code; device code is optimised unless -G is given
+    return CompiledUnit(clean(source["file"]), clean(name), optimised, options, "the command line")
+
+
+def is_source(file: str) -> bool:
+    """True for the name of a source file that is compiled by itself, not a header."""
+    return _SOURCE.fullmatch(f" {file}", 1) is not None
+
+
+def named_by(line: str) -> str:
+    """The source file that a line of debug information names; empty for other lines."""
+    found = _NAME.search(line[:_LOOKED]) if "DW_AT_name" in line else None
+    return clean(found["file"]) if found is not None else ""
+
+
+def _of_producer(line: str) -> CompiledUnit | None:
+    found = _PRODUCER.search(line)
+    if found is None:
+        return None
+    text = found["text"]
+    options, optimised = _level(f" {text}")
+    name = " ".join(text.split()[:3])
+    if "clang" in text and not options:
+        return None  # Clang records its options only with -grecord-command-line
+    return CompiledUnit("", clean(name)[:60], optimised, options, "the producer in its debug information")
+
+
+def _level(options: str) -> tuple[str, bool | None]:
+    """The last option for optimisation, and whether it optimises for speed: -O0 and none do not, -Og hardly."""
+    found = ""
+    device = False
+    for match in _LEVEL.finditer(options):
+        if match["device"] is not None:
+            device = True
+        else:
+            found = match[0]
+    if device:
+        return "-G", False
+    return found, found not in ("", "-O0", "-Og")

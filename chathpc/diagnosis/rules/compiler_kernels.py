@@ -1,0 +1,130 @@
+"""What ptxas says of hot kernels: registers that did not suffice, in the light of the time that the kernel has."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.compiled import resources_of
+from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
+from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.kernel_counters import counted_names
+from chathpc.diagnosis.kernel_totals import LONGEST_NAME
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.profile.compiler import KernelResources
+from chathpc.profile.names import shorten
+from chathpc.profile.profile import Profile
+
+#: Kernels that are looked up, the longest first.
+_MOST = 8
+#: Causes to which it matters how many registers a kernel has.
+_ABOUT_REGISTERS = ("gpu-register-spill", "gpu-low-occupancy", "gpu-memory-latency", "gpu-kernel-bound")
+
+
+def _resources(profile: Profile, kernel: str) -> KernelResources | None:
+    capability = next((device.capability for device in profile.devices.values() if device.capability), "")
+    return None if profile.build is None else resources_of(profile.build, kernel, capability)
+
+
+def _spilled(found: KernelResources) -> int:
+    return (found.spill_stores or 0) + (found.spill_loads or 0)
+
+
+def spills(facts: Facts) -> Iterable[Draft]:
+    """Hot kernels without counters of which ptxas says that registers are spilled."""
+    profile = facts.profile
+    if profile.build is None or not profile.build.kernels:
+        return
+    entry = cause("gpu-register-spill")
+    every = kernels(profile)
+    device = device_time(profile) or sum(kernel.seconds for kernel in every)
+    counted = counted_names(profile)
+    for kernel in every[:_MOST]:
+        share = kernel.seconds / device if device else 0.0
+        if kernel.name in counted or share < entry.threshold("min_kernel_share"):
+            continue
+        found = _resources(profile, kernel.name)
+        if found is None or _spilled(found) < entry.threshold("min_spilled_bytes"):
+            continue
+        yield _spill_draft(facts, kernel, found, share, device)
+
+
+def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: float, device: float) -> Draft:
+    entry = cause("gpu-register-spill")
+    place, short = kernel_place(facts.profile, kernel), shorten(kernel.name, LONGEST_NAME)
+    return Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{short} has {numbers.percent(share)} of the device's busy time, and its registers do not suffice: ptxas spills "
+        f"{numbers.count(_spilled(found))} bytes a thread.",
+        cost=kernel.seconds,
+        share=share,
+        threshold=entry.threshold("min_kernel_share"),
+        headroom=entry.headroom * entry.threshold("by_compiler"),
+        evidence=(
+            fact(
+                facts, f"{short} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(share)} of the device's busy time.", kernel.seconds,
+                unit="s", metric="gpu.kernel.time", subject=short, how="time of its launches", where=place,
+            ),
+            resource_evidence(found, short, place),
+        ),
+        signs=1,
+        against=("How often the spilled values are moved, ptxas does not tell: outside of loops they cost little.",),
+        samples=0,
+        next_measurement="ncu --section MemoryWorkloadAnalysis --section InstructionStats ./app (the part of loads and stores that go to "
+        "local memory)",
+    )  # fmt: skip
+
+
+def resource_evidence(found: KernelResources, subject: str, where: Place) -> Evidence:
+    """What ptxas says of a kernel; its value is what is spilled, in bytes a thread."""
+    spilled = _spilled(found)
+    stack = f", a stack frame of {numbers.count(found.stack)} bytes" if found.stack else ""
+    how = (
+        f"{numbers.count(spilled)} bytes spilled a thread ({numbers.count(found.spill_stores or 0)} in stores, "
+        f"{numbers.count(found.spill_loads or 0)} in loads)"
+        if spilled
+        else "0 bytes spilled"
+    )
+    return Evidence(
+        id="",
+        statement=f"ptxas for {found.architecture}: {subject} has {how}{stack}, {numbers.count(found.registers or 0)} registers.",
+        value=float(spilled),
+        unit="bytes",
+        source=f"ptxas -v, {found.architecture}: spill stores + spill loads",
+        subject=subject,
+        where=where,
+        tool="ptxas",
+    )  # fmt: skip
+
+
+def with_resources(facts: Facts, drafts: Iterable[Draft]) -> list[Draft]:
+    """`drafts`, those about the registers of a kernel with what ptxas says of it: for them, or against."""
+    result = []
+    for draft in drafts:
+        name = draft.where.kernel
+        found = _resources(facts.profile, name) if name and draft.cause in _ABOUT_REGISTERS else None
+        if (
+            found is None
+            or name is None
+            or found.spill_stores is None
+            or any(item.tool == "ptxas" for item in draft.evidence)
+        ):
+            result.append(draft)
+            continue
+        item = resource_evidence(found, shorten(name, LONGEST_NAME), draft.where)
+        draft = replace(draft, evidence=(*draft.evidence, item))
+        if draft.cause == "gpu-register-spill" and _spilled(found):
+            draft = replace(draft, signs=draft.signs + 1)
+        elif draft.cause == "gpu-register-spill":
+            draft = replace(
+                draft, against=(*draft.against, "ptxas spills nothing: what lies in local memory are arrays with computed indices.")
+            )  # fmt: skip
+        result.append(draft)
+    return result
+
+
+RULES = (spills,)
