@@ -1,0 +1,248 @@
+"""One model of source text for C, C++, CUDA and Fortran: functions with their loops, statements, declarations, regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Kind(StrEnum):
+    """What an expression is. Casts and brackets are left out of the model: they change no name and no index."""
+
+    NAME = "name"
+    NUMBER = "number"
+    STRING = "string"
+    MEMBER = "member"  #: `base.text`
+    INDEX = "index"  #: `base[parts[0]][parts[1]]`, Fortran's `base(parts…)`
+    CALL = "call"  #: `text(parts…)`, `base.text(parts…)`; `new` and `delete` are calls of these names
+    UNARY = "unary"
+    BINARY = "binary"
+    ASSIGN = "assign"  #: parts are target and value; `i++` is `i += 1`
+    CONDITIONAL = "conditional"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Expr:
+    """An expression; `text` is its name, number or operator."""
+
+    kind: Kind
+    text: str = ""
+    base: Expr | None = None
+    parts: tuple[Expr, ...] = ()
+    line: int = 0
+
+    @property
+    def short(self) -> str:
+        """The name without namespaces: `std::find` → `find`."""
+        return self.text.rsplit("::", 1)[-1]
+
+    def __str__(self) -> str:
+        """As it is written in C, shortened where it is no name, number, member or index."""
+        match self.kind:
+            case Kind.MEMBER:
+                return f"{self.base}.{self.text}"
+            case Kind.INDEX:
+                return f"{self.base}" + "".join(f"[{part}]" for part in self.parts)
+            case Kind.CALL:
+                before = f"{self.base}." if self.base is not None else ""
+                return f"{before}{self.text}({', '.join(map(str, self.parts))})"
+            case Kind.UNARY:
+                return f"{self.text}{self.parts[0]}" if self.parts else self.text
+            case Kind.BINARY | Kind.ASSIGN:
+                return f" {self.text} ".join(map(str, self.parts))
+            case _:
+                return self.text or "…"
+
+    def walk(self) -> Iterator[Expr]:
+        """The expression and all inside it, outer before inner, in the order of the text."""
+        todo = [self]
+        while todo:
+            one = todo.pop()
+            yield one
+            todo.extend(reversed(one.parts))
+            if one.base is not None:
+                todo.append(one.base)
+
+    def names(self) -> frozenset[str]:
+        """Names used in it; a member counts by its own name as well as by its object's."""
+        return frozenset(one.text for one in self.walk() if one.kind in (Kind.NAME, Kind.MEMBER))
+
+    def calls(self) -> Iterator[Expr]:
+        """The calls in it."""
+        return (one for one in self.walk() if one.kind == Kind.CALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """A variable, parameter or field: its type as written without `const`, `*` and `&`."""
+
+    name: str
+    type: str
+    pointers: int = 0
+    reference: bool = False
+    const: bool = False
+    dims: tuple[Expr | None, ...] = ()  #: sizes in each dimension; None for one that is not told
+    value: Expr | None = None
+    loop: int = -1
+    line: int = 0
+    static: bool = False
+    aligned: int = 0  #: bytes that its type is aligned to, where that is told
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A struct, class or derived type."""
+
+    name: str
+    fields: tuple[Declaration, ...]
+    aligned: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop of the source. `variable` counts from `start` while `condition` holds, `step` is added each time where that is a
+    number; a range-for takes `variable` from `container`. Without such a header `variable` is empty.
+    """
+
+    index: int
+    parent: int  #: the loop around it in the same function, or −1
+    first: int
+    last: int
+    variable: str = ""
+    start: Expr | None = None
+    condition: Expr | None = None
+    step: int | None = None
+    container: Expr | None = None
+    element: Declaration | None = None
+    updated: frozenset[str] = frozenset()  #: names that the header changes
+
+    @property
+    def counted(self) -> bool:
+        """True for a loop over a variable with a known step."""
+        return bool(self.variable) and self.step is not None
+
+
+class Does(StrEnum):
+    """What a statement does."""
+
+    EVALUATE = "evaluate"
+    CONDITION = "condition"
+    RETURN = "return"
+    BREAK = "break"
+    CONTINUE = "continue"
+    DECLARE = "declare"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """A statement in the innermost loop `loop` (−1: in none), under `branch` conditions inside that loop."""
+
+    does: Does
+    line: int
+    expr: Expr | None = None
+    loop: int = -1
+    branch: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """Lines under an OpenMP directive: its words without `omp`, the lines, and the loop around it."""
+
+    words: str
+    first: int
+    last: int
+    loop: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function or subroutine with everything in it, in the order of the text."""
+
+    name: str
+    first: int
+    last: int
+    parameters: tuple[Declaration, ...] = ()
+    returns: Declaration | None = None  #: its result; None for none
+    loops: tuple[Loop, ...] = ()
+    statements: tuple[Statement, ...] = ()
+    declarations: tuple[Declaration, ...] = ()
+    regions: tuple[Region, ...] = ()
+    marks: frozenset[str] = frozenset()  #: static, inline, virtual, noinline, member
+    broken: tuple[int, ...] = ()  #: lines at which the text could not be parsed
+    fortran: bool = False
+
+    def chain(self, loop: int) -> Iterator[Loop]:
+        """The loop and those around it, the innermost first."""
+        while loop >= 0:
+            yield self.loops[loop]
+            loop = self.loops[loop].parent
+
+    def inside(self, loop: int) -> tuple[Statement, ...]:
+        """Statements in the loop and in loops inside it."""
+        return tuple(one for one in self.statements if any(each.index == loop for each in self.chain(one.loop)))
+
+    def declared(self, name: str) -> Declaration | None:
+        """The local variable or parameter of that name."""
+        for one in (*self.declarations, *self.parameters):
+            if one.name == name:
+                return one
+        return None
+
+    def innermost(self, line: int) -> Loop | None:
+        """The innermost loop that holds the line."""
+        holding = [loop for loop in self.loops if loop.first <= line <= loop.last]
+        return max(holding, key=lambda loop: (loop.first, -loop.last, loop.index), default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What is known of a file besides its functions: records, variables of the file, and constants."""
+
+    records: dict[str, Record] = field(default_factory=dict)
+    variables: dict[str, Declaration] = field(default_factory=dict)
+    constants: dict[str, int] = field(default_factory=dict)
+
+
+def expressions(statements: tuple[Statement, ...]) -> Iterator[Expr]:
+    """All expressions of the statements, with those inside them."""
+    for one in statements:
+        if one.expr is not None:
+            yield from one.expr.walk()
+
+
+def changed(statements: tuple[Statement, ...]) -> frozenset[str]:
+    """Names that the statements may change: targets of assignments, arguments whose address is passed on.
+
+    A target counts by its base and by the name of the member (`c->flux[k] = 0` → `c`, `flux`)."""
+    names: set[str] = set()
+    for one in expressions(statements):
+        if one.kind == Kind.ASSIGN:
+            names.update(target_names(one.parts[0]))
+        elif one.kind == Kind.UNARY and one.text == "&":
+            names.update(one.names())
+    return frozenset(names)
+
+
+def target_names(target: Expr) -> tuple[str, ...]:
+    """Names of what an assignment changes; indices are only read."""
+    names: list[str] = []
+    one: Expr | None = target
+    while one is not None:
+        if one.kind in (Kind.NAME, Kind.MEMBER):
+            names.append(one.text)
+        one = one.parts[0] if one.kind == Kind.UNARY and one.parts else one.base
+    return tuple(names)
+
+
+def root(expr: Expr) -> Expr:
+    """What is left of an index, member or dereference: `c->flux[k]` → `c`."""
+    while True:
+        if expr.kind in (Kind.INDEX, Kind.MEMBER) and expr.base is not None:
+            expr = expr.base
+        elif expr.kind == Kind.UNARY and expr.text in ("*", "&") and expr.parts:
+            expr = expr.parts[0]
+        else:
+            return expr
