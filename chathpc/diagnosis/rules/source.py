@@ -94,7 +94,7 @@ def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Itera
     facts = hot.facts
     if cost is None:
         cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
-    node = hot.hottest(file, sign.first, sign.last)
+    node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
     if node >= 0 and cost > 0:
         yield _Found(sign, file, cost, facts.place(node, line_node=node))
 
@@ -112,7 +112,9 @@ def _at_line(hot: Hot, file: SourceFile, function: Function, line: HotLine) -> I
     several = facts.thread_count > 1
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
-        yield from (sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last)
+        yield from (
+            sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
+        )
     own = function.innermost(line.line)
     if own is None:
         return
@@ -220,7 +222,9 @@ def _time(facts: Facts, found: _Found) -> Evidence:
 
 def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
     evidence = _evidence(facts, hot, found)
-    if any(item.where is not None and item.unit == "line" and item.where.line == found.sign.line for item in draft.evidence):
+    if any(
+        item.where is not None and item.unit == "line" and item.where.line == found.sign.line for item in draft.evidence
+    ):
         return draft  # the same line was read already
     more = (evidence,) if found.cost >= draft.cost or not found.sign.alone else (_time(facts, found), evidence)
     return replace(draft, evidence=(*draft.evidence, *more), signs=draft.signs + (not draft.derived))
@@ -233,7 +237,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     return Draft(
         cause=entry.id,
         where=found.where,
-        summary=f"{found.where.function} has {numbers.percent(share)} of {facts.whole} at lines whose source {sign.summary}.",
+        summary=f"{found.where.function} {sign.summary}: {numbers.percent(share)} of {facts.whole}, as its source says.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -267,6 +271,8 @@ def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
 
 def _with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
     """With an unoptimised build, where functions of one line that any compiler inlines are called instead."""
+    if not hot.any_source:
+        return drafts
     facts, tree = hot.facts, hot.facts.profile.tree
     entry = cause("unoptimised-build")
     labels, names = tree.function_labels
@@ -281,7 +287,12 @@ def _with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         node = int(frame[np.flatnonzero(called & (labels == label))[0]])
         file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
         function = file.function_at(int(tree.line[node])) if file is not None else None
-        if file is not None and function is not None and function.name == _short(names[label]) and calls.accessor(function, file):
+        if (
+            file is not None
+            and function is not None
+            and function.name == _short(names[label])
+            and calls.accessor(function, file)
+        ):
             found.append((float(sums[label]), node))
     cost = sum(time for time, _ in found)
     if cost < entry.threshold("min_share") * facts.total:
@@ -332,4 +343,8 @@ def _with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
 
 
 def _short(name: str) -> str:
-    return readable_function(name).split("<")[0].rsplit("::", 1)[-1] if "operator" not in name else "operator" + name.split("operator", 1)[1].split("(")[0]
+    return (
+        readable_function(name).split("<")[0].rsplit("::", 1)[-1]
+        if "operator" not in name
+        else "operator" + name.split("operator", 1)[1].split("(")[0]
+    )

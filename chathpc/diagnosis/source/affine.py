@@ -38,7 +38,7 @@ def scope_of(function: Function, constants: Mapping[str, int]) -> Scope:
                 else:
                     times[name] += 1
             elif expr.kind == Kind.UNARY and expr.text == "&":
-                times.update({name: 2 for name in expr.names()})
+                times.update(dict.fromkeys(expr.names(), 2))
     counted = {name for loop in function.loops for name in loop.updated}
     given = {one.name for one in function.parameters}
     kept = {

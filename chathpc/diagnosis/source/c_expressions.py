@@ -15,7 +15,9 @@ _CASTS = frozenset({"static_cast", "reinterpret_cast", "const_cast", "dynamic_ca
 #: Types that are called like functions when a value is converted: `double(i)`.
 _CONVERSIONS = frozenset({"int", "long", "float", "double", "size_t", "unsigned", "char", "short", "bool"})
 #: Nodes that stand for what is in them.
-_THROUGH = frozenset({"parenthesized_expression", "condition_clause", "expression_statement", "subscript_argument_list"})
+_THROUGH = frozenset(
+    {"parenthesized_expression", "condition_clause", "expression_statement", "subscript_argument_list"}
+)
 _STRINGS = frozenset({"string_literal", "char_literal", "concatenated_string", "raw_string_literal"})
 _NAMES = frozenset(
     {"identifier", "field_identifier", "type_identifier", "this", "true", "false", "null", "namespace_identifier"}
@@ -58,16 +60,18 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
     field = node.child_by_field_name
     if kind == "cast_expression":
         return expression(field("value"), deeper)
-    if kind == "binary_expression":
-        parts = expression(field("left"), deeper), expression(field("right"), deeper)
-        return Expr(Kind.BINARY, text_of(field("operator")), None, parts, line)
-    if kind == "assignment_expression":
-        parts = expression(field("left"), deeper), expression(field("right"), deeper)
-        return Expr(Kind.ASSIGN, text_of(field("operator")), None, parts, line)
+    if kind in ("binary_expression", "assignment_expression"):
+        sides = expression(field("left"), deeper), expression(field("right"), deeper)
+        which = Kind.BINARY if kind == "binary_expression" else Kind.ASSIGN
+        return Expr(which, text_of(field("operator")), None, sides, line)
     if kind == "update_expression":
         operator = "+=" if text_of(field("operator")) == "++" else "-="
         return Expr(
-            Kind.ASSIGN, operator, None, (expression(field("argument"), deeper), Expr(Kind.NUMBER, "1", line=line)), line
+            Kind.ASSIGN,
+            operator,
+            None,
+            (expression(field("argument"), deeper), Expr(Kind.NUMBER, "1", line=line)),
+            line,
         )
     if kind in ("unary_expression", "pointer_expression"):
         return Expr(Kind.UNARY, text_of(field("operator")), None, (expression(field("argument"), deeper),), line)
@@ -110,7 +114,9 @@ def _call(node: Node, depth: int) -> Expr:
     called = node.child_by_field_name("function")
     listed = node.child_by_field_name("arguments")
     parts = tuple(
-        expression(child, depth) for child in (listed.named_children if listed is not None else []) if child.type != "comment"
+        expression(child, depth)
+        for child in (listed.named_children if listed is not None else [])
+        if child.type != "comment"
     )
     name, base = "", None
     if called is not None:

@@ -25,7 +25,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Attributes of GCC and macros of its kind, which the grammars do not expect everywhere.
-_ATTRIBUTE = re.compile(rb"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\b__restrict(?:__)?\b|__extension__")
+_ATTRIBUTE = re.compile(
+    rb"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\b__restrict(?:__)?\b|__extension__"
+)
 _ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(\s*(\d+)")
 _PRAGMA = re.compile(r"omp\s+(.*)")
 _INTEGER = re.compile(r"\(?\s*(0x[0-9a-fA-F]+|\d+)[uUlL]*\s*\)?\Z")
@@ -110,7 +112,9 @@ def constant(text: str) -> int | None:
     """The integer that a text is, also as a shift of two; None for anything else."""
     text = text.strip()
     if match := _INTEGER.match(text):
-        return int(match[1], 0) if not match[1].startswith("0") or match[1].startswith("0x") or match[1] == "0" else None
+        return (
+            int(match[1], 0) if not match[1].startswith("0") or match[1].startswith("0x") or match[1] == "0" else None
+        )
     if match := _SHIFT.match(text):
         return int(match[1]) << min(int(match[2]), 62)
     return None
@@ -129,7 +133,10 @@ def _record(node: Node, original: bytes) -> Record:
     if parent is not None and parent.type == "type_definition":
         name = text_of(parent.child_by_field_name("declarator")) or name
     fields = [
-        one for each in (body.named_children if body is not None else []) if each.type == "field_declaration" for one in declared(each)
+        one
+        for each in (body.named_children if body is not None else [])
+        if each.type == "field_declaration"
+        for one in declared(each)
     ]
     around = original[max(node.start_byte, 0) : (parent or node).end_byte].decode("utf-8", "replace")
     outside = around[: around.find("{")] + around[around.rfind("}") :]
@@ -216,7 +223,11 @@ def function(node: Node, original: bytes) -> Function:
     # Attributes may stand before what the grammar sees as the definition.
     before = original[max(node.start_byte - 80, 0) : node.start_byte].decode("utf-8", "replace")
     before = re.split(r"[;{}]", before)[-1]
-    marks = {word for word in ("static", "inline", "virtual", "noinline") if re.search(rb"\b_*%s" % word.encode(), (before + head).encode())}
+    marks = {
+        word
+        for word in ("static", "inline", "virtual", "noinline")
+        if re.search(rb"\b_*%s" % word.encode(), (before + head).encode())
+    }
     if node.parent is not None and node.parent.type == "field_declaration_list":
         marks.add("member")
     result = text_of(node.child_by_field_name("type"))
@@ -282,7 +293,9 @@ class _Body:
                 self.declarations.append(one)
                 if one.value is not None:
                     target = Expr(Kind.NAME, one.name, line=line)
-                    self._note(Does.DECLARE, line, Expr(Kind.ASSIGN, "=", None, (target, one.value), line), loop, branch)
+                    self._note(
+                        Does.DECLARE, line, Expr(Kind.ASSIGN, "=", None, (target, one.value), line), loop, branch
+                    )
             return []
         if kind == "return_statement":
             value = node.named_child(0) if node.named_child_count else None

@@ -3,16 +3,44 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.source.invariant import pure_name
-from chathpc.diagnosis.source.layout import trips
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, changed, expressions
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.text import SourceFile
 
-_SYNCING = frozenset({"fsync", "fdatasync", "fflush", "sync", "fopen", "fclose", "open", "close", "flush", "syncfs", "msync"})
-_TRANSCENDENTAL = frozenset(
-    {"exp", "exp2", "log", "log2", "log10", "pow", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "cbrt"}
+_SYNCING = frozenset(
+    {"fsync", "fdatasync", "fflush", "sync", "fopen", "fclose", "open", "close", "flush", "syncfs", "msync"}
 )
-_POWERS = {"2": "x*x", "3": "x*x*x", "4": "(x*x)*(x*x)", "0.5": "sqrt(x)", "1.5": "x*sqrt(x)", "-1": "1/x", "0.25": "sqrt(sqrt(x))"}
+_TRANSCENDENTAL = frozenset(
+    {
+        "exp",
+        "exp2",
+        "log",
+        "log2",
+        "log10",
+        "pow",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "erf",
+        "cbrt",
+    }
+)
+_POWERS = {
+    "2": "x*x",
+    "3": "x*x*x",
+    "4": "(x*x)*(x*x)",
+    "0.5": "sqrt(x)",
+    "1.5": "x*sqrt(x)",
+    "-1": "1/x",
+    "0.25": "sqrt(sqrt(x))",
+}
 #: Statements of one line that a compiler inlines at -O1 and above.
 _MOST_NODES = 24
 
@@ -58,8 +86,20 @@ def functions_in_loop(function: Function, unit: Unit, loop: Loop, line: int) -> 
     inside = body(function, loop, unit)
     if inside is None:
         return None
-    calls = [one for one in expressions(inside) if one.kind == Kind.CALL and one.line == line and one.base is None and _is_transcendental(one)]
-    powers = [one for one in expressions(inside) if function.fortran and one.kind == Kind.BINARY and one.text == "**" and one.line == line and _is_real_power(one)]
+    calls = [
+        one
+        for one in expressions(inside)
+        if one.kind == Kind.CALL and one.line == line and one.base is None and _is_transcendental(one)
+    ]
+    powers = [
+        one
+        for one in expressions(inside)
+        if function.fortran
+        and one.kind == Kind.BINARY
+        and one.text == "**"
+        and one.line == line
+        and _is_real_power(one)
+    ]
     if not calls and not powers:
         return None
     names = list(dict.fromkeys([*(one.short for one in calls), *("**" for _ in powers[:1])]))

@@ -9,14 +9,29 @@ from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
 #: Types whose copies have memory of their own.
-_OWNING = re.compile(r"(?:std::)?(?:__cxx11::)?(vector|string|basic_string|map|unordered_map|set|unordered_set|list|deque)\b")
+_OWNING = re.compile(
+    r"(?:std::)?(?:__cxx11::)?(vector|string|basic_string|map|unordered_map|set|unordered_set|list|deque)\b"
+)
 _MUTATING = frozenset(
     {
         "push_back", "emplace_back", "pop_back", "insert", "erase", "clear", "resize", "reserve", "assign", "append", "swap",
         "sort", "reverse", "unique", "remove", "emplace", "merge", "fill", "shrink_to_fit",
     }
 )  # fmt: skip
-_ALLOCATING = frozenset({"malloc", "calloc", "realloc", "aligned_alloc", "new", "allocate", "strdup", "make_unique", "make_shared", "posix_memalign"})
+_ALLOCATING = frozenset(
+    {
+        "malloc",
+        "calloc",
+        "realloc",
+        "aligned_alloc",
+        "new",
+        "allocate",
+        "strdup",
+        "make_unique",
+        "make_shared",
+        "posix_memalign",
+    }
+)
 
 
 def owns_memory(one: Declaration) -> bool:
@@ -31,7 +46,11 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
             continue
         for callee in file.functions_named(one.short):
             for parameter, argument in zip(callee.parameters, one.parts, strict=False):
-                if not owns_memory(parameter) or argument.kind not in (Kind.NAME, Kind.MEMBER, Kind.INDEX) or _is_changed(callee, parameter.name):
+                if (
+                    not owns_memory(parameter)
+                    or argument.kind not in (Kind.NAME, Kind.MEMBER, Kind.INDEX)
+                    or _is_changed(callee, parameter.name)
+                ):
                     continue
                 return Sign(
                     "redundant-copies", line, line, line,
@@ -55,7 +74,8 @@ def _is_changed(function: Function, name: str) -> bool:
             if one.short in _MUTATING and any(name in part.names() for part in one.parts):
                 return True
     return any(
-        one.does == Does.RETURN and one.expr is not None and one.expr.kind == Kind.NAME and one.expr.text == name for one in function.statements
+        one.does == Does.RETURN and one.expr is not None and one.expr.kind == Kind.NAME and one.expr.text == name
+        for one in function.statements
     )
 
 
@@ -68,9 +88,19 @@ def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
         kind = element.type
         if kind == "auto":
             declared = function.declared(str(loop.container)) or next(
-                (each for record in file.unit.records.values() for each in record.fields if each.name == loop.container.text), None
+                (
+                    each
+                    for record in file.unit.records.values()
+                    for each in record.fields
+                    if each.name == loop.container.text
+                ),
+                None,
             )
-            match = re.fullmatch(r"(?:std::)?(?:vector|list|deque|set)<\s*(.+?)\s*>", declared.type) if declared is not None else None
+            match = (
+                re.fullmatch(r"(?:std::)?(?:vector|list|deque|set)<\s*(.+?)\s*>", declared.type)
+                if declared is not None
+                else None
+            )
             kind = match[1] if match else ""
         record = file.unit.records.get(kind)
         owning = _OWNING.match(kind) or (record is not None and any(owns_memory(each) for each in record.fields))
@@ -93,7 +123,9 @@ def _changed_in(function: Function, loop: Loop, name: str) -> bool:
         if one.kind == Kind.CALL:
             if one.base is not None and str(one.base) == name and one.short in _MUTATING:
                 return True
-            if one.short in ("move", "push_back", "emplace_back", "insert") and any(str(part) == name for part in one.parts):
+            if one.short in ("move", "push_back", "emplace_back", "insert") and any(
+                str(part) == name for part in one.parts
+            ):
                 return True
     return False
 

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 _BINARY = frozenset({"math_expression", "relational_expression", "logical_expression", "concatenation_expression"})
 _PROCEDURES = frozenset({"subroutine", "function", "program", "module_procedure"})
-_HOLDERS = frozenset({"translation_unit", "module", "submodule", "internal_procedures", "program", "subroutine", "function"})
+_HOLDERS = frozenset(
+    {"translation_unit", "module", "submodule", "internal_procedures", "program", "subroutine", "function"}
+)
 _DIRECTIVE = re.compile(r"!\$omp\s+(.*)", re.IGNORECASE)
 #: Directives that stand alone, and so hold no lines.
 _ALONE = ("barrier", "flush", "taskwait", "threadprivate")
@@ -62,8 +64,12 @@ def unit(nodes: list[Node]) -> Unit:
     found = Unit()
     for node in nodes:
         if node.type == "derived_type_definition":
-            name = text_of(next((each for each in node.named_children[0].named_children if each.type == "type_name"), None)).lower()
-            fields = tuple(one for each in node.named_children if each.type == "variable_declaration" for one in declared(each))
+            name = text_of(
+                next((each for each in node.named_children[0].named_children if each.type == "type_name"), None)
+            ).lower()
+            fields = tuple(
+                one for each in node.named_children if each.type == "variable_declaration" for one in declared(each)
+            )
             found.records[name] = Record(name, fields)
         elif node.type == "variable_declaration":
             for one in declared(node):
@@ -77,7 +83,7 @@ def unit(nodes: list[Node]) -> Unit:
 def declared(node: Node) -> Iterator[Declaration]:
     """The variables of a declaration; `type` is in lower case, without blanks (`real(dp)`, `real(8)`, `type(cell)`)."""
     kind = text_of(node.child_by_field_name("type")).lower().replace(" ", "")
-    attributes = [each for each in node.children_by_field_name("attribute")]
+    attributes = node.children_by_field_name("attribute")
     words = [text_of(each).lower() for each in attributes]
     shared: tuple[Expr | None, ...] = ()
     for each in attributes:
@@ -125,13 +131,13 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         return expression(node.named_child(0), deeper)
     field_of = node.child_by_field_name
     if kind in _BINARY:
-        parts = expression(field_of("left"), deeper), expression(field_of("right"), deeper)
-        return Expr(Kind.BINARY, _operator(text_of(field_of("operator"))), None, parts, line)
+        sides = expression(field_of("left"), deeper), expression(field_of("right"), deeper)
+        return Expr(Kind.BINARY, _operator(text_of(field_of("operator"))), None, sides, line)
     if kind == "unary_expression":
         return Expr(Kind.UNARY, text_of(field_of("operator")), None, (expression(field_of("argument"), deeper),), line)
     if kind == "derived_type_member_expression":
-        base, member = node.named_child(0), node.named_child(node.named_child_count - 1)
-        return Expr(Kind.MEMBER, text_of(member).lower(), expression(base, deeper), (), line)
+        owner, member = node.named_child(0), node.named_child(node.named_child_count - 1)
+        return Expr(Kind.MEMBER, text_of(member).lower(), expression(owner, deeper), (), line)
     if kind == "call_expression":
         called = node.named_child(0)
         listed = node.named_child(node.named_child_count - 1)
@@ -145,7 +151,17 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
 
 
 #: Fortran's words for operators → those of C, as the model has them.
-_OPERATORS = {".eq.": "==", ".ne.": "!=", "/=": "!=", ".lt.": "<", ".le.": "<=", ".gt.": ">", ".ge.": ">=", ".and.": "&&", ".or.": "||"}
+_OPERATORS = {
+    ".eq.": "==",
+    ".ne.": "!=",
+    "/=": "!=",
+    ".lt.": "<",
+    ".le.": "<=",
+    ".gt.": ">",
+    ".ge.": ">=",
+    ".and.": "&&",
+    ".or.": "||",
+}
 
 
 def _operator(text: str) -> str:
@@ -171,7 +187,11 @@ def function(node: Node, around: Unit) -> Function:
     local = {one.name: one for one in reader.declarations}
     arrays = frozenset(name for name, one in {**around.variables, **local}.items() if one.dims)
     # What is assigned to like `a(i) = …` is an array, wherever it was declared.
-    targets = {one.expr.parts[0].text for one in reader.statements if one.does == Does.EVALUATE and one.expr and one.expr.kind == Kind.ASSIGN}
+    targets = {
+        one.expr.parts[0].text
+        for one in reader.statements
+        if one.does == Does.EVALUATE and one.expr and one.expr.kind == Kind.ASSIGN
+    }
     arrays |= frozenset(targets - set(local) - {""})
     parameters = tuple(local.get(name, Declaration(name, "")) for name in names)
     result = None
@@ -188,7 +208,8 @@ def function(node: Node, around: Unit) -> Function:
         parameters=parameters,
         returns=result,
         loops=tuple(
-            replace(loop, start=_resolve(loop.start, arrays), condition=_resolve(loop.condition, arrays)) for loop in reader.loops
+            replace(loop, start=_resolve(loop.start, arrays), condition=_resolve(loop.condition, arrays))
+            for loop in reader.loops
         ),
         statements=tuple(replace(one, expr=_resolve(one.expr, arrays)) for one in reader.statements),
         declarations=tuple(one for one in reader.declarations if one.name not in names),
@@ -234,8 +255,8 @@ class _Body:
             self.declarations.extend(declared(node))
             return []
         if kind == "assignment_statement":
-            parts = expression(node.child_by_field_name("left")), expression(node.child_by_field_name("right"))
-            self._note(Does.EVALUATE, line, Expr(Kind.ASSIGN, "=", None, parts, line), loop, branch)
+            sides = expression(node.child_by_field_name("left")), expression(node.child_by_field_name("right"))
+            self._note(Does.EVALUATE, line, Expr(Kind.ASSIGN, "=", None, sides, line), loop, branch)
             return []
         if kind == "subroutine_call":
             name = expression(node.child_by_field_name("subroutine"))
@@ -245,22 +266,36 @@ class _Body:
             return []
         if kind in ("allocate_statement", "deallocate_statement"):
             parts = tuple(expression(each) for each in node.named_children)
-            self._note(Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch)
+            self._note(
+                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
+            )
             return []
         if kind in ("if_statement", "elseif_clause"):
             return self._conditional(node, loop, branch)
         if kind == "keyword_statement":
             word = text_of(node).lower().split()[0]
-            does = {"exit": Does.BREAK, "cycle": Does.CONTINUE, "return": Does.RETURN, "continue": None}.get(word, Does.OTHER)
+            does = {"exit": Does.BREAK, "cycle": Does.CONTINUE, "return": Does.RETURN, "continue": None}.get(
+                word, Does.OTHER
+            )
             if does is not None:
                 self._note(does, line, None, loop, branch)
             return []
         if kind == "comment":
             self._directive(text_of(node), line, loop)
             return []
-        if kind in ("open_statement", "close_statement", "write_statement", "read_statement", "print_statement", "flush_statement", "file_position_statement"):
+        if kind in (
+            "open_statement",
+            "close_statement",
+            "write_statement",
+            "read_statement",
+            "print_statement",
+            "flush_statement",
+            "file_position_statement",
+        ):
             parts = tuple(expression(each) for each in node.named_children)
-            self._note(Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch)
+            self._note(
+                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
+            )
             return []
         if kind == "ERROR" or node.is_missing:
             self.broken.append(line)
@@ -297,7 +332,14 @@ class _Body:
         index, line = len(self.loops), line_of(node)
         loop = Loop(index, parent, line, last_line(node))
         head = node.named_child(0)
-        control = next((each for each in (head.named_children if head is not None else []) if each.type == "loop_control_expression"), None)
+        control = next(
+            (
+                each
+                for each in (head.named_children if head is not None else [])
+                if each.type == "loop_control_expression"
+            ),
+            None,
+        )
         concurrent = _below(head, "concurrent_control")
         if control is not None:
             parts = [expression(each) for each in control.named_children]

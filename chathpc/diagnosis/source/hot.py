@@ -119,13 +119,18 @@ class Hot:
         """Time of the lines with all that they call; recursion counts once."""
         return float(self.facts.inclusive[self.line_nodes(file, first, last)].sum())
 
-    def hottest(self, file: int, first: int, last: int) -> int:
-        """The context of the lines with most time of its own or in libraries; −1 without one."""
+    @property
+    def any_source(self) -> bool:
+        """True if a file of a hot line was there and parsed."""
+        return any(each is not None for each in self._files.values())
+
+    def hottest(self, file: int, first: int, last: int, *, calls: bool = False) -> int:
+        """The context of the lines with most time of its own or in libraries (with `calls` in anything); −1 without one."""
         facts, tree = self.facts, self.facts.profile.tree
         nodes = self._sites(file)
         site = facts.activities.site[nodes]
         inside = (tree.line[site] >= first) & (tree.line[site] <= last)
-        if not inside.any():
+        if calls or not inside.any():
             lines = self.line_nodes(file, first, last)
             return int(lines[int(np.argmax(facts.inclusive[lines]))]) if len(lines) else -1
         sums = np.bincount(site[inside], weights=facts.time[nodes[inside]])

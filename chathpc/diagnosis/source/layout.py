@@ -32,6 +32,19 @@ def size_of(one: Declaration, unit: Unit, depth: int = 0) -> int | None:
     return _type_size(one.type, unit, depth)
 
 
+#: Containers whose elements lie side by side.
+_ROWS = re.compile(r"(?:std::)?(?:vector|array|span|valarray)<\s*(.+?)\s*(?:,[^<>]*)?>")
+
+
+def element(one: Declaration) -> Declaration:
+    """What an index into the variable names: the element type of a vector, else the same declaration."""
+    match = _ROWS.fullmatch(one.type) if not one.dims and not one.pointers else None
+    if match is None:
+        return one
+    kind = match[1].removeprefix("const ")
+    return Declaration(one.name, kind.rstrip("*& "), int(kind.endswith("*")))
+
+
 def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
     kind = kind.removeprefix("struct ").removeprefix("const ")
     if kind in _SIZES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.diagnosis.source.layout import declaration_of, size_of, value
+from chathpc.diagnosis.source.layout import declaration_of, element, size_of, value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Unit, expressions
 from chathpc.diagnosis.source.sign import Sign
 
@@ -23,7 +23,10 @@ def false_sharing(function: Function, unit: Unit) -> list[Sign]:
     numbers = {
         one.parts[0].text
         for one in expressions(function.statements)
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME and one.parts[1].kind == Kind.CALL and one.parts[1].short == _THREAD
+        if one.kind == Kind.ASSIGN
+        and one.parts[0].kind == Kind.NAME
+        and one.parts[1].kind == Kind.CALL
+        and one.parts[1].short == _THREAD
     }
     found = []
     for region in (each for each in function.regions if _is_parallel(each)):
@@ -32,25 +35,30 @@ def false_sharing(function: Function, unit: Unit) -> list[Sign]:
         for statement in inside:
             for one in statement.expr.walk() if statement.expr is not None else ():
                 if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME:
-                    element = _own_element(one.parts[1], numbers)
-                    if element is not None and one.parts[1].kind == Kind.UNARY:
-                        aliases[one.parts[0].text] = element
+                    mine = _own_element(one.parts[1], numbers)
+                    if mine is not None and one.parts[1].kind == Kind.UNARY:
+                        aliases[one.parts[0].text] = mine
         for statement in inside:
             loop = function.loops[statement.loop] if statement.loop >= 0 else None
             if loop is None or loop.first < region.first or statement.expr is None:
                 continue
-            element = _written(statement.expr, numbers, aliases, function)
-            size = _distance(element, function, unit) if element is not None else None
-            if element is None or size is None or size >= _LINE:
+            mine = _written(statement.expr, numbers, aliases)
+            size = _distance(mine, function, unit) if mine is not None else None
+            if mine is None or size is None or size >= _LINE:
                 continue
+            many = max(_LINE // size, 2)
+            says = f"writes to {mine} in a loop: {size} bytes for each thread, so that {many} threads share a cache line of {_LINE} bytes"
             found.append(
                 Sign(
-                    "omp-false-sharing", statement.line, loop.first, loop.last,
-                    f"writes to {element} in a loop: {size} bytes for each thread, so that {max(_LINE // size, 2)} threads share a cache line of {_LINE} bytes",
-                    f"writes to neighbouring elements of {element.base} from several threads",
-                    ("The compiler may keep the value in a register until the loop ends.",),
+                    cause="omp-false-sharing",
+                    line=statement.line,
+                    first=loop.first,
+                    last=loop.last,
+                    says=says,
+                    summary=f"writes to neighbouring elements of {mine.base} from several threads",
+                    against=("The compiler may keep the value in a register until the loop ends.",),
                     calls=True,
-                )  # fmt: skip
+                )
             )
     return found
 
@@ -60,19 +68,21 @@ def _own_element(expr: Expr, numbers: set[str]) -> Expr | None:
     for one in expr.walk():
         if one.kind == Kind.INDEX and one.base is not None:
             first = one.parts[0]
-            if (first.kind == Kind.NAME and first.text in numbers) or (first.kind == Kind.CALL and first.short == _THREAD):
+            if (first.kind == Kind.NAME and first.text in numbers) or (
+                first.kind == Kind.CALL and first.short == _THREAD
+            ):
                 return Expr(Kind.INDEX, "", one.base, one.parts, one.line)
     return None
 
 
-def _written(expr: Expr, numbers: set[str], aliases: dict[str, Expr], function: Function) -> Expr | None:
+def _written(expr: Expr, numbers: set[str], aliases: dict[str, Expr]) -> Expr | None:
     """The thread's own element if the expression writes to it, directly, by a pointer, or by handing that pointer on."""
     for one in expr.walk():
         if one.kind == Kind.ASSIGN:
             target = one.parts[0]
-            element = _own_element(target, numbers)
-            if element is not None:
-                return element
+            mine = _own_element(target, numbers)
+            if mine is not None:
+                return mine
             for name in target.names() if target.kind != Kind.NAME else ():
                 if name in aliases:
                     return aliases[name]
@@ -81,29 +91,18 @@ def _written(expr: Expr, numbers: set[str], aliases: dict[str, Expr], function: 
                 if part.kind == Kind.NAME and part.text in aliases:
                     return aliases[part.text]
                 if part.kind == Kind.UNARY and part.text == "&":
-                    element = _own_element(part, numbers)
-                    if element is not None:
-                        return element
+                    mine = _own_element(part, numbers)
+                    if mine is not None:
+                        return mine
     return None
 
 
-def _distance(element: Expr, function: Function, unit: Unit) -> int | None:
+def _distance(access: Expr, function: Function, unit: Unit) -> int | None:
     """Bytes from one thread's element to the next; None where the source does not tell, or it is aligned."""
-    if element.base is None:
-        return None
-    declared = declaration_of(element.base, function, unit)
+    declared = declaration_of(access.base, function, unit) if access.base is not None else None
     if declared is None:
         return None
-    size = size_of(declared, unit)
-    kind = declared.type
-    if size is None and kind.startswith(("std::vector<", "vector<")):
-        from chathpc.diagnosis.source.model import Declaration
-
-        size = size_of(Declaration("", kind[kind.index("<") + 1 : -1].strip()), unit)
-    elif kind.startswith(("std::vector<", "vector<")):
-        from chathpc.diagnosis.source.model import Declaration
-
-        size = size_of(Declaration("", kind[kind.index("<") + 1 : -1].strip()), unit)
+    size = size_of(element(declared), unit)
     dims = declared.dims
     if len(dims) > 1:
         rest = [value(dim, unit.constants) for dim in (dims[:-1] if function.fortran else dims[1:])]

@@ -17,13 +17,24 @@ def redundant(function: Function, file: SourceFile) -> Sign | None:
     if function.returns is None:
         return None
     parameters = [one.name for one in function.parameters]
-    calls = [one for one in expressions(function.statements) if one.kind == Kind.CALL and one.short == function.name and one.base is None]
+    calls = [
+        one
+        for one in expressions(function.statements)
+        if one.kind == Kind.CALL and one.short == function.name and one.base is None
+    ]
     different = {str(call): call for call in calls}
     if len(calls) < 2 or any(len(call.parts) != len(parameters) for call in calls):
         return None
-    if any(one.kind == Kind.CALL and one.short == function.name for call in calls for part in call.parts for one in part.walk()):
+    if any(
+        one.kind == Kind.CALL and one.short == function.name
+        for call in calls
+        for part in call.parts
+        for one in part.walk()
+    ):
         return None
-    moves = [[_moved(part, name) for part, name in zip(call.parts, parameters, strict=True)] for call in different.values()]
+    moves = [
+        [_moved(part, name) for part, name in zip(call.parts, parameters, strict=True)] for call in different.values()
+    ]
     if not all(all(move is not None for move in call) and any(move for move in call) for call in moves):
         return None
     if not is_pure(function, file, recursive=True):

@@ -52,8 +52,10 @@ def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
     """Names that move with the loop: its variable, a pointer that it steps on, and what is set from these."""
     names = set(loop.updated)
     for one in expressions(inside):
-        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME and (
-            one.parts[0].text in one.parts[1].names() or one.text != "=" or names & one.parts[1].names()
+        if (
+            one.kind == Kind.ASSIGN
+            and one.parts[0].kind == Kind.NAME
+            and (one.parts[0].text in one.parts[1].names() or one.text != "=" or names & one.parts[1].names())
         ):
             names.add(one.parts[0].text)
     return frozenset(names)
@@ -62,7 +64,9 @@ def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
 def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> Expr | None:
     """The comparison of an item with a key that the loop does not change."""
     moving = _elements(function, loop, inside)
-    local = {one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME}
+    local = {
+        one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
+    }
     for one in inside:
         if one.does != Does.CONDITION or one.expr is None:
             continue
@@ -115,7 +119,9 @@ def _only_looks(loop: Loop, inside: tuple[Statement, ...]) -> bool:
             if expr is None or expr.kind != Kind.ASSIGN or expr.parts[0].kind != Kind.NAME:
                 return False
             value = expr.parts[1]
-            steps = value.kind in (Kind.MEMBER, Kind.INDEX, Kind.NAME) or (one.does == Does.DECLARE and value.kind == Kind.UNARY)
+            steps = value.kind in (Kind.MEMBER, Kind.INDEX, Kind.NAME) or (
+                one.does == Does.DECLARE and value.kind == Kind.UNARY
+            )
             if not steps and not (expr.text in ("+=", "-=") and value.kind == Kind.NUMBER) and not _plus_one(expr):
                 return False
     return True
@@ -123,7 +129,12 @@ def _only_looks(loop: Loop, inside: tuple[Statement, ...]) -> bool:
 
 def _plus_one(expr: Expr) -> bool:
     target, value = expr.parts
-    return value.kind == Kind.BINARY and value.text == "+" and str(value.parts[0]) == str(target) and value.parts[1].kind == Kind.NUMBER
+    return (
+        value.kind == Kind.BINARY
+        and value.text == "+"
+        and str(value.parts[0]) == str(target)
+        and value.parts[1].kind == Kind.NUMBER
+    )
 
 
 def _leaves(loop: Loop, inside: tuple[Statement, ...]) -> bool:
@@ -147,9 +158,17 @@ def _starts_anew(function: Function, loop: Loop) -> bool:
     stepping = {
         one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
     } | set(loop.updated)
-    before = [one for one in function.statements if one.loop == outer and one.line <= loop.first and one.does in (Does.DECLARE, Does.EVALUATE)]
+    before = [
+        one
+        for one in function.statements
+        if one.loop == outer and one.line <= loop.first and one.does in (Does.DECLARE, Does.EVALUATE)
+    ]
     return any(
-        one.expr is not None and one.expr.kind == Kind.ASSIGN and one.expr.text == "=" and one.expr.parts[0].text in stepping for one in before
+        one.expr is not None
+        and one.expr.kind == Kind.ASSIGN
+        and one.expr.text == "="
+        and one.expr.parts[0].text in stepping
+        for one in before
     )
 
 
@@ -167,7 +186,11 @@ def _grows(function: Function, container: str) -> bool:
     for one in expressions(function.statements):
         if one.kind == Kind.CALL and one.short in _GROWING and str(one.base) == container:
             return True
-        if one.kind == Kind.INDEX and str(one.base) == container and any(part.kind == Kind.ASSIGN for part in one.parts):
+        if (
+            one.kind == Kind.INDEX
+            and str(one.base) == container
+            and any(part.kind == Kind.ASSIGN for part in one.parts)
+        ):
             return True
     return False
 
@@ -205,7 +228,12 @@ def shifting(function: Function, loop: Loop, line: int) -> Sign | None:
         if one.expr is None or one.line != line:
             continue
         for call in one.expr.calls():
-            front = call.short in ("insert", "erase") and call.parts and call.parts[0].kind == Kind.CALL and call.parts[0].short == "begin"
+            front = (
+                call.short in ("insert", "erase")
+                and call.parts
+                and call.parts[0].kind == Kind.CALL
+                and call.parts[0].short == "begin"
+            )
             declared = function.declared(str(call.base)) if call.base is not None else None
             is_vector = declared is None or "vector" in declared.type or "string" in declared.type
             if front and is_vector and str(call.parts[0].base) == str(call.base):
@@ -214,7 +242,16 @@ def shifting(function: Function, loop: Loop, line: int) -> Sign | None:
                 what = "strcat looks for the end of the text from its beginning each time"
             else:
                 continue
-            return Sign("quadratic-algorithm", line, line, line, what, "moves or walks through all items for each one", (), calls=True)
+            return Sign(
+                "quadratic-algorithm",
+                line,
+                line,
+                line,
+                what,
+                "moves or walks through all items for each one",
+                (),
+                calls=True,
+            )
     return None
 
 
@@ -223,10 +260,17 @@ def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     if loop.parent < 0 or not loop.counted:
         return None
     outer = function.loops[loop.parent]
-    if not outer.counted or loop.condition is None or outer.condition is None or trips(loop, unit.constants) is not None:
+    if (
+        not outer.counted
+        or loop.condition is None
+        or outer.condition is None
+        or trips(loop, unit.constants) is not None
+    ):
         return None
     inside = function.inside(loop.index)
-    if any(one.loop != loop.index for one in inside) or any(one.does in (Does.EVALUATE, Does.OTHER) and one.branch == 0 for one in inside):
+    if any(one.loop != loop.index for one in inside) or any(
+        one.does in (Does.EVALUATE, Does.OTHER) and one.branch == 0 for one in inside
+    ):
         return None
     for one in inside:
         for expr in one.expr.walk() if one.does == Does.CONDITION and one.expr is not None else ():

@@ -8,7 +8,7 @@ from enum import StrEnum
 from math import prod
 
 from chathpc.diagnosis.source import affine
-from chathpc.diagnosis.source.layout import array_bytes, declaration_of, size_of, trips, value
+from chathpc.diagnosis.source.layout import array_bytes, declaration_of, element, size_of, trips, value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Statement, Unit
 from chathpc.diagnosis.source.sign import Sign, body
 
@@ -16,6 +16,8 @@ from chathpc.diagnosis.source.sign import Sign, body
 LINE = 64
 #: An array that fits into the second-level cache of most CPUs (256 KiB and more) can be walked in any order.
 CACHE = 256 * 1024
+#: Lines that fit into the first-level cache of most CPUs (32 KiB) are still there in the next iteration around.
+NEAREST = 32 * 1024
 #: Of each line fetched less than this part is used.
 USED = 0.25
 
@@ -112,14 +114,17 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     if not far or 2 * len(strided_arrays) < len(arrays):
         return _structures(function, unit, loop, moving)
     walk = far[0]
-    better = next((outer for outer in function.chain(loop.parent) if _near_in(walk.access, function, unit, outer)), None)
+    better = next(
+        (outer for outer in function.chain(loop.parent) if _near_in(walk.access, function, unit, outer)), None
+    )
     size = element_size(walk.access, function, unit)
     by = f"{walk.elements * size:,} bytes" if walk.elements is not None and size else walk.by
     by = by.lstrip("-")
     order = "columns" if function.fortran else "rows"
     says = (
         f"steps through {walk.access} by {by} in the innermost loop over {loop.variable or 'it'}, though {'Fortran' if function.fortran else 'C'} stores "
-        f"arrays by {order}" + (f"; the loop over {better.variable} around it would step to neighbours" if better is not None else "")
+        f"arrays by {order}"
+        + (f"; the loop over {better.variable} around it would step to neighbours" if better is not None else "")
     )
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
@@ -142,18 +147,30 @@ def _is_far(walk: Walk, moving: list[Walk], function: Function, unit: Unit, loop
         size = element_size(walk.access, function, unit)
         if size is None or abs(walk.elements) * size < LINE:
             return False
+        if loop.step is not None and abs(walk.elements) == abs(loop.step) and not _starts_outside(function, loop):
+            return False  # `i += 16` alone takes samples, which no other order of loops would change
         # Unrolled loops and records stored in a row use what lies between as well.
         used = sum(other.elements == walk.elements and _array(other) == _array(walk) for other in moving)
         if used > USED * abs(walk.elements):
             return False
         count = trips(loop, unit.constants)
-        return count is None or count * LINE > CACHE
+        return count is None or count * LINE > NEAREST
     if walk.step != Step.ROWS:
         return False
     if any(_near_in(walk.access, function, unit, outer) for outer in function.chain(loop.parent)):
         return True
-    bounds = {str(each.condition.parts[1]) for each in function.loops if each.condition is not None and len(each.condition.parts) == 2}
+    bounds = {
+        str(each.condition.parts[1])
+        for each in function.loops
+        if each.condition is not None and len(each.condition.parts) == 2
+    }
     return walk.by in bounds and len(walk.access.parts) == 1
+
+
+def _starts_outside(function: Function, loop: Loop) -> bool:
+    """True if the loop begins at the variable of a loop around it: together they visit all elements."""
+    names = loop.start.names() if loop.start is not None else frozenset()
+    return any(outer.variable in names for outer in function.chain(loop.parent))
 
 
 def _near_in(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
@@ -170,9 +187,7 @@ def _near_in(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
 def element_size(access: Expr, function: Function, unit: Unit) -> int | None:
     """Bytes of what an index names; None where the type is not known."""
     declared = declaration_of(access.base, function, unit) if access.base is not None else None
-    if declared is None:
-        return None
-    return size_of(declared, unit)
+    return None if declared is None else size_of(element(declared), unit)
 
 
 def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) -> Sign | None:
@@ -191,22 +206,20 @@ def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) 
                     whole.add(array)
                 else:
                     used.setdefault(array, {})[expr.text] = size
-            elif expr.kind in (Kind.CALL, Kind.ASSIGN):
-                whole.update(str(part.base) for part in expr.parts if str(part) in near and part.base is not None)
-            elif expr.kind == Kind.UNARY and expr.text == "&":
+            elif expr.kind in (Kind.CALL, Kind.ASSIGN) or (expr.kind == Kind.UNARY and expr.text == "&"):
                 whole.update(str(part.base) for part in expr.parts if str(part) in near and part.base is not None)
     for walk in near.values():
         array = str(walk.access.base)
-        declared = declaration_of(walk.access.base, function, unit) if walk.access.base is not None else None
-        size = size_of(declared, unit) if declared is not None else None
-        if size is None and declared is not None and declared.type.startswith("std::vector<"):
-            record = unit.records.get(declared.type[12:-1].strip())
-            size = size_of(_one(record.name), unit) if record is not None else None
+        size = element_size(walk.access, function, unit)
         if array in whole or array not in used or size is None or size < 2 * LINE:
             continue
         share = sum(used[array].values())
         total = array_bytes(walk.access.base, function, unit) if walk.access.base is not None else None
-        if share > USED * min(size, LINE) or (total is not None and total <= CACHE) or 2 * len(used) < len({_array(each) for each in moving}):
+        if (
+            share > USED * min(size, LINE)
+            or (total is not None and total <= CACHE)
+            or 2 * len(used) < len({_array(each) for each in moving})
+        ):
             continue
         fields_text = ", ".join(used[array])
         return Sign(
@@ -216,9 +229,3 @@ def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) 
             ("The source does not tell how large the array is: one that stays in the cache can be walked in any order.",),
         )  # fmt: skip
     return None
-
-
-def _one(kind: str):  # type: ignore[no-untyped-def]
-    from chathpc.diagnosis.source.model import Declaration
-
-    return Declaration("", kind)

@@ -77,7 +77,11 @@ class SourceFile:
     def functions_named(self, name: str) -> list[Function]:
         """All functions of that name, whatever their class."""
         wanted = name.lower() if self.is_fortran else name
-        return [self._function(node) for first, last, own, node in self._defined if own == wanted and last - first < MOST_LINES]
+        return [
+            self._function(node)
+            for first, last, own, node in self._defined
+            if own == wanted and last - first < MOST_LINES
+        ]
 
     @property
     def function_names(self) -> list[str]:

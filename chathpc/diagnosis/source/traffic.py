@@ -48,14 +48,22 @@ def stream(function: Function, unit: Unit, loop: Loop) -> Stream | None:
         return None
     if any(one.kind == Kind.UNARY and one.text == "*" for one in expressions(tuple(own))):
         return None
-    written = {str(one.parts[0]) for one in expressions(tuple(own)) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.INDEX}
+    written = {
+        str(one.parts[0])
+        for one in expressions(tuple(own))
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.INDEX
+    }
     bases = {str(walk.access.base): walk for walk in moving}
     for base in {_base(text, moving) for text in written} - {None}:
         others = [walk for walk in moving if str(walk.access.base) == base and str(walk.access) not in written]
         if others:
             return None  # a recurrence, or neighbours that are changed: the iteration before is waited for
     total = sum((element_size(walk.access, function, unit) or _ELEMENT) for walk in bases.values())
-    total += sum((element_size(walk.access, function, unit) or _ELEMENT) for walk in moving if str(walk.access) in written and _is_read(walk, own))
+    total += sum(
+        (element_size(walk.access, function, unit) or _ELEMENT)
+        for walk in moving
+        if str(walk.access) in written and _is_read(walk, own)
+    )
     return Stream(total, _operations(own, moving, loop), tuple(bases))
 
 
@@ -120,8 +128,18 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         if one.kind != Kind.ASSIGN or one.text != "=" or one.parts[0].kind != Kind.NAME:
             continue
         target, value = one.parts
-        follows = value.kind == Kind.MEMBER and value.base is not None and value.base.kind == Kind.NAME and value.base.text == target.text
-        hops = value.kind == Kind.INDEX and len(value.parts) == 1 and value.parts[0].kind == Kind.NAME and value.parts[0].text == target.text
+        follows = (
+            value.kind == Kind.MEMBER
+            and value.base is not None
+            and value.base.kind == Kind.NAME
+            and value.base.text == target.text
+        )
+        hops = (
+            value.kind == Kind.INDEX
+            and len(value.parts) == 1
+            and value.parts[0].kind == Kind.NAME
+            and value.parts[0].text == target.text
+        )
         if hops and value.base is not None and (array_bytes(value.base, function, unit) or 2 * CACHE) <= CACHE:
             continue
         if (follows or hops) and _work(inside) <= _FEW and not _other_calls(inside):
@@ -139,7 +157,9 @@ def _work(inside: tuple[Statement, ...]) -> int:
 
 
 def _other_calls(inside: tuple[Statement, ...]) -> bool:
-    return any(one.kind == Kind.CALL and one.short not in _CHEAP and not pure_name(one.short) for one in expressions(inside))
+    return any(
+        one.kind == Kind.CALL and one.short not in _CHEAP and not pure_name(one.short) for one in expressions(inside)
+    )
 
 
 def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
@@ -151,16 +171,32 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     found = walks(function, unit, loop, own)
     written = {str(one.parts[0]) for one in expressions(own) if one.kind == Kind.ASSIGN}
     far = [walk for walk in found if _is_gather(walk, function, unit, loop) and str(walk.access) not in written]
-    if not far or _work(own) > 4 * len(far) or any(_is_gather(walk, function, unit, loop) and str(walk.access) in written for walk in found):
+    if (
+        not far
+        or _work(own) > 4 * len(far)
+        or any(_is_gather(walk, function, unit, loop) and str(walk.access) in written for walk in found)
+    ):
         return None
-    indices = {str(part.base) for walk in far for one in walk.access.parts for part in _resolved(one, function, loop) if part.kind == Kind.INDEX}
-    streams = {
-        str(walk.access.base) for walk in found if walk.step == Step.NEAR and str(walk.access) not in written
-    } - indices - {str(walk.access.base) for walk in far}
+    indices = {
+        str(part.base)
+        for walk in far
+        for one in walk.access.parts
+        for part in _resolved(one, function, loop)
+        if part.kind == Kind.INDEX
+    }
+    streams = (
+        {str(walk.access.base) for walk in found if walk.step == Step.NEAR and str(walk.access) not in written}
+        - indices
+        - {str(walk.access.base) for walk in far}
+    )
     access = far[0].access
-    against = ["The source does not tell how large the array is or in which order it is read: near or in the cache it is fast."]
+    against = [
+        "The source does not tell how large the array is or in which order it is read: near or in the cache it is fast."
+    ]
     if streams:
-        against.append(f"The loop also streams through {', '.join(sorted(streams)[:2])}: the bandwidth of memory may be the limit instead.")
+        against.append(
+            f"The loop also streams through {', '.join(sorted(streams)[:2])}: the bandwidth of memory may be the limit instead."
+        )
     return Sign(
         "memory-latency", access.line or loop.first, loop.first, loop.last,
         f"reads {access} at places that the program computes or another array gives, so that no prefetcher knows the next",
@@ -180,13 +216,20 @@ def _resolved(expr: Expr, function: Function, loop: Loop) -> list[Expr]:
         if one.kind == Kind.NAME:
             for statement in function.inside(loop.index):
                 each = statement.expr
-                if each is not None and each.kind == Kind.ASSIGN and str(each.parts[0]) == one.text and each.text == "=":
+                if (
+                    each is not None
+                    and each.kind == Kind.ASSIGN
+                    and str(each.parts[0]) == one.text
+                    and each.text == "="
+                ):
                     todo.append(each.parts[1])
     return found
 
 
 #: Index types too small for an array that leaves the cache.
-_SMALL_INDICES = frozenset({"char", "unsigned char", "uint8_t", "int8_t", "bool", "short", "uint16_t", "int16_t", "unsigned short"})
+_SMALL_INDICES = frozenset(
+    {"char", "unsigned char", "uint8_t", "int8_t", "bool", "short", "uint16_t", "int16_t", "unsigned short"}
+)
 
 
 def _is_gather(walk: Walk, function: Function, unit: Unit, loop: Loop) -> bool:
