@@ -124,6 +124,7 @@ def _at_line(hot: Hot, file: SourceFile, function: Function, line: HotLine) -> I
         searches.library_search(function, file.unit, own, line.line),
         searches.shifting(function, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,
+        *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
     yield from _at_loop(hot, file, function, effective(function, own, file.unit), line)
 

@@ -375,7 +375,7 @@ class _Body:
             step = _step(part, target.text, value)
             if loop.variable == "" or (loop.condition is not None and target.text in loop.condition.names()):
                 loop = replace(loop, variable=target.text, start=starts.get(target.text), step=step)
-        return replace(loop, updated=updated)
+        return replace(loop, updated=updated, updates=tuple(steps))
 
 
 def _assignments(expr: Expr) -> list[Expr]:

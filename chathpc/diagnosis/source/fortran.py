@@ -130,6 +130,8 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
     if kind == "parenthesized_expression" and node.named_child_count == 1:
         return expression(node.named_child(0), deeper)
     field_of = node.child_by_field_name
+    if kind in _BINARY and field_of("left") is None:  # .not.
+        return Expr(Kind.UNARY, "!", None, (expression(field_of("argument"), deeper),), line)
     if kind in _BINARY:
         sides = expression(field_of("left"), deeper), expression(field_of("right"), deeper)
         return Expr(Kind.BINARY, _operator(text_of(field_of("operator"))), None, sides, line)

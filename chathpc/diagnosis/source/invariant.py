@@ -16,7 +16,7 @@ PURE = frozenset(
     }
 )  # fmt: skip
 #: Functions that walk through a text or list for their result, and change nothing.
-_LENGTHS = frozenset({"strlen", "wcslen"})
+LENGTHS = frozenset({"strlen", "wcslen"})
 _DEEPEST = 3
 
 
@@ -98,7 +98,7 @@ def _same_result(call: Expr, function: Function, file: SourceFile, inside: tuple
             return None
     if pure_name(call.short):
         return ()
-    if call.short in _LENGTHS:
+    if call.short in LENGTHS:
         return ("If the loop changes the text's length, the call must stay.",)
     named = file.functions_named(call.short)
     if len(named) != 1 or named[0].returns is None or named[0].name == function.name or not is_pure(named[0], file):

@@ -117,6 +117,7 @@ class Loop:
     container: Expr | None = None
     element: Declaration | None = None
     updated: frozenset[str] = frozenset()  #: names that the header changes
+    updates: tuple[Expr, ...] = ()  #: the assignments by which it does so
 
     @property
     def counted(self) -> bool:

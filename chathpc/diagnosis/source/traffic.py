@@ -124,7 +124,7 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     inside = function.inside(loop.index)
     if any(one.loop != loop.index for one in inside):
         return None
-    for one in expressions(tuple(each for each in inside if each.branch == 0)):
+    for one in (*loop.updates, *expressions(tuple(each for each in inside if each.branch == 0))):
         if one.kind != Kind.ASSIGN or one.text != "=" or one.parts[0].kind != Kind.NAME:
             continue
         target, value = one.parts
