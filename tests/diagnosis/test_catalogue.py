@@ -20,6 +20,12 @@ FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
 DETECTED = {
     "hot-compute": {"min_share": 0.10},
     "loop-invariant-work": {"min_share": 0.05},
+    "strided-access": {"min_share": 0.10},
+    "quadratic-algorithm": {"min_share": 0.10},
+    "redundant-recursion": {"min_share": 0.10},
+    "memory-bandwidth": {"min_share": 0.10, "min_bytes_per_operation": 6, "headroom_at_limit": 0.04},
+    "memory-latency": {"min_share": 0.10, "headroom_at_limit": 0.04},
+    "omp-false-sharing": {"min_share": 0.10},
     "expensive-math": {"min_share": 0.10},
     "unoptimised-build": {"min_share": 0.03},
     "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
@@ -92,14 +98,7 @@ DETECTED = {
 }
 
 #: Causes that reports may name in future: ids are never renamed.
-FURTHER = [
-    "strided-access",
-    "memory-bandwidth",
-    "memory-latency",
-    "quadratic-algorithm",
-    "redundant-recursion",
-    "omp-false-sharing",
-]
+FURTHER: list[str] = []
 
 #: What makes advice something to type: a call or clause, a name with an underscore, a flag, a scope, a capital inside a word.
 ACTIONABLE = re.compile(

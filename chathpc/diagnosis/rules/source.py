@@ -70,12 +70,13 @@ def _unique(signs: Iterable[_Found]) -> list[_Found]:
 def _signs(hot: Hot) -> Iterator[_Found]:
     """All signs at hot lines and hot calls."""
     seen: set[tuple[int, str, int]] = set()
+    loops: set[tuple[int, int, int]] = set()
     for line in hot.lines:
         file = hot.source(line.file)
         function = file.function_at(line.line) if file is not None else None
         if file is None or function is None or _is_broken(function, line.line):
             continue
-        for sign in _at_line(hot, file, function, line):
+        for sign in _at_line(hot, file, function, line, loops):
             key = line.file, sign.cause, sign.first
             if key not in seen:
                 seen.add(key)
@@ -99,8 +100,10 @@ def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Itera
         yield _Found(sign, file, cost, facts.place(node, line_node=node))
 
 
-def _at_line(hot: Hot, file: SourceFile, function: Function, line: HotLine) -> Iterator[Sign]:
-    """What the recognisers say about a hot line, and about the innermost loop around it."""
+def _at_line(
+    hot: Hot, file: SourceFile, function: Function, line: HotLine, loops: set[tuple[int, int, int]]
+) -> Iterator[Sign]:
+    """What the recognisers say about a hot line, and about the innermost loop around it where that is not in `loops`."""
     facts = hot.facts
     yield from _some(
         recursion.redundant(function, file),
@@ -126,7 +129,13 @@ def _at_line(hot: Hot, file: SourceFile, function: Function, line: HotLine) -> I
         parallel.atomic(function, own, line.line) if several else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
-    yield from _at_loop(hot, file, function, effective(function, own, file.unit), line)
+    loop = effective(function, own, file.unit)
+    key = line.file, function.first, loop.index
+    if hot.facts.spent(Activity.MATH) == 0:
+        yield from _some(calls.functions_in_loop(function, file.unit, loop, line.line))
+    if key not in loops:
+        loops.add(key)
+        yield from _at_loop(hot, file, function, loop, line)
 
 
 def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
@@ -137,8 +146,6 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         if loop.parent >= 0 or _is_called_in_loop(hot.facts, line.node):
             yield search
         return
-    if hot.facts.spent(Activity.MATH) == 0:
-        yield from _some(calls.functions_in_loop(function, unit, loop, line.line))
     first = (
         strides.strided(function, unit, loop)
         or traffic.chase(function, unit, loop)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from chathpc.diagnosis.source.c_family import constant
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, changed
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, changed
 
 #: Products of names with a whole number each: `j*n + i` is {(j, n): 1, (i,): 1}.
 Sum = Mapping[tuple[str, ...], int]
@@ -24,7 +25,8 @@ class Scope:
     constants: Mapping[str, int]
 
 
-def scope_of(function: Function, constants: Mapping[str, int]) -> Scope:
+@lru_cache(maxsize=16)
+def scope_of(function: Function, unit: Unit) -> Scope:
     """Local variables that are set in one place only, and so stand for their value there."""
     times: Counter[str] = Counter()
     values: dict[str, Expr] = {}
@@ -46,7 +48,7 @@ def scope_of(function: Function, constants: Mapping[str, int]) -> Scope:
         for name, value in values.items()
         if times[name] == 1 and name not in counted and name not in given and name not in value.names()
     }
-    return Scope(kept, constants)
+    return Scope(kept, unit.constants)
 
 
 def linear(expr: Expr, scope: Scope, moving: frozenset[str], depth: int = 0) -> Sum | None:

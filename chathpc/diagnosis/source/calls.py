@@ -59,8 +59,8 @@ def synchronous(function: Function, loop: Loop, line: int) -> Sign | None:
 
 def simple_power(function: Function, line: int) -> Sign | None:
     """A power with an exponent that multiplications or a square root do; only supports measured time in libm."""
-    for one in expressions(function.statements):
-        if one.line != line or one.kind != Kind.CALL or one.short not in ("pow", "powf", "powl") or len(one.parts) != 2:
+    for one in function.calls_at(line):
+        if one.short not in ("pow", "powf", "powl") or len(one.parts) != 2:
             continue
         exponent = one.parts[1]
         text = exponent.text if exponent.kind == Kind.NUMBER else ""

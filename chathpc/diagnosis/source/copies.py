@@ -41,9 +41,7 @@ def owns_memory(one: Declaration) -> bool:
 
 def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | None:
     """A call at the line that hands a container over by value to a function of the file that only reads it."""
-    for one in expressions(function.statements):
-        if one.kind != Kind.CALL or one.line != line:
-            continue
+    for one in function.calls_at(line):
         for callee in file.functions_named(one.short):
             for parameter, argument in zip(callee.parameters, one.parts, strict=False):
                 if (
@@ -54,7 +52,7 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
                     continue
                 return Sign(
                     "redundant-copies", line, line, line,
-                    f"hands {argument} to {callee.name} by value ({parameter.type} {parameter.name}), which makes a copy at each call, though {callee.name} only reads it",
+                    f"hands {argument} to {callee.name} by value ({parameter.type} {parameter.name}), a copy at each call, though {callee.name} only reads it",
                     f"copies {argument} at each call of {callee.name}, which takes it by value",
                     calls=True,
                 )  # fmt: skip
@@ -132,9 +130,7 @@ def _changed_in(function: Function, loop: Loop, name: str) -> bool:
 
 def returned_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
     """A call at the line of a method that returns a container of its object by value."""
-    for one in expressions(function.statements):
-        if one.kind != Kind.CALL or one.line != line:
-            continue
+    for one in function.calls_at(line):
         for callee in file.functions_named(one.short):
             returns = callee.returns
             if returns is None or not owns_memory(returns) or len(callee.statements) != 1:

@@ -17,7 +17,7 @@ from chathpc.profile.tree import IntArray, NodeKind
 MOST_PLACES = 40
 LEAST = 0.01
 #: So many files are parsed.
-_MOST_FILES = 12
+_MOST_FILES = 8
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,13 +16,20 @@ _GRAMMARS = {
     **dict.fromkeys(("cu", "cuh", "hip"), "tree_sitter_cuda"),
     **dict.fromkeys(("f90", "F90", "f95", "F95", "f03", "F03", "f08", "F08"), "tree_sitter_fortran"),
 }
-#: Distribution of each module, for `chathpc doctor`.
-DISTRIBUTIONS = {"tree_sitter": "tree-sitter", **{name: name.replace("_", "-") for name in _GRAMMARS.values()}}
+#: Distributions that this needs, and the files that cannot be read without each: for `chathpc doctor`.
+DISTRIBUTIONS = {
+    "tree-sitter": "any language",
+    "tree-sitter-c": "C",
+    "tree-sitter-cpp": "C++",
+    "tree-sitter-cuda": "CUDA and HIP",
+    "tree-sitter-fortran": "Fortran",
+}
 
 
 def grammar_of(file: str) -> str | None:
     """Name of the grammar's module for a file; None for languages without one (fixed-form Fortran among them)."""
-    return _GRAMMARS.get(file.rsplit("/", 1)[-1].rpartition(".")[2])
+    _, dot, ending = file.rsplit("/", 1)[-1].rpartition(".")
+    return _GRAMMARS.get(ending) if dot else None
 
 
 def is_fortran(file: str) -> bool:

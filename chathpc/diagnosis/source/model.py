@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 
 
 class Kind(StrEnum):
@@ -158,7 +159,7 @@ class Region:
     loop: int = -1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=False, eq=False)
 class Function:
     """A function or subroutine with everything in it, in the order of the text."""
 
@@ -183,7 +184,37 @@ class Function:
 
     def inside(self, loop: int) -> tuple[Statement, ...]:
         """Statements in the loop and in loops inside it."""
-        return tuple(one for one in self.statements if any(each.index == loop for each in self.chain(one.loop)))
+        if loop not in self._inside:
+            self._inside[loop] = tuple(one for one in self.statements if loop in self._around[one.loop])
+        return self._inside[loop]
+
+    def calls_at(self, line: int) -> tuple[Expr, ...]:
+        """The calls that begin at the line, in the order of the text."""
+        return tuple(self._calls.get(line, ()))
+
+    @cached_property
+    def _calls(self) -> dict[int, list[Expr]]:
+        found: dict[int, list[Expr]] = {}
+        for one in expressions(self.statements):
+            if one.kind == Kind.CALL:
+                found.setdefault(one.line, []).append(one)
+        return found
+
+    def loops_in(self, loop: int) -> list[Loop]:
+        """Loops inside the loop."""
+        return [each for each in self.loops[loop + 1 :] if loop in self._around[each.index]]
+
+    @cached_property
+    def _inside(self) -> dict[int, tuple[Statement, ...]]:
+        return {}
+
+    @cached_property
+    def _around(self) -> dict[int, frozenset[int]]:
+        """Each loop with those around it, by number; a loop stands behind its parent."""
+        around = {-1: frozenset({-1})}
+        for loop in self.loops:
+            around[loop.index] = around[loop.parent] | {loop.index}
+        return around
 
     def declared(self, name: str) -> Declaration | None:
         """The local variable or parameter of that name."""
@@ -198,7 +229,7 @@ class Function:
         return max(holding, key=lambda loop: (loop.first, -loop.last, loop.index), default=None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Unit:
     """What is known of a file besides its functions: records, variables of the file, and constants."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from chathpc.diagnosis.source.layout import declaration_of, element, size_of, value
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, Unit, expressions
 from chathpc.diagnosis.source.sign import Sign
@@ -15,7 +17,8 @@ def _is_parallel(region: Region) -> bool:
     return "parallel" in region.words.split("(")[0].split()
 
 
-def false_sharing(function: Function, unit: Unit) -> list[Sign]:
+@lru_cache(maxsize=32)
+def false_sharing(function: Function, unit: Unit) -> tuple[Sign, ...]:
     """Loops in a parallel region in which each thread writes to its own element of an array, several to a cache line.
 
     Elements of a line or more, padded or aligned ones, and elements written once after a loop are none.
@@ -60,7 +63,7 @@ def false_sharing(function: Function, unit: Unit) -> list[Sign]:
                     calls=True,
                 )
             )
-    return found
+    return tuple(found)
 
 
 def _own_element(expr: Expr, numbers: set[str]) -> Expr | None:

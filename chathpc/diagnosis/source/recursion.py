@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from chathpc.diagnosis.source.invariant import is_pure
 from chathpc.diagnosis.source.model import Expr, Function, Kind, expressions
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
 
+@lru_cache(maxsize=32)
 def redundant(function: Function, file: SourceFile) -> Sign | None:
     """A function of its arguments alone that calls itself twice or more, each time with arguments moved on by differences.
 

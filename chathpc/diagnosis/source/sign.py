@@ -48,11 +48,7 @@ def is_unrolled(loop: Loop, unit: Unit) -> bool:
 
 def body(function: Function, loop: Loop, unit: Unit) -> tuple[Statement, ...] | None:
     """Statements of an innermost loop with its unrolled ones; None if a longer loop stands inside."""
-    inner = [each for each in function.loops if each.index != loop.index and loop.index in _around(function, each)]
+    inner = function.loops_in(loop.index)
     if not all(is_unrolled(each, unit) for each in inner):
         return None
     return function.inside(loop.index)
-
-
-def _around(function: Function, loop: Loop) -> set[int]:
-    return {each.index for each in function.chain(loop.index)}

@@ -44,7 +44,7 @@ class Walk:
 
 def walks(function: Function, unit: Unit, loop: Loop, statements: Sequence[Statement]) -> list[Walk]:
     """How each different access of the statements moves with the loop."""
-    scope = affine.scope_of(function, unit.constants)
+    scope = affine.scope_of(function, unit)
     moves = affine.advance(function, loop, scope)
     if not moves.by:
         return []
@@ -178,7 +178,7 @@ def _near_in(access: Expr, function: Function, unit: Unit, loop: Loop) -> bool:
     count = trips(loop, unit.constants)
     if count is not None and count <= LINE // 8:
         return False
-    scope = affine.scope_of(function, unit.constants)
+    scope = affine.scope_of(function, unit)
     if not loop.counted or loop.step is None:
         return False
     return _walk(access, function, unit, scope, affine.Advance({loop.variable: {(): loop.step}})).step == Step.NEAR

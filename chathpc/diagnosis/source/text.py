@@ -20,7 +20,7 @@ MOST_BYTES = 400_000
 #: What has a longer line was made by a program, not written.
 LONGEST_LINE = 4_000
 #: Functions longer than this are not looked at.
-MOST_LINES = 3_000
+MOST_LINES = 1_200
 
 
 @dataclass(frozen=True, slots=False, eq=False)

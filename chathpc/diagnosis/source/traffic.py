@@ -122,7 +122,7 @@ def bandwidth(function: Function, unit: Unit, loop: Loop, least: float) -> Sign 
 def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     """A loop that follows a list, each address read from the item before, with little work on the way."""
     inside = function.inside(loop.index)
-    if any(one.loop != loop.index for one in inside):
+    if any(one.loop != loop.index for one in inside) or _is_fresh(function, loop):
         return None
     for one in (*loop.updates, *expressions(tuple(each for each in inside if each.branch == 0))):
         if one.kind != Kind.ASSIGN or one.text != "=" or one.parts[0].kind != Kind.NAME:
@@ -150,6 +150,26 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
                 ("The source does not tell how much memory the items take: in the cache there is little to wait for.",),
             )  # fmt: skip
     return None
+
+
+def _is_fresh(function: Function, loop: Loop) -> bool:
+    """True if a loop around it calls a function for the list each time: what was just made is still in the cache."""
+    if loop.parent < 0:
+        return False
+    names = loop.start.names() if loop.start is not None else frozenset()
+    beside = [one for one in function.statements if one.loop == loop.parent and one.line <= loop.first]
+    if loop.start is None:
+        moving = {each.parts[0].text for each in expressions(function.inside(loop.index)) if each.kind == Kind.ASSIGN}
+        names = frozenset(moving)
+    if loop.start is not None and any(loop.start.calls()):
+        return True
+    return any(
+        one.expr is not None
+        and one.expr.kind == Kind.ASSIGN
+        and one.expr.parts[0].text in names
+        and any(one.expr.parts[1].calls())
+        for one in beside
+    )
 
 
 def _work(inside: tuple[Statement, ...]) -> int:

@@ -319,6 +319,18 @@ double f(const struct Node *head) {
     s += p->v; // HOT
   return s;
 }"""),
+    case("a list that is made anew for each item", "", """
+struct Node { double v; struct Node *next; };
+struct Node *around(int c);
+double f(int n) {
+  double s = 0;
+  for (int c = 0; c < n; c++) {
+    struct Node *list = around(c);
+    for (struct Node *p = list; p; p = p->next)
+      s += p->v; // HOT
+  }
+  return s;
+}"""),
     case("a permutation", LATENCY, """
 double f(const double *v, const int *order, int n) {
   double s = 0;

@@ -8,7 +8,12 @@ from tests.diagnosis.source.programs import Case, case, diagnosis_of, first_caus
 
 STRIDED, QUADRATIC, RECURSION = "strided-access", "quadratic-algorithm", "redundant-recursion"
 STREAM, LATENCY, INVARIANT = "memory-bandwidth", "memory-latency", "loop-invariant-work"
-SHARING, CRITICAL, COPIES, CHURN = "omp-false-sharing", "omp-critical-contention", "redundant-copies", "allocation-churn"
+SHARING, CRITICAL, COPIES, CHURN = (
+    "omp-false-sharing",
+    "omp-critical-contention",
+    "redundant-copies",
+    "allocation-churn",
+)
 BUILD, MATH = "unoptimised-build", "expensive-math"
 
 CASES = [
