@@ -123,6 +123,7 @@ def _at_line(
         return
     yield from _some(
         copies.allocation(function, own, line.line),
+        copies.rebuilt(function, own, line.line),
         calls.synchronous(function, own, line.line),
         searches.library_search(function, file.unit, own, line.line),
         searches.shifting(function, own, line.line),
@@ -141,7 +142,11 @@ def _at_line(
 def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
     """The first thing that explains the loop; one loop has one finding."""
     unit = file.unit
-    search = searches.linear_search(function, unit, loop) or searches.pairs(function, unit, loop)
+    search = (
+        searches.linear_search(function, unit, loop)
+        or searches.pairs(function, unit, loop)
+        or searches.sorting(function, unit, loop)
+    )
     if search is not None:
         if loop.parent >= 0 or _is_called_in_loop(hot.facts, line.node):
             yield search
@@ -150,6 +155,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         strides.strided(function, unit, loop)
         or traffic.chase(function, unit, loop)
         or traffic.gather(function, unit, loop)
+        or traffic.random_access(function, unit, loop)
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
         or calls.invariant_division(function, unit, loop)
     )

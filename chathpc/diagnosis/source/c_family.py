@@ -317,18 +317,18 @@ class _Body:
         self.statements.append(Statement(does, line, expr, loop, branch))
 
     def _block(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
-        words = ""
+        words, at = "", 0
         inner = []
         for child in node.named_children:
             if child.type == "preproc_call":
                 match = _PRAGMA.match(text_of(child.child_by_field_name("argument")).replace("\\ ", ""))
                 if match and not match[1].startswith(("barrier", "flush", "taskwait")):
-                    words = match[1]
+                    words, at = match[1], line_of(child)
                 continue
             if child.type == "comment":
                 continue
             if words:
-                self.regions.append(Region(words, line_of(child), last_line(child), loop))
+                self.regions.append(Region(words, at, last_line(child), loop))
                 words = ""
             inner.append((child, loop, branch))
         return inner

@@ -244,7 +244,7 @@ class _Body:
         last = last_line(body)
         for words, first, loop in self._open:  # directives for the statement that follows
             following = [one.last for one in self.loops if one.first > first and one.parent == loop]
-            self.regions.append(Region(words, first + 1, min(following[0] if following else first + 1, last), loop))
+            self.regions.append(Region(words, first, min(following[0] if following else first + 1, last), loop))
         self.regions.sort(key=lambda region: (region.first, -region.last))
 
     def _one(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
@@ -327,7 +327,7 @@ class _Body:
         for at in range(len(self._open) - 1, -1, -1):
             if self._open[at][0].startswith(ended.split()[0] if ended else ""):
                 opened, first, outer = self._open.pop(at)
-                self.regions.append(Region(opened, first + 1, line, outer))
+                self.regions.append(Region(opened, first, line, outer))
                 return
 
     def _loop(self, node: Node, parent: int) -> list[tuple[Node, int, int]]:

@@ -150,9 +150,14 @@ def _leaves(loop: Loop, inside: tuple[Statement, ...]) -> bool:
 
 
 def _starts_anew(function: Function, loop: Loop) -> bool:
-    """True if the loop begins at the same item each time: its variable is set just before it, not only further out."""
-    if loop.container is not None or loop.start is not None:
+    """True if the loop begins at the first item each time: its variable is set just before it, not only further out.
+
+    The chain of a hash table's bucket, a slot computed from the key, or a row of a sparse matrix is no such beginning.
+    """
+    if loop.container is not None:
         return True
+    if loop.start is not None:
+        return _is_front(loop.start, function)
     outer = loop.parent
     inside = function.inside(loop.index)
     stepping = {
@@ -163,13 +168,39 @@ def _starts_anew(function: Function, loop: Loop) -> bool:
         for one in function.statements
         if one.loop == outer and one.line <= loop.first and one.does in (Does.DECLARE, Does.EVALUATE)
     ]
-    return any(
-        one.expr is not None
+    starts = [
+        one.expr.parts[1]
+        for one in before
+        if one.expr is not None
         and one.expr.kind == Kind.ASSIGN
         and one.expr.text == "="
         and one.expr.parts[0].text in stepping
-        for one in before
-    )
+    ]
+    return bool(starts) and all(_is_front(start, function) for start in starts)
+
+
+_FRONTS = frozenset({"begin", "cbegin", "rbegin", "front", "data", "head", "first"})
+
+
+def _is_front(start: Expr, function: Function, depth: int = 0) -> bool:
+    """True for a constant, the head of a list, an iterator's beginning, or the item behind another loop's."""
+    if start.kind in (Kind.NUMBER, Kind.MEMBER):
+        return start.kind == Kind.NUMBER or not any(part.kind == Kind.INDEX for part in start.walk())
+    if start.kind == Kind.NAME:
+        values = [
+            one.expr.parts[1]
+            for one in function.statements
+            if one.expr is not None
+            and one.expr.kind == Kind.ASSIGN
+            and one.expr.text == "="
+            and one.expr.parts[0].text == start.text
+        ]
+        return depth > 4 or all(_is_front(value, function, depth + 1) for value in values)
+    if start.kind == Kind.CALL:
+        return start.short in _FRONTS
+    if start.kind == Kind.BINARY and start.text in ("+", "-"):
+        return all(_is_front(part, function, depth + 1) for part in start.parts)
+    return False
 
 
 def _container(loop: Loop, compared: Expr) -> str | None:
@@ -256,16 +287,16 @@ def shifting(function: Function, loop: Loop, line: int) -> Sign | None:
 
 
 def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
-    """Two nested loops that compare every item of an array with every other for equality."""
-    if loop.parent < 0 or not loop.counted:
+    """Two nested loops that compare every item with every other for equality, and do nothing else."""
+    if loop.parent < 0:
         return None
     outer = function.loops[loop.parent]
-    if (
-        not outer.counted
-        or loop.condition is None
-        or outer.condition is None
-        or trips(loop, unit.constants) is not None
+    known = [trips(each, unit.constants) for each in (loop, outer)]
+    if not all(each.counted or each.container is not None for each in (loop, outer)) or any(
+        count is not None for count in known
     ):
+        return None
+    if loop.start is not None and not _is_front(loop.start, function):
         return None
     inside = function.inside(loop.index)
     if any(one.loop != loop.index for one in inside) or any(
@@ -278,7 +309,7 @@ def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             sides = expr.parts if equal else ()
             if expr.kind == Kind.CALL and expr.short in _COMPARING:
                 sides = expr.parts[:2]
-            if len(sides) == 2 and _same_array(sides[0], sides[1], loop.variable, outer.variable):
+            if len(sides) == 2 and (_apart(sides[0], sides[1], loop, outer) or _apart(sides[1], sides[0], loop, outer)):
                 return Sign(
                     "quadratic-algorithm", one.line, loop.first, loop.last,
                     f"compares every item with every other: {_shown(expr)}",
@@ -288,14 +319,75 @@ def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     return None
 
 
-def _same_array(one: Expr, other: Expr, inner: str, outer: str) -> bool:
-    def array(expr: Expr) -> tuple[str, frozenset[str]] | None:
-        for each in expr.walk():
-            if each.kind == Kind.INDEX:
-                return str(each.base), each.parts[0].names()
-        return None
+def _apart(one: Expr, other: Expr, inner: Loop, outer: Loop) -> bool:
+    """True if one side is an item of the inner loop and the other one of the outer: `a[i].id == b[j].id`."""
+    mine, others = inner.updated | {inner.variable}, outer.updated | {outer.variable}
 
-    left, right = array(one), array(other)
-    if left is None or right is None or left[0] != right[0]:
+    def is_item_of(expr: Expr, own: frozenset[str], far: frozenset[str]) -> bool:
+        indexed = any(
+            each.kind == Kind.INDEX and any(part.names() & own for part in each.parts) for each in expr.walk()
+        )
+        element = expr.kind == Kind.MEMBER and bool(expr.names() & own)
+        return (indexed or element) and not expr.names() & far
+
+    return is_item_of(one, mine, others) and is_item_of(other, others, mine)
+
+
+def sorting(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """Sorting by exchanging neighbours (bubble sort) or by shifting items one place (insertion sort), inside another loop."""
+    if loop.parent < 0:
+        return None
+    count = trips(loop, unit.constants)
+    inside = function.inside(loop.index)
+    if (count is not None and count <= UNROLLED) or any(one.loop != loop.index for one in inside):
+        return None
+    compared = any(
+        each.kind == Kind.BINARY
+        and each.text in ("<", ">", "<=", ">=")
+        and any(part.kind == Kind.INDEX for part in each.walk())
+        for one in inside
+        if one.does == Does.CONDITION and one.expr is not None
+        for each in one.expr.walk()
+    )
+    moves = [one for one in expressions(inside) if one.kind == Kind.ASSIGN and _is_shift(one.parts[0], one.parts[1])]
+    swaps = [
+        one
+        for one in expressions(inside)
+        if one.kind == Kind.CALL and one.short == "swap" and len(one.parts) == 2 and _is_shift(*one.parts)
+    ]
+    if not compared or not (moves or swaps):
+        return None
+    work = [one for one in inside if one.does == Does.EVALUATE and one.expr is not None and one.expr.kind == Kind.CALL]
+    if len(work) > len(swaps):
+        return None
+    array = (moves[0].parts[0] if moves else swaps[0].parts[0]).base
+    return Sign(
+        "quadratic-algorithm", loop.first, loop.first, loop.last,
+        f"sorts {array} by moving items one place at a time", f"sorts {array} by moving items one place at a time",
+        ("The array may be short, or nearly sorted already.",), calls=True,
+    )  # fmt: skip
+
+
+def _is_shift(target: Expr, value: Expr) -> bool:
+    """True for an item and its neighbour in the same array: `a[j + 1] = a[j]`."""
+    if (
+        target.kind != Kind.INDEX
+        or value.kind != Kind.INDEX
+        or str(target.base) != str(value.base)
+        or len(target.parts) != 1
+    ):
         return False
-    return {*left[1], *right[1]} >= {inner, outer} and left[1] != right[1]
+    one, other = target.parts[0], value.parts[0]
+
+    def split(expr: Expr) -> tuple[str, int]:
+        if (
+            expr.kind == Kind.BINARY
+            and expr.text in ("+", "-")
+            and expr.parts[1].kind == Kind.NUMBER
+            and expr.parts[1].text == "1"
+        ):
+            return str(expr.parts[0]), 1 if expr.text == "+" else -1
+        return str(expr), 0
+
+    (name, by), (same, also) = split(one), split(other)
+    return name == same and abs(by - also) == 1

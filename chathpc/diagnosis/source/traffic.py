@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chathpc.diagnosis.source.invariant import pure_name
-from chathpc.diagnosis.source.layout import array_bytes
+from chathpc.diagnosis.source.layout import array_bytes, declaration_of, value
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions, root
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.strides import CACHE, Step, Walk, element_size, walks
@@ -153,7 +153,11 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
 
 
 def _is_fresh(function: Function, loop: Loop) -> bool:
-    """True if a loop around it calls a function for the list each time: what was just made is still in the cache."""
+    """True if a loop around it asks for another list each time: what a function has just made is still in the cache."""
+    if loop.start is not None and (
+        any(loop.start.calls()) or any(each.kind == Kind.INDEX for each in loop.start.walk())
+    ):
+        return True  # the short chain of a hash table's bucket is one as well
     if loop.parent < 0:
         return False
     names = loop.start.names() if loop.start is not None else frozenset()
@@ -161,13 +165,11 @@ def _is_fresh(function: Function, loop: Loop) -> bool:
     if loop.start is None:
         moving = {each.parts[0].text for each in expressions(function.inside(loop.index)) if each.kind == Kind.ASSIGN}
         names = frozenset(moving)
-    if loop.start is not None and any(loop.start.calls()):
-        return True
     return any(
         one.expr is not None
         and one.expr.kind == Kind.ASSIGN
         and one.expr.parts[0].text in names
-        and any(one.expr.parts[1].calls())
+        and (any(one.expr.parts[1].calls()) or any(each.kind == Kind.INDEX for each in one.expr.parts[1].walk()))
         for one in beside
     )
 
@@ -225,6 +227,57 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     )  # fmt: skip
 
 
+def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """An inner loop that reads or changes an array at places that a random number generator in the loop gives."""
+    inside = body(function, loop, unit)
+    if inside is None or _work(inside) > 2 * _FEW:
+        return None
+    scrambled = {
+        one.parts[0].text
+        for one in expressions(inside)
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME and _scrambles(one, one.parts[0].text)
+    }
+    for one in expressions(inside) if scrambled else ():
+        if one.kind != Kind.INDEX or one.base is None or len(one.parts) != 1:
+            continue
+        parts = _resolved(one.parts[0], function, loop)
+        if not any(part.kind == Kind.NAME and part.text in scrambled for part in parts):
+            continue
+        if (array_bytes(one.base, function, unit) or 2 * CACHE) <= CACHE:
+            continue
+        ranges = [
+            value(part.parts[1], unit.constants)
+            for part in parts
+            if part.kind == Kind.BINARY and part.text in ("%", "&")
+        ]
+        if any(most is not None and most * _ELEMENT <= CACHE for most in ranges):
+            continue
+        return Sign(
+            "memory-latency", one.line or loop.first, loop.first, loop.last,
+            f"uses {one} at places that look random, so that no prefetcher knows the next",
+            f"uses {one.base} at places that look random",
+            ("The source does not tell how large the array is: in the cache there is little to wait for.",),
+        )  # fmt: skip
+    return None
+
+
+def _scrambles(one: Expr, name: str) -> bool:
+    """True for a step of a random number generator: `s = s * a + c`, `s ^= s << 13`."""
+    inner = list(one.parts[1].walk())
+    again = any(each.kind == Kind.NAME and each.text == name for each in inner)
+    if not again:
+        return False
+    if one.text == "^=" and any(each.kind == Kind.BINARY and each.text in ("<<", ">>") for each in inner):
+        return True
+    times = [each for each in inner if each.kind == Kind.BINARY and each.text == "*"]
+    large = any(
+        part.kind == Kind.NUMBER and len(part.text) > 4 and "." not in part.text
+        for each in times
+        for part in each.parts
+    )
+    return one.text == "=" and large
+
+
 def _resolved(expr: Expr, function: Function, loop: Loop) -> list[Expr]:
     """What an index is made of; a variable set in the loop stands for its value."""
     found, todo, depth = [], [expr], 0
@@ -263,8 +316,6 @@ def _is_gather(walk: Walk, function: Function, unit: Unit, loop: Loop) -> bool:
     through = [part for part in parts if part.kind == Kind.INDEX and part.base is not None]
     if not through:
         return False
-    from chathpc.diagnosis.source.layout import declaration_of
-
     declared = [declaration_of(part.base, function, unit) for part in through if part.base is not None]
     if any(one is not None and one.type in _SMALL_INDICES for one in declared):
         return False

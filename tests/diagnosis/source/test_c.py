@@ -469,6 +469,131 @@ void f(double *v, int n) {
 void f(double *v, int n) {
   FOR_ALL(i, n) do_it for v[i] = ; ) // HOT
 }"""),
+    case("a bucket of a hash table", "", """
+struct E { long key; int v; struct E *next; };
+int f(struct E **table, unsigned n, long key) {
+  for (struct E *p = table[key % n]; p; p = p->next)
+    if (p->key == key) return p->v; // HOT
+  return -1;
+}"""),
+    case("open addressing", "", """
+int f(const long *keys, long cap, long key) {
+  long h = (key * 2654435761u) % cap;
+  while (keys[h] != 0 && keys[h] != key) // HOT
+    h = (h + 1) % cap;
+  return h;
+}"""),
+    case("a row of a sparse matrix", "", """
+double f(const int *row, const int *col, const double *val, int i, int j) {
+  for (int k = row[i]; k < row[i + 1]; k++)
+    if (col[k] == j) return val[k]; // HOT
+  return 0;
+}"""),
+    case("exchanging neighbours", QUADRATIC, """
+void f(double *a, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j + 1 < n - i; j++)
+      if (a[j] > a[j + 1]) { // HOT
+        double t = a[j];
+        a[j] = a[j + 1];
+        a[j + 1] = t;
+      }
+}"""),
+    case("shifting items", QUADRATIC, """
+void f(double *a, int n) {
+  for (int i = 1; i < n; i++) {
+    double x = a[i];
+    int j = i - 1;
+    while (j >= 0 && a[j] > x) { // HOT
+      a[j + 1] = a[j];
+      j--;
+    }
+    a[j + 1] = x;
+  }
+}"""),
+    case("two lists compared item by item", QUADRATIC, """
+int f(const int *a, int n, const int *b, int m) {
+  int k = 0;
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < m; j++)
+      if (a[i] == b[j]) k++; // HOT
+  return k;
+}"""),
+    case("a flag that tells what is known", QUADRATIC, """
+int f(const int *a, int n, int *out) {
+  int k = 0;
+  for (int i = 0; i < n; i++) {
+    int found = 0;
+    for (int j = 0; j < k; j++)
+      if (out[j] == a[i]) { found = 1; break; } // HOT
+    if (!found) out[k++] = a[i];
+  }
+  return k;
+}"""),
+    case("random places in a table", LATENCY, """
+unsigned long f(unsigned long *t, unsigned long mask, long n) {
+  unsigned long s = 1, r = 0;
+  for (long i = 0; i < n; i++) {
+    s = s * 6364136223846793005UL + 1442695040888963407UL;
+    r += t[(s >> 20) & mask]; // HOT
+  }
+  return r;
+}"""),
+    case("random places in a small table", "", """
+unsigned long f(unsigned long *t, long n) {
+  unsigned long s = 1, r = 0;
+  for (long i = 0; i < n; i++) {
+    s = s * 6364136223846793005UL + 1442695040888963407UL;
+    r += t[(s >> 20) & 255]; // HOT
+  }
+  return r;
+}"""),
+    case("a matrix product in the right order", "", """
+void f(double *c, const double *a, const double *b, int n) {
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < n; k++) {
+      double x = a[i * n + k];
+      for (int j = 0; j < n; j++)
+        c[i * n + j] += x * b[k * n + j] + x * x * 0.5 * c[i * n + j] - b[k * n + j] * 0.125; // HOT
+    }
+}"""),
+    case("a Fourier transform", "", """
+void f(double *re, double *im, const double *wr, const double *wi, int n) {
+  for (int len = 2; len <= n; len <<= 1)
+    for (int i = 0; i < n; i += len)
+      for (int k = 0; k < len / 2; k++) {
+        double ur = re[i + k], ui = im[i + k];
+        double vr = re[i + k + len / 2] * wr[k * (n / len)] - im[i + k + len / 2] * wi[k * (n / len)]; // HOT
+        re[i + k] = ur + vr; im[i + k] = ui + vr;
+      }
+}"""),
+    case("a sieve", "", """
+void f(char *composite, long n) {
+  for (long i = 2; i * i <= n; i++)
+    if (!composite[i])
+      for (long j = i * i; j <= n; j += i) composite[j] = 1; // HOT
+}"""),
+    case("rows of their own walked by columns", STRIDED, """
+void f(double **a, double *x, const double *y, int n) {
+  for (int j = 0; j < n; j++) {
+    double s = 0;
+    for (int i = 0; i < n; i++)
+      s += a[i][j] * y[i]; // HOT
+    x[j] = s;
+  }
+}"""),
+    case("a polynomial by Horner's rule", "", """
+double f(double x, int n, const double *c) {
+  double s = 0;
+  for (int i = n - 1; i >= 0; i--)
+    s = s * x + c[i] + x * s * 0.5 + c[i] * x; // HOT
+  return s;
+}"""),
+    case("a comparison for sorting", "", """
+static int cmp(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y); // HOT
+}"""),
 ]  # fmt: skip
 
 

@@ -415,6 +415,43 @@ struct Rng {
     return (s >> 11) * 1e-16;
   }
 };"""),
+    case("two ranges compared item by item", QUADRATIC, """
+int f(const std::vector<A>& a, const std::vector<B>& b) {
+  int k = 0;
+  for (const auto& x : a)
+    for (const auto& y : b)
+      if (x.id == y.id) k++; // HOT
+  return k;
+}"""),
+    case("a text that is built anew", COPIES, """
+std::string f(const std::vector<std::string>& w) {
+  std::string out;
+  for (const auto& x : w)
+    out = out + x; // HOT memcpy
+  return out;
+}"""),
+    case("a sweep over a sparse matrix", "", """
+double f(std::vector<double>& x, const Csr& a) {
+  double s = 0;
+  for (int r = 0; r < a.rows; ++r) {
+    double sum = a.b[r];
+    for (int k = a.start[r]; k < a.start[r + 1]; ++k)
+      if (a.col[k] != r) sum -= a.val[k] * x[a.col[k]] + sum * 1e-9 * a.val[k] * x[a.col[k]] * 0.5 + a.val[k] * a.val[k] * sum; // HOT
+    x[r] = sum / a.diag[r];
+  }
+  return s;
+}"""),
+    case("a filter of nine points", "", """
+void f(std::vector<float>& img, const std::vector<float>& in, int w, int h) {
+  for (int y = 1; y < h - 1; ++y)
+    for (int x = 1; x < w - 1; ++x) {
+      float s = 0;
+      for (int dy = -1; dy <= 1; ++dy)
+        for (int dx = -1; dx <= 1; ++dx)
+          s += in[(y + dy) * w + x + dx] * 0.1f; // HOT
+      img[y * w + x] = s;
+    }
+}"""),
 ]  # fmt: skip
 
 

@@ -8,7 +8,13 @@ from tests.diagnosis.source.programs import Case, case, first_cause
 
 STRIDED, QUADRATIC, RECURSION = "strided-access", "quadratic-algorithm", "redundant-recursion"
 STREAM, LATENCY, INVARIANT = "memory-bandwidth", "memory-latency", "loop-invariant-work"
-SHARING, CRITICAL, MATH, CHURN = "omp-false-sharing", "omp-critical-contention", "expensive-math", "allocation-churn"
+SHARING, CRITICAL, MATH, COPIES, CHURN = (
+    "omp-false-sharing",
+    "omp-critical-contention",
+    "expensive-math",
+    "redundant-copies",
+    "allocation-churn",
+)
 
 
 def procedure(name: str, cause: str, body: str, declared: str = "", head: str = "subroutine f(a, b, c, n, m)") -> Case:
@@ -531,6 +537,37 @@ do i = 1, n
 end do""",
         VECTORS,
         "subroutine f(a, b, q, n)",
+    ),
+    case(
+        "an array that is built anew",
+        COPIES,
+        """
+subroutine f(a, n)
+integer :: n, i
+real(8), allocatable :: a(:)
+do i = 1, n
+  a = [a, real(i, 8)] ! HOT memcpy
+end do
+end subroutine""",
+    ),
+    case(
+        "shifting items",
+        QUADRATIC,
+        """
+subroutine f(a, n)
+integer :: n, i, j
+real(8) :: a(n), t
+do i = 2, n
+  t = a(i)
+  j = i - 1
+  do while (j >= 1)
+    if (a(j) <= t) exit ! HOT
+    a(j + 1) = a(j) ! HOT
+    j = j - 1
+  end do
+  a(j + 1) = t
+end do
+end subroutine""",
     ),
 ]
 
