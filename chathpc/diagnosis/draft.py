@@ -46,7 +46,7 @@ class Draft:
 _BELIEF = {1: 0.7, 2: 0.85}
 _BELIEF_OF_MANY = 0.93
 #: Belief where the only sign was read in the source: the time is measured, but that it goes for this cause is not.
-_BELIEF_OF_SOURCE = 0.6
+_BELIEF_OF_SOURCE = 0.65
 #: What each thing that speaks against a finding leaves of the belief in it.
 _DOUBT = 0.8
 

@@ -41,6 +41,8 @@ _HOLDERS = frozenset(
     }
 )  # fmt: skip
 _LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+#: Statements that hold no others.
+_SIMPLE = frozenset({"expression_statement", "declaration", "return_statement"})
 _DECLARATORS = frozenset(
     {
         "pointer_declarator", "reference_declarator", "array_declarator", "init_declarator", "function_declarator",
@@ -270,17 +272,21 @@ class _Body:
     def _one(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
         """Notes one statement; the statements in it are returned."""
         kind, line = node.type, line_of(node)
+        if kind == "ERROR" or node.is_missing or (kind in _SIMPLE and node.has_error):
+            self.broken.append(line)
+        condition = node.child_by_field_name("condition")
+        if condition is not None and condition.has_error:
+            self.broken.append(line)
         if kind in _LOOPS:
             return self._loop(node, loop, branch)
         if kind == "compound_statement":
             return self._block(node, loop, branch)
         if kind == "if_statement":
-            condition = node.child_by_field_name("condition")
             self._note(Does.CONDITION, line, expression(condition), loop, branch)
             inner = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
             return [(each, loop, branch + 1) for each in inner if each is not None]
         if kind == "switch_statement":
-            self._note(Does.CONDITION, line, expression(node.child_by_field_name("condition")), loop, branch)
+            self._note(Does.CONDITION, line, expression(condition), loop, branch)
             body = node.child_by_field_name("body")
             # A break in it leaves the switch, not the loop: what is inside is no search.
             self._note(Does.OTHER, line, None, loop, branch)
@@ -307,8 +313,6 @@ class _Body:
         if kind in ("goto_statement", "throw_statement"):
             self._note(Does.OTHER, line, None, loop, branch)
             return []
-        if kind == "ERROR" or node.is_missing:
-            self.broken.append(line)
         if kind in ("comment", "preproc_call"):
             return []
         return [(child, loop, branch) for child in node.named_children]

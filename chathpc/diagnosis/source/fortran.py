@@ -29,6 +29,8 @@ _PROCEDURES = frozenset({"subroutine", "function", "program", "module_procedure"
 _HOLDERS = frozenset(
     {"translation_unit", "module", "submodule", "internal_procedures", "program", "subroutine", "function"}
 )
+#: Statements that hold no others.
+_SIMPLE = frozenset({"assignment_statement", "subroutine_call", "do_statement"})
 _DIRECTIVE = re.compile(r"!\$omp\s+(.*)", re.IGNORECASE)
 #: Directives that stand alone, and so hold no lines.
 _ALONE = ("barrier", "flush", "taskwait", "threadprivate")
@@ -249,6 +251,8 @@ class _Body:
 
     def _one(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
         kind, line = node.type, line_of(node)
+        if kind == "ERROR" or node.is_missing or (kind in _SIMPLE and node.has_error):
+            self.broken.append(line)
         if kind == "internal_procedures":
             return []
         if kind == "do_loop":
@@ -299,8 +303,6 @@ class _Body:
                 Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
             )
             return []
-        if kind == "ERROR" or node.is_missing:
-            self.broken.append(line)
         deeper = branch + (kind in ("else_clause", "select_case_statement", "where_statement"))
         return [(child, loop, deeper) for child in node.named_children]
 

@@ -129,7 +129,7 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
         f"steps through {walk.access.base} by {by} in its innermost loop",
-        ("The source does not tell how large the array is: one that stays in the cache can be walked in any order.",),
+
     )  # fmt: skip
 
 
@@ -226,6 +226,6 @@ def _structures(function: Function, unit: Unit, loop: Loop, moving: list[Walk]) 
             "strided-access", walk.access.line or loop.first, loop.first, loop.last,
             f"uses {share} bytes ({fields_text}) of each of the structures of {size} bytes in {array}",
             f"reads {share} bytes of each structure of {size} bytes",
-            ("The source does not tell how large the array is: one that stays in the cache can be walked in any order.",),
+
         )  # fmt: skip
     return None
