@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from chathpc.diagnosis.records import Verdict
-from chathpc.diagnosis.rules.source import DERIVED
 from chathpc.diagnosis.source import languages, text
+from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile.profile import no_source
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, source, statements
 from tests.profile.build import build, line, loop

@@ -16,14 +16,11 @@ from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.source import calls, copies, invariant, parallel, recursion, searches, strides, traffic
 from chathpc.diagnosis.source.hot import Hot, HotLine
 from chathpc.diagnosis.source.model import Function, Loop
-from chathpc.diagnosis.source.sign import Sign, effective
+from chathpc.diagnosis.source.sign import DERIVED, Sign, effective
 from chathpc.diagnosis.source.text import SourceFile
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import NodeKind
-
-#: How evidence from source is marked.
-DERIVED = "derived from the source, not measured"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +85,7 @@ def _is_broken(function: Function, line: int) -> bool:
     """True if the text near the line could not be parsed, in the loop around it or beside it."""
     loop = function.innermost(line)
     first, last = (loop.first, loop.last) if loop is not None else (line - 1, line + 1)
-    return any(first <= one <= last for one in function.broken)
+    return function.is_broken(first, last)
 
 
 def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Iterator[_Found]:
@@ -173,6 +170,10 @@ def _is_called_in_loop(facts: Facts, node: int) -> bool:
     return function >= 0 and int(tree.parent[function]) >= 0 and facts.below_loop(int(tree.parent[function]))
 
 
+#: A function of the program's own is worth moving out of a loop from this part of the time on.
+_WORTH = 0.1
+
+
 def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
     """What is said about lines that are hot for the functions that they call."""
     facts, tree = hot.facts, hot.facts.profile.tree
@@ -191,11 +192,12 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
         own = function.innermost(line)
         if own is not None:
             found.append(searches.library_search(function, file.unit, own, line))
-            called = invariant.invariant(function, file, own, line, callee)
-            if called is not None and (place, called.cause, line) not in seen:
+            called = invariant.invariant(function, file, own, line, callee) if callee else None
+            same = np.flatnonzero((tree.parent == parent) & (tree.name == tree.name[node]))
+            cost = float(facts.inclusive[same].sum())
+            if called is not None and cost >= _WORTH * facts.total and (place, called.cause, line) not in seen:
                 seen.add((place, called.cause, line))
-                same = (tree.parent == parent) & (tree.name == tree.name[node])
-                yield from _costed(hot, place, called, float(facts.inclusive[np.flatnonzero(same)].sum()))
+                yield from _costed(hot, place, called, cost)
         for sign in _some(*found):
             if (place, sign.cause, sign.first) not in seen:
                 seen.add((place, sign.cause, sign.first))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.source.invariant import pure_name
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, changed, expressions
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Unit, expressions
 from chathpc.diagnosis.source.sign import Sign, body
 from chathpc.diagnosis.source.text import SourceFile
 
@@ -130,7 +130,7 @@ def invariant_division(function: Function, unit: Unit, loop: Loop) -> Sign | Non
     inside = body(function, loop, unit)
     if inside is None:
         return None
-    moving = changed(inside) | loop.updated
+    moving = function.changing(loop.index)
     operations = [one for one in _values(inside) if one.kind == Kind.BINARY and one.text in ("+", "-", "*", "/", "%")]
     divisions = [one for one in operations if one.text in ("/", "%")]
     same = [one for one in divisions if _stays(one.parts[1], moving) and not _integers(one, function)]
@@ -156,7 +156,7 @@ def _values(inside) -> list[Expr]:  # type: ignore[no-untyped-def]
 
 
 def _stays(expr: Expr, moving: frozenset[str]) -> bool:
-    return bool(expr.names()) and not expr.names() & moving and not any(expr.calls())
+    return bool(expr.names()) and not expr.reads() & moving and not any(expr.calls())
 
 
 def _integers(one: Expr, function: Function) -> bool:

@@ -61,7 +61,7 @@ def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | N
 
 def _is_changed(function: Function, name: str) -> bool:
     """True if the function changes, moves or hands on the variable."""
-    if name in changed(function.statements):
+    if changed(function.statements) & {name, f"{name}."}:
         return True
     for one in expressions(function.statements):
         if one.kind == Kind.CALL:
@@ -115,7 +115,7 @@ def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
 
 def _changed_in(function: Function, loop: Loop, name: str) -> bool:
     inside = function.inside(loop.index)
-    if name in changed(inside):
+    if changed(inside) & {name, f"{name}."}:
         return True
     for one in expressions(inside):
         if one.kind == Kind.CALL:

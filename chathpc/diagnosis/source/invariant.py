@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, changed, expressions, root
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, changed, expressions, root
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
@@ -63,18 +63,20 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
     A function of the program's own counts if it changes nothing and the loop writes to nothing that it may read.
     """
     inside = function.inside(loop.index)
-    moving = changed(inside) | loop.updated | {one.name for one in function.declarations if one.loop == loop.index}
+    moving = function.changing(loop.index)
     for statement in inside:
         if statement.expr is None or statement.does == Does.OTHER:
             continue
         for call in statement.expr.calls():
-            if call.line != line or (callee is not None and call.short != callee) or call.base is not None:
+            if call.line != line or call.base is not None or not call.parts:
                 continue
-            if not call.parts or call.names() & moving:
+            if callee is not None and call.short not in (callee, f"{callee}f", f"{callee}l"):
+                continue
+            if call.reads() & moving or any(each.kind in (Kind.ASSIGN, Kind.OTHER) for each in call.walk()):
                 continue
             if function.name == "main" and sum(one.does == Does.EVALUATE for one in inside) == 1:
                 continue  # a benchmark repeats its work on purpose
-            doubt = _same_result(call, function, file, inside)
+            doubt = _same_result(call, function, file, inside, used=statement.expr is not call)
             if doubt is None:
                 continue
             return Sign(
@@ -86,23 +88,47 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
     return None
 
 
+def _is_of_numbers(call: Expr) -> bool:
+    """True if all arguments are numbers."""
+    return all(not one.names() and not any(one.calls()) for one in call.parts)
+
+
+def _keeps_state(function: Function) -> bool:
+    """True if a function reads something that it has changed and that outlives it: a generator of random numbers."""
+    local = {one.name for one in (*function.declarations, *function.parameters) if not one.static}
+    kept = {name for name in changed(function.statements) if not name.endswith(".")} - local
+    read = {
+        name
+        for one in expressions(function.statements)
+        if one.kind == Kind.ASSIGN
+        for name in one.parts[1].names() | (one.parts[0].names() if one.text != "=" else frozenset())
+    }
+    return bool(kept & read)
+
+
 def _shown(call: Expr) -> str:
     text = str(call)
     return text if len(text) <= 80 else f"{call.text}(…)"
 
 
-def _same_result(call: Expr, function: Function, file: SourceFile, inside: tuple) -> tuple[str, ...] | None:  # type: ignore[type-arg]
+def _same_result(
+    call: Expr, function: Function, file: SourceFile, inside: tuple[Statement, ...], *, used: bool
+) -> tuple[str, ...] | None:
     """None if the call may give another result each time, else what speaks against it."""
     for inner in call.calls():
-        if inner is not call and not pure_name(inner.short):
+        if inner is not call and not pure_name(inner.short) and not function.fortran:  # there it may be an array
             return None
     if pure_name(call.short):
         return ()
     if call.short in LENGTHS:
         return ("If the loop changes the text's length, the call must stay.",)
     named = file.functions_named(call.short)
-    if len(named) != 1 or named[0].returns is None or named[0].name == function.name or not is_pure(named[0], file):
+    if any(one.returns is None or one.name == function.name for one in named):
         return None
+    if len(named) != 1 or not is_pure(named[0], file):
+        if not used or not _is_of_numbers(call) or any(_keeps_state(one) for one in named):
+            return None
+        return (f"{call.short} may do more than compute its result; then the call must stay.",)
     callee = named[0]
     local = {one.name for one in (*callee.declarations, *callee.parameters)} | {callee.name}
     if callee.returns is not None:

@@ -70,6 +70,23 @@ class Expr:
         """Names used in it; a member counts by its own name as well as by its object's."""
         return frozenset(one.text for one in self.walk() if one.kind in (Kind.NAME, Kind.MEMBER))
 
+    def reads(self) -> frozenset[str]:
+        """Names whose change may change its value, to compare with `changed`: of `c->mu[a]` c, mu and a, but of a record that is
+        used as a whole its name with a dot as well (`f(c)`: c and `c.`), for any of its members may be read.
+        """
+        names: set[str] = set()
+        todo = [(self, False)]
+        while todo:
+            one, is_base = todo.pop()
+            if one.kind in (Kind.NAME, Kind.MEMBER):
+                names.add(one.text)
+                if not is_base:
+                    names.add(f"{one.text}.")
+            todo.extend((part, False) for part in one.parts)
+            if one.base is not None:
+                todo.append((one.base, one.kind == Kind.MEMBER))
+        return frozenset(names)
+
     def calls(self) -> Iterator[Expr]:
         """The calls in it."""
         return (one for one in self.walk() if one.kind == Kind.CALL)
@@ -200,6 +217,15 @@ class Function:
                 found.setdefault(one.line, []).append(one)
         return found
 
+    def changing(self, loop: int) -> frozenset[str]:
+        """Names that may change from one iteration of the loop to the next, see `changed`: those of loops inside as well, and
+        variables declared in it.
+        """
+        names = set(changed(self.inside(loop)))
+        for each in (self.loops[loop], *self.loops_in(loop)):
+            names |= each.updated
+        return frozenset(names | {one.name for one in self.declarations if loop in self._around[one.loop]})
+
     def loops_in(self, loop: int) -> list[Loop]:
         """Loops inside the loop."""
         return [each for each in self.loops[loop + 1 :] if loop in self._around[each.index]]
@@ -222,6 +248,10 @@ class Function:
             if one.name == name:
                 return one
         return None
+
+    def is_broken(self, first: int, last: int) -> bool:
+        """True if something in the lines could not be parsed."""
+        return any(first <= one <= last for one in self.broken)
 
     def innermost(self, line: int) -> Loop | None:
         """The innermost loop that holds the line."""
@@ -246,14 +276,20 @@ def expressions(statements: tuple[Statement, ...]) -> Iterator[Expr]:
 
 
 def changed(statements: tuple[Statement, ...]) -> frozenset[str]:
-    """Names that the statements may change: targets of assignments, arguments whose address is passed on.
+    """Names that the statements may change: targets of assignments, what is read from a stream or handed on by its address.
 
-    A target counts by its base and by the name of the member (`c->flux[k] = 0` → `c`, `flux`)."""
+    A member counts by its own name, and its record by a name with a dot (`c->flux[k] = 0` → `flux`, `c.`), see `Expr.reads`.
+    Arguments of a Fortran subroutine count as changed.
+    """
     names: set[str] = set()
     for one in expressions(statements):
         if one.kind == Kind.ASSIGN:
             names.update(target_names(one.parts[0]))
         elif one.kind == Kind.UNARY and one.text == "&":
+            names.update(name for part in one.parts for name in target_names(part))
+        elif one.kind == Kind.BINARY and one.text == ">>":
+            names.update(target_names(one.parts[1]))
+        elif one.kind == Kind.CALL and one.text.startswith(("call ", "read")):
             names.update(one.names())
     return frozenset(names)
 
@@ -264,7 +300,7 @@ def target_names(target: Expr) -> tuple[str, ...]:
     one: Expr | None = target
     while one is not None:
         if one.kind in (Kind.NAME, Kind.MEMBER):
-            names.append(one.text)
+            names.append(one.text if not names else f"{one.text}.")
         one = one.parts[0] if one.kind == Kind.UNARY and one.parts else one.base
     return tuple(names)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.source.layout import trips
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, changed, expressions
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
 _COMPARING = frozenset({"strcmp", "strncmp", "strcasecmp", "memcmp", "compare", "equals", "strcoll"})
@@ -228,7 +228,7 @@ def _grows(function: Function, container: str) -> bool:
 
 def library_search(function: Function, unit: Unit, loop: Loop, line: int) -> Sign | None:
     """A call in a loop that looks through a whole range: `std::find`, Fortran's `any(list == x)`."""
-    moving = changed(function.inside(loop.index)) | loop.updated
+    moving = function.changing(loop.index)
     for one in function.inside(loop.index):
         if one.expr is None or one.line != line:
             continue

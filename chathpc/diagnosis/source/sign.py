@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from chathpc.diagnosis.source.layout import trips
 from chathpc.diagnosis.source.model import Function, Loop, Statement, Unit
 
+#: How evidence from source is marked.
+DERIVED = "derived from the source, not measured"
+
 
 @dataclass(frozen=True, slots=True)
 class Sign:
