@@ -154,9 +154,15 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         or traffic.gather(function, unit, loop)
         or traffic.random_access(function, unit, loop)
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
-        or calls.invariant_division(function, unit, loop)
     )
-    yield from _some(first)
+    division = None if first is not None else calls.invariant_division(function, unit, loop)
+    if division is not None and traffic.stream(function, unit, loop) is not None:
+        division = replace(division, against=(*division.against, _ALSO_STREAMS))
+    yield from _some(first, division)
+
+
+#: What else may take the time of a loop over whole arrays.
+_ALSO_STREAMS = "The loop also streams through memory, whose bandwidth may be the limit instead."
 
 
 def _some(*signs: Sign | None) -> Iterator[Sign]:

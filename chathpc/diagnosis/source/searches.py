@@ -39,9 +39,19 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         "quadratic-algorithm", loop.first, loop.first, loop.last,
         text + (f", and {function.name} adds to {container}" if grows else ""),
         "searches one item after the other",
-        () if grows else ("The number of items may be small and fixed.",),
+        (*(() if grows else ("The number of items may be small and fixed.",)), *_waits(loop, inside)),
         calls=True,
     )  # fmt: skip
+
+
+def _waits(loop: Loop, inside: tuple[Statement, ...]) -> tuple[str, ...]:
+    """What else may take the time of a search along a list."""
+    steps = (*loop.updates, *(one for one in expressions(inside) if one.kind == Kind.ASSIGN))
+    if any(one.parts[1].kind == Kind.MEMBER and str(one.parts[1].base) == str(one.parts[0]) for one in steps):
+        return (
+            "Each step also waits for the address of the next item (memory latency); fewer steps help against both.",
+        )
+    return ()
 
 
 def _shown(compared: Expr) -> str:
