@@ -11,7 +11,7 @@ from chathpc.diagnosis.source import languages, text
 from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile.profile import no_source
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, source, statements
-from tests.profile.build import build, line, loop
+from tests.profile.build import build, call, line, loop
 
 STRIDED = """void f(double *a, const double *b, int n)
 {
@@ -194,3 +194,40 @@ def test_at_most_a_few_files_are_read() -> None:
 def test_a_line_without_a_function_says_nothing() -> None:
     tree = main(function("f", line("a.c:1", time=2.0), at="a.c:1"))
     assert causes(build(tree, read_source=source({"a.c": "int x;\n"}))) == ["hot-compute"]
+
+
+def test_small_functions_that_are_called_join_what_the_standard_librarys_show() -> None:
+    text = "struct G {\n  double at(int i) const { return v[i]; }\n  std::vector<double> v;\n};\n"
+    access = call(
+        "std::vector<double, std::allocator<double> >::operator[](unsigned long)",
+        line("/usr/include/c++/12/bits/stl_vector.h:1126", time=2.0),
+        at="/usr/include/c++/12/bits/stl_vector.h:1123",
+        module="/opt/app",
+    )
+    own = function("G::at(int) const", line("a.cpp:2", access, time=2.0), at="a.cpp:2")
+    tree = main(function("run", loop("b.cpp:3", line("b.cpp:4", own, time=3.0)), at="b.cpp:1"))
+    plain, read = (
+        finding(diagnosed(build(tree, read_source=each)), "unoptimised-build")
+        for each in (no_source, source({"a.cpp": text}))
+    )
+    assert read.share == plain.share
+    assert read.confidence > plain.confidence
+
+
+def test_an_invariant_call_that_was_read_already_is_not_told_twice() -> None:
+    text = "void f(double *v, int n, double a)\n{\n  for (int i = 0; i < n; i++)\n    v[i] += pow(a, 1.5);\n}\n"
+    tree = main(function("f", loop("a.c:3", line("a.c:4", libm("pow", time=2.0))), at="a.c:1"))
+    diagnosis = diagnosed(build(tree, read_source=source({"a.c": text})))
+    assert [one.cause for one in diagnosis.findings] == ["loop-invariant-work"]
+    assert sum("The source at" in each for each in statements(diagnosis, "loop-invariant-work")) == 1
+
+
+def test_what_else_may_take_the_time_speaks_against_it() -> None:
+    text = "void f(double *v, int n, double dx, double dy)\n{\n  for (int i = 0; i < n; i++)\n    v[i] = v[i] / dx / dy;\n}\n"
+    found = finding(diagnosed(profile_of(text, at=4)), "expensive-math")
+    assert "The loop also streams through memory, whose bandwidth may be the limit instead." in found.against
+    text = "struct N { long k; struct N *n; };\nint f(struct N *head, long key)\n{\n"
+    text += "  for (struct N *p = head; p; p = p->n)\n    if (p->k == key) return 1;\n  return 0;\n}\n"
+    tree = main(loop("d.c:2", line("d.c:3", function("f", loop("a.c:4", line("a.c:5", time=2.0)), at="a.c:2"))))
+    found = finding(diagnosed(build(tree, read_source=source({"a.c": text}))), "quadratic-algorithm")
+    assert any("memory latency" in each for each in found.against)

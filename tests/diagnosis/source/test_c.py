@@ -594,6 +594,231 @@ static int cmp(const void *a, const void *b) {
   double x = *(const double *)a, y = *(const double *)b;
   return (x > y) - (x < y); // HOT
 }"""),
+    case("a thread's own counters, reached by a pointer and handed on", SHARING, """
+typedef struct { long hits[4]; } Tally;
+static Tally tallies[64];
+static __attribute__((noinline)) void record(Tally *t, unsigned x) { t->hits[x & 3] += 1; }
+void f(const unsigned *v, int n) {
+#pragma omp parallel
+  {
+    Tally *mine = &tallies[omp_get_thread_num()];
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      record(mine, v[i]); // HOT record
+  }
+}"""),
+    case("a thread's own padded counters, handed on", "", """
+typedef struct { long hits[4]; char pad[96]; } Tally;
+static Tally tallies[64];
+static __attribute__((noinline)) void record(Tally *t, unsigned x) { t->hits[x & 3] += 1; }
+void f(const unsigned *v, int n) {
+#pragma omp parallel
+  {
+    Tally *mine = &tallies[omp_get_thread_num()];
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      record(mine, v[i]); // HOT record
+  }
+}"""),
+    case("a thread's own counters, written through a pointer", SHARING, """
+typedef struct { long n; double s; } Sum;
+static Sum sums[64];
+void f(const double *v, int n) {
+#pragma omp parallel
+  {
+    Sum *mine = &sums[omp_get_thread_num()];
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      mine->s += v[i]; // HOT
+  }
+}"""),
+    case("a counter whose address is handed on", SHARING, """
+static long hits[64];
+static void count(long *h, int x) { *h += x & 1; }
+void f(const int *v, int n) {
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      count(&hits[me], v[i]); // HOT
+  }
+}"""),
+    case("a row of counters for each thread", "", """
+static long hits[64][32];
+void f(const int *v, int n) {
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      hits[me][v[i] & 31]++; // HOT
+  }
+}"""),
+    case("a short row of counters for each thread", SHARING, """
+static long hits[64][2];
+void f(const int *v, int n) {
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      hits[me][v[i] & 1]++; // HOT
+  }
+}"""),
+    case("counters of a type that nobody knows", "", """
+static tally_t hits[64];
+void f(const int *v, int n) {
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      hits[me].n += v[i]; // HOT
+  }
+}"""),
+    case("a critical section in a loop only supports what was measured", "", """
+void f(double *s, const double *v, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+#pragma omp critical
+    { s[0] += v[i] * v[i] * s[0] - s[0] * 0.5 + v[i] * s[0]; } // HOT
+  }
+}"""),
+    case("an atomic read", "", """
+int f(const int *flag, int n) {
+  int seen = 0;
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    int x;
+#pragma omp atomic read
+    x = *flag; // HOT
+    seen |= x;
+  }
+  return seen;
+}"""),
+    case("strips that together visit all", STRIDED, """
+double f(const double *v, int n) {
+  double s = 0;
+  for (int k = 0; k < 100; k++)
+    for (int i = k; i < n; i += 100)
+      s += v[i]; // HOT
+  return s;
+}"""),
+    case("an array inside each structure", "", """
+struct Cell { double u[8]; };
+double f(struct Cell *c, int n) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    for (int k = 0; k < 8; k++)
+      s += c[i].u[k] * s * 0.5 + s * s - c[i].u[k] * 2.0; // HOT
+  return s;
+}"""),
+    case("large structures that are handed on", "", """
+struct Cell { double e; double rest[30]; };
+double f(struct Cell *cells, int n) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += cells[i].e + work(&cells[i]); // HOT
+  return s;
+}"""),
+    case("a search with a switch", "", """
+int f(const int *v, int n, int key) {
+  for (int i = 0; i < n; i++)
+    switch (v[i] - key) { case 0: return i; default: break; } // HOT
+  return -1;
+}"""),
+    case("a search that gives up with goto", "", """
+int f(const int *v, int n, int key) {
+  int i;
+  for (i = 0; i < n; i++)
+    if (v[i] == key) goto out; // HOT
+out:
+  return i;
+}"""),
+    case("a function with a state of its own", "", """
+static double next(double a) { static double s = 1; s = s * a; return s; }
+double f(int n, double a) {
+  double t = 0;
+  for (int i = 0; i < n; i++)
+    t += next(a) * t; // HOT next
+  return t;
+}"""),
+    case("a function of numbers that keeps a state", "", """
+static double s = 1;
+static double next(double a) { s = s * a; return s; }
+double f(int n) {
+  double t = 0;
+  for (int i = 0; i < n; i++)
+    t += next(1.5) * t; // HOT next
+  return t;
+}"""),
+    case("a function of numbers that notes its result", INVARIANT, """
+static volatile double sink;
+static double coefficient(double a) { double c = 0; for (int k = 0; k < 99; k++) c += a / (k + a); sink = c; return c; }
+void f(double *v, int n) {
+  for (int i = 0; i < n; i++)
+    v[i] *= coefficient(1.5); // HOT coefficient
+}"""),
+    case("a function that reads what the loop writes", "", """
+static double level;
+static __attribute__((noinline)) double above(double a) { return a > level ? a - level : 0; }
+void f(double *v, int n, double a) {
+  for (int i = 0; i < n; i++) {
+    v[i] += above(a) * v[i]; // HOT above
+    level += v[i];
+  }
+}"""),
+    case("a function that calls a pure one", INVARIANT, """
+static double inner(double a) { return sqrt(a) * a; }
+static double outer(double a) { double s = 0; for (int k = 0; k < 50; k++) s += inner(a + k); return s; }
+void f(double *v, int n, double a) {
+  for (int i = 0; i < n; i++)
+    v[i] *= outer(a); // HOT outer
+}"""),
+    case("a function that prints", "", """
+static double noisy(double a) { printf("%g", a); return a * a; }
+void f(double *v, int n, double a) {
+  for (int i = 0; i < n; i++)
+    v[i] *= noisy(a); // HOT noisy
+}"""),
+    case("an array that another call may change", "", """
+static double norm(const double *w, int n) { double s = 0; for (int i = 0; i < n; i++) s += w[i]; return s; }
+void f(double *v, const double *w, int n) {
+  for (int i = 0; i < n; i++) {
+    refresh(i);
+    v[i] = norm(w, n); // HOT norm
+  }
+}"""),
+    case("a benchmark that repeats its work", "", """
+static double kernel(const double *w, int n) { double s = 0; for (int i = 0; i < n; i++) s += w[i] * s + w[i] * w[i]; return s; }
+int main(int argc, char **argv) {
+  double s = 0;
+  for (int t = 0; t < argc; t++)
+    s += kernel(w, 1000); // HOT kernel
+  return s > 0;
+}"""),
+    case("recursion with a third argument that is added to", RECURSION, """
+static int count(int n, int sum, int a) {
+  if (n == 0) return sum == a;
+  return count(n - 1, 2 + sum, a) + count(n - 1 - 1, sum, a); // HOT
+}"""),
+    case("recursion inside an argument", "", """
+static int ack(int m, int n) {
+  if (m == 0) return n + 1;
+  if (n == 0) return ack(m - 1, 1);
+  return ack(m - 1, ack(m, n - 1)); // HOT
+}"""),
+    case("powers whose exponent is a variable", MATH, """
+void f(double *v, double g, int n) {
+  for (int i = 0; i < n; i++)
+    v[i] = pow(v[i], g); // HOT pow
+}"""),
+    case("a step written as a sum", STREAM, """
+void f(double *a, const double *b, long n) {
+  for (long i = 0; i < n; i = i + 1)
+    a[i] = b[i]; // HOT
+}"""),
 ]  # fmt: skip
 
 

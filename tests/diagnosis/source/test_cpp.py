@@ -452,6 +452,64 @@ void f(std::vector<float>& img, const std::vector<float>& in, int w, int h) {
       img[y * w + x] = s;
     }
 }"""),
+    case("a vector by value that grows inside", "", """
+static long longer(std::vector<int> group) { group.push_back(3); return group.size(); }
+long f(const std::vector<int>& all, int n) {
+  long s = 0;
+  for (int k = 0; k < n; ++k)
+    s += longer(all) * k; // HOT
+  return s;
+}"""),
+    case("a vector by value whose items are set", "", """
+static long first(std::vector<int> group) { group[0] = 3; return group[0]; }
+long f(const std::vector<int>& all, int n) {
+  long s = 0;
+  for (int k = 0; k < n; ++k)
+    s += first(all) * k; // HOT
+  return s;
+}"""),
+    case("copies in a range-for that are changed", "", """
+long f(const std::vector<std::string>& names) {
+  long n = 0;
+  for (std::string name : names) { // HOT
+    name.append("x");
+    n += hash(name);
+  }
+  return n;
+}"""),
+    case("copies in a range-for that are kept", "", """
+void f(const std::vector<std::string>& names, std::vector<std::string>& out) {
+  for (std::string name : names) // HOT
+    out.push_back(std::move(name));
+}"""),
+    case("copies in a range-for that are set", "", """
+long f(const std::vector<std::string>& names) {
+  long n = 0;
+  for (std::string name : names) { // HOT
+    name[0] = 'x';
+    n += hash(name);
+  }
+  return n;
+}"""),
+    case("structured bindings", "", """
+long f(const std::map<int, int>& all) {
+  long n = 0;
+  for (const auto& [key, value] : all) // HOT
+    n += key * value;
+  return n;
+}"""),
+    case("a lambda in the function", "", """
+static double twice(double a) { auto g = [&](double x) { return 2 * x; }; return g(a); }
+void f(std::vector<double>& v, double a) {
+  for (std::size_t i = 0; i < v.size(); ++i)
+    v[i] *= twice(a); // HOT twice
+}"""),
+    case("an accessor that calls itself", "", """
+static inline int gcd(int a, int b) { return b ? gcd(b, a % b) : a; } // HOT
+"""),
+    case("an accessor of a mathematical function", "", """
+static inline double length(double x, double y) { return sqrt(x * x + y * y); } // HOT
+"""),
 ]  # fmt: skip
 
 
