@@ -15,6 +15,7 @@ import click
 
 from chathpc import __version__
 from chathpc.commands.output import answer, chosen_format, output_options, style_for
+from chathpc.diagnosis.source.languages import DISTRIBUTIONS
 from chathpc.errors import ChathpcError
 
 #: Distributions that chathpc needs.
@@ -74,6 +75,10 @@ def _packages() -> Iterator[Check]:
     for name in _PACKAGES:
         version = _version(name)
         yield Check("packages", name, version is not None, version or "", "" if version else f"pip install {name}")
+    for name, files in DISTRIBUTIONS.items():
+        version = _version(name)
+        remedy = f"pip install {name}; without it the diagnosis does not look at the source of {files}"
+        yield Check("packages", name, version is not None, version or "", "" if version else remedy)
 
 
 def _engines() -> Iterator[Check]:

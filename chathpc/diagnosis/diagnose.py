@@ -21,6 +21,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
+from chathpc.diagnosis.rules.source import with_source
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
@@ -116,7 +117,9 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     Work of the host beside a busy device costs nothing: of findings in host time only the part counts in which devices wait
     for the host. Of findings inside kernels, whose shares are of kernel time, the part counts in which kernels compute.
     """
-    found = (draft for rule in group.rules() for draft in rule(facts))
+    found: Iterable[Draft] = (draft for rule in group.rules() for draft in rule(facts))
+    if group.name == HOST_GROUP:
+        found = with_source(facts, list(found))
     if group.name not in (HOST_GROUP, *KERNEL_GROUPS) or not has_good_timeline(facts):
         return found
     doubt: tuple[str, ...] = ()
@@ -341,7 +344,7 @@ def _notes(facts: Facts) -> tuple[str, ...]:
 
 
 #: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
-_AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound")
+_AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
 #: Below this share waiting that a CPU clock saw says nothing about the waiting that it did not see.
 _HARDLY = 0.01
 

@@ -39,12 +39,15 @@ class Draft:
     impact: float | None = None
     replaces: tuple[str, ...] = ()
     samples: float | None = None
+    derived: bool = False
 
 
 #: Belief in a finding by the number of independent signs, before anything speaks against it. One sign can have another
 #: explanation (a wait is always somebody else's work), three seldom have.
 _BELIEF = {1: 0.7, 2: 0.85}
 _BELIEF_OF_MANY = 0.93
+#: Belief where the only sign was read in the source: the time is measured, but that it goes for this cause is not.
+_BELIEF_OF_SOURCE = 0.65
 #: What each thing that speaks against a finding leaves of the belief in it.
 _DOUBT = 0.8
 
@@ -59,10 +62,12 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     samples = _samples(facts, draft)
     error = share_error(facts, draft) or 0.0
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
-    belief = _BELIEF.get(draft.signs, _BELIEF_OF_MANY)
+    belief = _BELIEF_OF_SOURCE if draft.derived else _BELIEF.get(draft.signs, _BELIEF_OF_MANY)
     value = above * belief * _DOUBT ** len(draft.against)
     words = [
-        f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
+        "1 sign, derived from the source"
+        if draft.derived
+        else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
         f"share known to ± {numbers.number(error * 100, 2)} % points from {numbers.count(round(samples))} samples"
         if samples
         else "times measured, not sampled",

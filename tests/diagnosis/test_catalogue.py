@@ -20,7 +20,13 @@ FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
 #: Causes that a rule finds, each with its thresholds: the contract between the catalogue and the rules.
 DETECTED = {
     "hot-compute": {"min_share": 0.10},
-    "loop-invariant-work": {"min_share": 0.05, "min_call_share": 0.1},
+    "loop-invariant-work": {"min_share": 0.05},
+    "strided-access": {"min_share": 0.10},
+    "quadratic-algorithm": {"min_share": 0.10},
+    "redundant-recursion": {"min_share": 0.10},
+    "memory-bandwidth": {"min_share": 0.10, "min_bytes_per_operation": 6, "headroom_at_limit": 0.04},
+    "memory-latency": {"min_share": 0.10, "headroom_at_limit": 0.04},
+    "omp-false-sharing": {"min_share": 0.10},
     "expensive-math": {"min_share": 0.10},
     "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2, "headroom_by_records": 0.6},
     "not-vectorized": {"min_share": 0.10, "within_reach": 1.0, "last_digits": 0.7, "with_changes": 0.09},
@@ -112,14 +118,7 @@ DETECTED = {
 }
 
 #: Causes that reports may name in future: ids are never renamed.
-FURTHER = [
-    "strided-access",
-    "memory-bandwidth",
-    "memory-latency",
-    "quadratic-algorithm",
-    "redundant-recursion",
-    "omp-false-sharing",
-]
+FURTHER: list[str] = []
 
 #: What makes advice something to type: a call or clause, a name with an underscore, a flag, a scope, a capital inside a word.
 ACTIONABLE = re.compile(

@@ -13,7 +13,7 @@ from chathpc.diagnosis.invariants import invariant_call
 from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, template_library
-from chathpc.profile.tree import FloatArray, NodeKind, Relation
+from chathpc.profile.tree import FloatArray, NodeKind
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 #: At most this many hot functions are listed.
@@ -94,9 +94,8 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     hot = facts.hot_place(math)
     if hot is None:
         return
-    loop = facts.innermost_loop(hot.line)
     called = _called_math(facts, facts.in_function(hot.label, math))
-    found = invariant_call(facts, loop, hot.line, called) if loop >= 0 else None
+    found = invariant_call(facts, hot.line, called) if hot.line >= 0 else None
     if found is not None:
         yield Draft(
             cause=invariant.id,
@@ -173,55 +172,6 @@ def _called_math(facts: Facts, weight: FloatArray) -> list[str]:
             name = name.removesuffix(suffix)
         sums[name] = sums.get(name, 0.0) + value
     return [name for name, _ in sorted(sums.items(), key=lambda item: -item[1])]
-
-
-def invariant_function(facts: Facts) -> Iterable[Draft]:
-    """A hot function of the program's own, called in an inner loop with arguments that do not change there."""
-    entry = cause("loop-invariant-work")
-    if facts.total == 0:
-        return
-    tree = facts.profile.tree
-    share = facts.inclusive / facts.total
-    candidates = np.flatnonzero(
-        (share >= entry.threshold("min_call_share"))
-        & (tree.kind == NodeKind.FUNCTION)
-        & (tree.relation == Relation.CALL)
-    )
-    for node in candidates[np.argsort(-facts.inclusive[candidates], kind="stable")][:20].tolist():
-        parent = int(tree.parent[node])
-        if parent < 0 or facts.activities.call[node] >= 0:
-            continue
-        loop = facts.innermost_loop(parent)
-        if loop < 0:
-            continue
-        callee = base_name(tree.function_name(node)).split("(")[0].rsplit("::", 1)[-1]
-        found = invariant_call(facts, loop, parent, [callee], pure=False)
-        if found is None:
-            continue
-        place = facts.place(parent, line_node=parent)
-        cost = float(facts.inclusive[node])
-        yield Draft(
-            cause=entry.id,
-            where=place,
-            summary=f"{place.function} calls {callee} in its innermost loop with arguments that do not change there.",
-            cost=cost,
-            share=cost / facts.total,
-            threshold=entry.threshold("min_share"),
-            evidence=(
-                fact(
-                    facts,
-                    f"{callee}, called from {place.function} at {place.short}, takes {of_total(facts, cost)}.",
-                    cost,
-                    subject=callee,
-                    how="inclusive time of the call",
-                    where=place,
-                ),
-                found,
-            ),
-            signs=2,
-            against=(f"{callee} may do more than compute its result; then the call must stay.",),
-        )
-        return
 
 
 def unoptimised(facts: Facts) -> Iterable[Draft]:
@@ -365,4 +315,4 @@ def _levels(name: np.ndarray, node: np.ndarray, end: np.ndarray) -> np.ndarray:
 
 
 #: `unoptimised` is asked by rules.compiler, which adds what compilers say.
-RULES = (hot_compute, math_in_loops, invariant_function, deep_recursion)
+RULES = (hot_compute, math_in_loops, deep_recursion)

@@ -1,0 +1,372 @@
+"""What the source says at hot places: further signs of what was measured, and findings of their own where time alone tells
+only where the program computes. Nothing is said without the time of the lines that it is said about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.source import calls, copies, invariant, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.source.hot import Hot, HotLine
+from chathpc.diagnosis.source.model import Function, Loop
+from chathpc.diagnosis.source.sign import DERIVED, Sign, effective
+from chathpc.diagnosis.source.text import SourceFile
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.tree import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """A sign with its file and cost; `where` is the hottest of its lines."""
+
+    sign: Sign
+    file: int
+    cost: float
+    where: Place
+
+
+def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
+    """`drafts` with what the source says about them, and findings of causes that only the source shows.
+
+    A sign joins a finding of the same cause in the same function. It makes one of its own where its lines have the share
+    of the time that the catalogue asks for, and that stands far enough above the sampling error.
+    """
+    hot = Hot(facts)
+    result = list(drafts)
+    for found in _unique(_signs(hot)):
+        at = next((n for n, draft in enumerate(result) if _is_same(draft, found)), None)
+        if at is not None:
+            result[at] = _joined(facts, result[at], found, hot)
+        elif found.sign.alone and found.cost >= cause(found.sign.cause).threshold("min_share") * facts.total:
+            result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
+    return _with_accessors(hot, result)
+
+
+def _is_same(draft: Draft, found: _Found) -> bool:
+    return draft.cause == found.sign.cause and draft.where.function == found.where.function
+
+
+def _unique(signs: Iterable[_Found]) -> list[_Found]:
+    """The most costly sign of each cause in each function, the most costly first."""
+    best: dict[tuple[str, str | None, bool], _Found] = {}
+    for found in signs:
+        key = found.sign.cause, found.where.function, found.sign.alone
+        if key not in best or found.cost > best[key].cost:
+            best[key] = found
+    return sorted(best.values(), key=lambda found: (-found.cost, found.sign.cause, found.sign.line))
+
+
+def _signs(hot: Hot) -> Iterator[_Found]:
+    """All signs at hot lines and hot calls."""
+    seen: set[tuple[int, str, int]] = set()
+    loops: set[tuple[int, int, int]] = set()
+    for line in hot.lines:
+        file = hot.source(line.file)
+        function = file.function_at(line.line) if file is not None else None
+        if file is None or function is None or _is_broken(function, line.line):
+            continue
+        for sign in _at_line(hot, file, function, line, loops):
+            key = line.file, sign.cause, sign.first
+            if key not in seen:
+                seen.add(key)
+                yield from _costed(hot, line.file, sign)
+    yield from _at_calls(hot, seen)
+
+
+def _is_broken(function: Function, line: int) -> bool:
+    """True if the text near the line could not be parsed, in the loop around it or beside it."""
+    loop = function.innermost(line)
+    first, last = (loop.first, loop.last) if loop is not None else (line - 1, line + 1)
+    return function.is_broken(first, last)
+
+
+def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Iterator[_Found]:
+    facts = hot.facts
+    if cost is None:
+        cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
+    node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
+    if node >= 0 and cost > 0:
+        yield _Found(sign, file, cost, facts.place(node, line_node=node))
+
+
+def _at_line(
+    hot: Hot, file: SourceFile, function: Function, line: HotLine, loops: set[tuple[int, int, int]]
+) -> Iterator[Sign]:
+    """What the recognisers say about a hot line, and about the innermost loop around it where that is not in `loops`."""
+    facts = hot.facts
+    yield from _some(
+        recursion.redundant(function, file),
+        calls.simple_power(function, line.line),
+        copies.value_parameter(function, file, line.line),
+        copies.range_copy(function, file, line.line),
+        copies.returned_copy(function, file, line.line),
+    )
+    several = facts.thread_count > 1
+    if several:
+        yield from _some(parallel.region_in_loop(function, line.line))
+        yield from (
+            sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
+        )
+    own = function.innermost(line.line)
+    if own is None:
+        return
+    yield from _some(
+        copies.allocation(function, own, line.line),
+        copies.rebuilt(function, own, line.line),
+        calls.synchronous(function, own, line.line),
+        searches.library_search(function, file.unit, own, line.line),
+        searches.shifting(function, own, line.line),
+        parallel.atomic(function, own, line.line) if several else None,
+        *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
+    )
+    loop = effective(function, own, file.unit)
+    key = line.file, function.first, loop.index
+    if hot.facts.spent(Activity.MATH) == 0:
+        yield from _some(calls.functions_in_loop(function, file.unit, loop, line.line))
+    if key not in loops:
+        loops.add(key)
+        yield from _at_loop(hot, file, function, loop, line)
+
+
+def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
+    """The first thing that explains the loop; one loop has one finding."""
+    unit = file.unit
+    search = (
+        searches.linear_search(function, unit, loop)
+        or searches.pairs(function, unit, loop)
+        or searches.sorting(function, unit, loop)
+    )
+    if search is not None:
+        if loop.parent >= 0 or _is_called_in_loop(hot.facts, line.node):
+            yield search
+        return
+    first = (
+        strides.strided(function, unit, loop)
+        or traffic.chase(function, unit, loop)
+        or traffic.gather(function, unit, loop)
+        or traffic.random_access(function, unit, loop)
+        or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
+    )
+    division = None if first is not None else calls.invariant_division(function, unit, loop)
+    if division is not None and traffic.stream(function, unit, loop) is not None:
+        division = replace(division, against=(*division.against, _ALSO_STREAMS))
+    yield from _some(first, division)
+
+
+#: What else may take the time of a loop over whole arrays.
+_ALSO_STREAMS = "The loop also streams through memory, whose bandwidth may be the limit instead."
+
+
+def _some(*signs: Sign | None) -> Iterator[Sign]:
+    return (sign for sign in signs if sign is not None)
+
+
+def _is_called_in_loop(facts: Facts, node: int) -> bool:
+    """True if a loop stands above the function that holds the node."""
+    tree = facts.profile.tree
+    function = int(tree.function[node])
+    return function >= 0 and int(tree.parent[function]) >= 0 and facts.below_loop(int(tree.parent[function]))
+
+
+#: A function of the program's own is worth moving out of a loop from this part of the time on.
+_WORTH = 0.1
+
+
+def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
+    """What is said about lines that are hot for the functions that they call."""
+    facts, tree = hot.facts, hot.facts.profile.tree
+    for node in hot.calls.tolist():
+        parent = int(tree.parent[node])
+        place, line = int(tree.file[parent]), int(tree.line[parent])
+        file = hot.source(place) if tree.kind[parent] == NodeKind.LINE else None
+        function = file.function_at(line) if file is not None else None
+        if file is None or function is None or _is_broken(function, line):
+            continue
+        callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
+        found = [copies.value_parameter(function, file, line)]
+        if facts.thread_count > 1:
+            found += [sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line <= sign.last]
+            found.append(parallel.region_in_loop(function, line))
+        own = function.innermost(line)
+        if own is not None:
+            found.append(searches.library_search(function, file.unit, own, line))
+            called = invariant.invariant(function, file, own, line, callee) if callee else None
+            same = np.flatnonzero((tree.parent == parent) & (tree.name == tree.name[node]))
+            cost = float(facts.inclusive[same].sum())
+            if called is not None and cost >= _WORTH * facts.total and (place, called.cause, line) not in seen:
+                seen.add((place, called.cause, line))
+                yield from _costed(hot, place, called, cost)
+        for sign in _some(*found):
+            if (place, sign.cause, sign.first) not in seen:
+                seen.add((place, sign.cause, sign.first))
+                yield from _costed(hot, place, sign)
+
+
+def _evidence(facts: Facts, hot: Hot, found: _Found) -> Evidence:
+    sign = found.sign
+    name = hot.facts.profile.tree.files[found.file]
+    place = Place(found.where.function, name, sign.line, None, found.where.path, found.where.node)
+    return fact(
+        facts,
+        f"The source at {place.short} {sign.says}.",
+        float(sign.line),
+        unit="line",
+        subject=place.short,
+        how=DERIVED,
+        where=place,
+    )
+
+
+def _time(facts: Facts, found: _Found) -> Evidence:
+    """The time of the lines, with its sampling error: no sign goes without it."""
+    sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
+    lines = f"Line {sign.first}" if sign.first == sign.last else f"Lines {sign.first} to {sign.last}"
+    share = min(found.cost / facts.total, 1.0)
+    error = "" if facts.profile.timed else f" ± {numbers.number(facts.error(share) * 100, 2)} % points"
+    verb = "takes" if sign.first == sign.last else "take"
+    return fact(
+        facts,
+        f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}{error}.",
+        min(found.cost, facts.total),
+        subject=str(found.where.function),
+        how="time of the lines" + (" with all that they call" if sign.calls else " themselves"),
+        where=found.where,
+    )
+
+
+def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
+    evidence = _evidence(facts, hot, found)
+    if any(
+        item.where is not None and item.unit == "line" and item.where.line == found.sign.line for item in draft.evidence
+    ):
+        return draft  # the same line was read already
+    more = (evidence,) if found.cost >= draft.cost or not found.sign.alone else (_time(facts, found), evidence)
+    return replace(draft, evidence=(*draft.evidence, *more), signs=draft.signs + (not draft.derived))
+
+
+def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
+    sign, entry = found.sign, cause(found.sign.cause)
+    cost = min(found.cost, facts.total)
+    share = cost / facts.total
+    return Draft(
+        cause=entry.id,
+        where=found.where,
+        summary=f"{found.where.function} {sign.summary}: {numbers.percent(share)} of {facts.whole}, as its source says.",
+        cost=cost,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(_time(facts, found), _evidence(facts, hot, found)),
+        headroom=entry.threshold("headroom_at_limit") if sign.limit else None,
+        against=sign.against,
+        derived=True,
+        replaces=(),
+    )
+
+
+#: A cost that lies in the lines of a finding by at least this part is explained by it.
+_MOST = 0.5
+
+
+def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
+    """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes."""
+    facts, tree = hot.facts, hot.facts.profile.tree
+    inside = tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
+    kept = []
+    for draft in drafts:
+        if draft.cause == "hot-compute" and draft.where.node >= 0 and inside[draft.where.node]:
+            continue
+        if found.sign.cause == "redundant-copies" and draft.cause == "allocation-churn":
+            below = float(facts.of(Activity.ALLOCATION)[inside].sum())
+            if below >= _MOST * draft.cost:
+                continue
+        kept.append(draft)
+    return kept
+
+
+def _with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
+    """With an unoptimised build, where functions of one line that any compiler inlines are called instead."""
+    if not hot.any_source:
+        return drafts
+    facts, tree = hot.facts, hot.facts.profile.tree
+    entry = cause("unoptimised-build")
+    labels, names = tree.function_labels
+    own = (facts.activities.kind == Activity.COMPUTE) & (facts.time > 0) & (tree.function >= 0)
+    frame = np.maximum(tree.function, 0)
+    called = own & (tree.kind[frame] == NodeKind.FUNCTION) & (labels >= 0)
+    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
+    found: list[tuple[float, int]] = []
+    for label in np.argsort(-sums, kind="stable")[:40].tolist():
+        if sums[label] < 0.01 * facts.total:
+            break
+        node = int(frame[np.flatnonzero(called & (labels == label))[0]])
+        file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
+        function = file.function_at(int(tree.line[node])) if file is not None else None
+        if (
+            file is not None
+            and function is not None
+            and function.name == _short(names[label])
+            and calls.accessor(function, file)
+        ):
+            found.append((float(sums[label]), node))
+    cost = sum(time for time, _ in found)
+    if cost < entry.threshold("min_share") * facts.total:
+        return drafts
+    node = found[0][1]
+    place = facts.place(node, line_node=node)
+    listed = ", ".join(readable_function(tree.function_name(each)) for _, each in found[:3])
+    evidence = (
+        fact(
+            facts,
+            f"{listed} take {of_total(facts, cost)} in calls that were not inlined.",
+            cost,
+            subject="functions of one statement",
+            how="exclusive time of called functions",
+            where=place,
+        ),
+        fact(
+            facts,
+            f"The source at {place.short} shows a function of one statement, which any optimising compiler puts in place of its call.",
+            float(place.line or 0),
+            unit="line",
+            subject=place.short,
+            how=DERIVED,
+            where=place,
+        ),
+    )
+    at = next((n for n, draft in enumerate(drafts) if draft.cause == entry.id), None)
+    if at is not None:
+        joined = replace(drafts[at], evidence=(*drafts[at].evidence, *evidence), signs=drafts[at].signs + 1)
+        return [*drafts[:at], joined, *drafts[at + 1 :]]
+    computing = facts.spent(Activity.COMPUTE, Activity.LIBRARY)
+    hot_place = facts.hot_place(facts.of(Activity.COMPUTE))
+    return [
+        *drafts,
+        Draft(
+            cause=entry.id,
+            where=hot_place.place if hot_place is not None else place,
+            summary="The program looks compiled without optimisation: its own functions of one statement are real calls.",
+            cost=computing,
+            share=computing / facts.total,
+            threshold=entry.threshold("min_share"),
+            evidence=evidence,
+            signs=2,
+            against=("A profiler's build or a flag such as -fno-inline would show the same.",),
+            replaces=("hot-compute",),
+        ),
+    ]
+
+
+def _short(name: str) -> str:
+    return (
+        readable_function(name).split("<")[0].rsplit("::", 1)[-1]
+        if "operator" not in name
+        else "operator" + name.split("operator", 1)[1].split("(")[0]
+    )

@@ -1,0 +1,192 @@
+"""Copies that C++ makes without a word for it, and memory asked for in every iteration."""
+
+from __future__ import annotations
+
+import re
+
+from chathpc.diagnosis.source.model import Declaration, Does, Function, Kind, Loop, changed, expressions
+from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.source.text import SourceFile
+
+#: Types whose copies have memory of their own.
+_OWNING = re.compile(
+    r"(?:std::)?(?:__cxx11::)?(vector|string|basic_string|map|unordered_map|set|unordered_set|list|deque)\b"
+)
+_MUTATING = frozenset(
+    {
+        "push_back", "emplace_back", "pop_back", "insert", "erase", "clear", "resize", "reserve", "assign", "append", "swap",
+        "sort", "reverse", "unique", "remove", "emplace", "merge", "fill", "shrink_to_fit",
+    }
+)  # fmt: skip
+_ALLOCATING = frozenset(
+    {
+        "malloc",
+        "calloc",
+        "realloc",
+        "aligned_alloc",
+        "new",
+        "allocate",
+        "strdup",
+        "make_unique",
+        "make_shared",
+        "posix_memalign",
+    }
+)
+
+
+def owns_memory(one: Declaration) -> bool:
+    """True for a variable by value whose copy allocates."""
+    return not one.pointers and not one.reference and bool(_OWNING.match(one.type))
+
+
+def value_parameter(function: Function, file: SourceFile, line: int) -> Sign | None:
+    """A call at the line that hands a container over by value to a function of the file that only reads it."""
+    for one in function.calls_at(line):
+        for callee in file.functions_named(one.short):
+            for parameter, argument in zip(callee.parameters, one.parts, strict=False):
+                if (
+                    not owns_memory(parameter)
+                    or argument.kind not in (Kind.NAME, Kind.MEMBER, Kind.INDEX)
+                    or _is_changed(callee, parameter.name)
+                ):
+                    continue
+                return Sign(
+                    "redundant-copies", line, line, line,
+                    f"hands {argument} to {callee.name} by value ({parameter.type} {parameter.name}), a copy at each call, though {callee.name} only reads it",
+                    f"copies {argument} at each call of {callee.name}, which takes it by value",
+                    calls=True,
+                )  # fmt: skip
+    return None
+
+
+def _is_changed(function: Function, name: str) -> bool:
+    """True if the function changes, moves or hands on the variable."""
+    if changed(function.statements) & {name, f"{name}."}:
+        return True
+    for one in expressions(function.statements):
+        if one.kind == Kind.CALL:
+            if one.base is not None and str(one.base) == name and one.short in _MUTATING:
+                return True
+            if any(part.kind == Kind.NAME and part.text == name for part in one.parts):
+                return True
+            if one.short in _MUTATING and any(name in part.names() for part in one.parts):
+                return True
+    return any(
+        one.does == Does.RETURN and one.expr is not None and one.expr.kind == Kind.NAME and one.expr.text == name
+        for one in function.statements
+    )
+
+
+def range_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
+    """A range-for at the line whose variable is a copy of each element, though the body only reads it."""
+    for loop in function.loops:
+        element = loop.element
+        if loop.first != line or element is None or element.reference or element.pointers or loop.container is None:
+            continue
+        kind = element.type
+        if kind == "auto":
+            declared = function.declared(str(loop.container)) or next(
+                (
+                    each
+                    for record in file.unit.records.values()
+                    for each in record.fields
+                    if each.name == loop.container.text
+                ),
+                None,
+            )
+            match = (
+                re.fullmatch(r"(?:std::)?(?:vector|list|deque|set)<\s*(.+?)\s*>", declared.type)
+                if declared is not None
+                else None
+            )
+            kind = match[1] if match else ""
+        record = file.unit.records.get(kind)
+        owning = _OWNING.match(kind) or (record is not None and any(owns_memory(each) for each in record.fields))
+        if not owning or _changed_in(function, loop, element.name):
+            continue
+        return Sign(
+            "redundant-copies", line, line, line,
+            f"copies each {kind} of {loop.container} into {element.name}, which is only read; const auto& would not",
+            f"copies each element of {loop.container} in a range-for",
+            calls=True,
+        )  # fmt: skip
+    return None
+
+
+def _changed_in(function: Function, loop: Loop, name: str) -> bool:
+    inside = function.inside(loop.index)
+    if changed(inside) & {name, f"{name}."}:
+        return True
+    for one in expressions(inside):
+        if one.kind == Kind.CALL:
+            if one.base is not None and str(one.base) == name and one.short in _MUTATING:
+                return True
+            if one.short in ("move", "push_back", "emplace_back", "insert") and any(
+                str(part) == name for part in one.parts
+            ):
+                return True
+    return False
+
+
+def returned_copy(function: Function, file: SourceFile, line: int) -> Sign | None:
+    """A call at the line of a method that returns a container of its object by value."""
+    for one in function.calls_at(line):
+        for callee in file.functions_named(one.short):
+            returns = callee.returns
+            if returns is None or not owns_memory(returns) or len(callee.statements) != 1:
+                continue
+            value = callee.statements[0].expr
+            if value is None or value.kind not in (Kind.NAME, Kind.MEMBER) or callee.declared(value.text) is not None:
+                continue
+            return Sign(
+                "redundant-copies", line, line, line,
+                f"calls {callee.name}, which returns {value} by value: a copy at each call",
+                f"copies {value} at each call of {callee.name}",
+                calls=True,
+            )  # fmt: skip
+    return None
+
+
+def rebuilt(function: Function, loop: Loop, line: int) -> Sign | None:
+    """A text or array that is built anew, longer by one, in each iteration: `s = s + x`, Fortran's `a = [a, x]`."""
+    for statement in function.inside(loop.index):
+        one = statement.expr
+        if (
+            one is None
+            or statement.line != line
+            or one.kind != Kind.ASSIGN
+            or one.text != "="
+            or one.parts[0].kind != Kind.NAME
+        ):
+            continue
+        name, value = one.parts[0].text, one.parts[1]
+        declared = function.declared(name)
+        first = value
+        while first.kind == Kind.BINARY and first.text == "+":
+            first = first.parts[0]
+        text = declared is not None and "string" in declared.type and value.kind == Kind.BINARY and value.text == "+"
+        array = function.fortran and value.kind == Kind.OTHER and value.text.startswith("array") and bool(value.parts)
+        if (text and first.kind == Kind.NAME and first.text == name) or (
+            array and any(str(part) == name for part in value.parts)
+        ):
+            return Sign(
+                "redundant-copies", line, line, line, f"builds {name} anew from {name} in each iteration of the loop, which copies all of it",
+                f"copies all of {name} to make it longer", calls=True,
+            )  # fmt: skip
+    return None
+
+
+def allocation(function: Function, loop: Loop, line: int) -> Sign | None:
+    """Memory asked for at the line in a loop; only supports what was measured of the allocator."""
+    for statement in function.inside(loop.index):
+        for one in statement.expr.walk() if statement.expr is not None and statement.line == line else ():
+            if one.kind == Kind.CALL and one.short in _ALLOCATING and (one.base is None or one.text == "new"):
+                return _churn(line, f"asks for memory ({one.short}) in the loop over {loop.variable or 'items'}")
+    for each in function.declarations:
+        if each.line == line and each.loop >= 0 and owns_memory(each) and not each.static:
+            return _churn(line, f"makes a new {each.type} {each.name} in each iteration")
+    return None
+
+
+def _churn(line: int, says: str) -> Sign:
+    return Sign("allocation-churn", line, line, line, says, "asks for memory in a loop", alone=False, calls=True)

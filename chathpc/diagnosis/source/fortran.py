@@ -1,0 +1,387 @@
+"""Functions, subroutines and derived types of free-form Fortran from nodes of tree-sitter. Names are in lower case."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import DEEPEST, last_line, line_of, text_of
+from chathpc.diagnosis.source.model import (
+    Declaration,
+    Does,
+    Expr,
+    Function,
+    Kind,
+    Loop,
+    Record,
+    Region,
+    Statement,
+    Unit,
+)
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_BINARY = frozenset({"math_expression", "relational_expression", "logical_expression", "concatenation_expression"})
+_PROCEDURES = frozenset({"subroutine", "function", "program", "module_procedure"})
+_HOLDERS = frozenset(
+    {"translation_unit", "module", "submodule", "internal_procedures", "program", "subroutine", "function"}
+)
+#: Statements that hold no others.
+_SIMPLE = frozenset({"assignment_statement", "subroutine_call", "do_statement"})
+_DIRECTIVE = re.compile(r"!\$omp\s+(.*)", re.IGNORECASE)
+#: Directives that stand alone, and so hold no lines.
+_ALONE = ("barrier", "flush", "taskwait", "threadprivate")
+
+
+def definitions(root: Node) -> Iterator[Node]:
+    """Procedures, derived types and declarations outside procedures' bodies, in the order of the text."""
+    todo = [root]
+    while todo:
+        node = todo.pop()
+        if node.type not in ("translation_unit", "module", "internal_procedures"):
+            yield node
+        if node.type in _HOLDERS:
+            todo.extend(reversed(node.named_children))
+
+
+def is_procedure(node: Node) -> bool:
+    """True for a procedure or main program."""
+    return node.type in _PROCEDURES
+
+
+def name_of(node: Node) -> str:
+    """Name of a procedure or program, in lower case."""
+    head = node.named_child(0)
+    if head is None:
+        return ""
+    name = head.child_by_field_name("name") or next((each for each in head.named_children if each.type == "name"), None)
+    return text_of(name).lower()
+
+
+def unit(nodes: list[Node]) -> Unit:
+    """Derived types, variables of modules, and constants that are whole numbers."""
+    found = Unit()
+    for node in nodes:
+        if node.type == "derived_type_definition":
+            name = text_of(
+                next((each for each in node.named_children[0].named_children if each.type == "type_name"), None)
+            ).lower()
+            fields = tuple(
+                one for each in node.named_children if each.type == "variable_declaration" for one in declared(each)
+            )
+            found.records[name] = Record(name, fields)
+        elif node.type == "variable_declaration":
+            for one in declared(node):
+                if node.parent is not None and node.parent.type == "module":
+                    found.variables[one.name] = one
+                if one.const and one.value is not None and one.value.kind == Kind.NUMBER and one.value.text.isdigit():
+                    found.constants[one.name] = int(one.value.text)
+    return found
+
+
+def declared(node: Node) -> Iterator[Declaration]:
+    """The variables of a declaration; `type` is in lower case, without blanks (`real(dp)`, `real(8)`, `type(cell)`)."""
+    kind = text_of(node.child_by_field_name("type")).lower().replace(" ", "")
+    attributes = node.children_by_field_name("attribute")
+    words = [text_of(each).lower() for each in attributes]
+    shared: tuple[Expr | None, ...] = ()
+    for each in attributes:
+        if text_of(each).lower().startswith("dimension"):
+            shared = _dims(next((child for child in each.named_children if child.type == "argument_list"), None))
+    const = any(word.startswith("parameter") for word in words)
+    pointer = int(any(word.startswith("pointer") for word in words))
+    for one in node.children_by_field_name("declarator"):
+        value = None
+        if one.type == "init_declarator":
+            value = expression(one.child_by_field_name("right") or one.named_child(one.named_child_count - 1))
+            one = one.child_by_field_name("left") or one.named_child(0)
+        dims = shared
+        name = text_of(one)
+        if one is not None and one.type == "sized_declarator":
+            name = text_of(one.named_child(0))
+            dims = _dims(one.named_child(1)) or shared
+        yield Declaration(name.lower(), kind, pointer, const=const, dims=dims, value=value, line=line_of(node))
+
+
+def _dims(node: Node | None) -> tuple[Expr | None, ...]:
+    if node is None:
+        return ()
+    return tuple(
+        None if each.type in ("extent_specifier", "assumed_size", "assumed_rank") else expression(each)
+        for each in node.named_children
+    )
+
+
+def expression(node: Node | None, depth: int = 0) -> Expr:
+    """The expression that a node stands for. `a(i)` is an index or a call: see `resolved`."""
+    if node is None:
+        return Expr(Kind.OTHER)
+    line, deeper = line_of(node), depth + 1
+    if depth > DEEPEST:
+        return Expr(Kind.OTHER, line=line)
+    kind = node.type
+    if kind in ("identifier", "name", "type_member"):
+        return Expr(Kind.NAME, text_of(node).lower(), line=line)
+    if kind == "number_literal":
+        return Expr(Kind.NUMBER, text_of(node).lower(), line=line)
+    if kind == "string_literal":
+        return Expr(Kind.STRING, text_of(node)[:40], line=line)
+    if kind == "parenthesized_expression" and node.named_child_count == 1:
+        return expression(node.named_child(0), deeper)
+    field_of = node.child_by_field_name
+    if kind in _BINARY and field_of("left") is None:  # .not.
+        return Expr(Kind.UNARY, "!", None, (expression(field_of("argument"), deeper),), line)
+    if kind in _BINARY:
+        sides = expression(field_of("left"), deeper), expression(field_of("right"), deeper)
+        return Expr(Kind.BINARY, _operator(text_of(field_of("operator"))), None, sides, line)
+    if kind == "unary_expression":
+        return Expr(Kind.UNARY, text_of(field_of("operator")), None, (expression(field_of("argument"), deeper),), line)
+    if kind == "derived_type_member_expression":
+        owner, member = node.named_child(0), node.named_child(node.named_child_count - 1)
+        return Expr(Kind.MEMBER, text_of(member).lower(), expression(owner, deeper), (), line)
+    if kind == "call_expression":
+        called = node.named_child(0)
+        listed = node.named_child(node.named_child_count - 1)
+        parts = tuple(expression(each, deeper) for each in (listed.named_children if listed is not None else []))
+        base = expression(called, deeper)
+        if base.kind == Kind.NAME:
+            return Expr(Kind.CALL, base.text, None, parts, line)
+        return Expr(Kind.INDEX, "", base, parts, line)
+    inside = tuple(expression(each, deeper) for each in node.named_children if each.type != "comment")
+    return Expr(Kind.OTHER, kind, None, inside, line)
+
+
+#: Fortran's words for operators → those of C, as the model has them.
+_OPERATORS = {
+    ".eq.": "==",
+    ".ne.": "!=",
+    "/=": "!=",
+    ".lt.": "<",
+    ".le.": "<=",
+    ".gt.": ">",
+    ".ge.": ">=",
+    ".and.": "&&",
+    ".or.": "||",
+}
+
+
+def _operator(text: str) -> str:
+    return _OPERATORS.get(text.lower(), text)
+
+
+def resolved(expr: Expr, arrays: frozenset[str]) -> Expr:
+    """The expression with `a(i)` as an index where `a` is one of the arrays."""
+    base = resolved(expr.base, arrays) if expr.base is not None else None
+    parts = tuple(resolved(part, arrays) for part in expr.parts)
+    if expr.kind == Kind.CALL and base is None and expr.text in arrays:
+        return Expr(Kind.INDEX, "", Expr(Kind.NAME, expr.text, line=expr.line), parts, expr.line)
+    return replace(expr, base=base, parts=parts)
+
+
+def function(node: Node, around: Unit) -> Function:
+    """The model of a procedure."""
+    reader = _Body()
+    reader.read(node)
+    head = node.named_child(0)
+    listed = head.child_by_field_name("parameters") if head is not None else None
+    names = [text_of(each).lower() for each in (listed.named_children if listed is not None else [])]
+    local = {one.name: one for one in reader.declarations}
+    arrays = frozenset(name for name, one in {**around.variables, **local}.items() if one.dims)
+    # What is assigned to like `a(i) = …` is an array, wherever it was declared.
+    targets = {
+        one.expr.parts[0].text
+        for one in reader.statements
+        if one.does == Does.EVALUATE and one.expr and one.expr.kind == Kind.ASSIGN
+    }
+    arrays |= frozenset(targets - set(local) - {""})
+    parameters = tuple(local.get(name, Declaration(name, "")) for name in names)
+    result = None
+    own = name_of(node)
+    if node.type == "function":
+        said = head.child_by_field_name("type") if head is not None else None
+        match = re.search(r"result\s*\(\s*(\w+)\s*\)", text_of(head).lower())
+        variable = match[1] if match else own
+        result = Declaration(variable, local[variable].type if variable in local else text_of(said).lower())
+    return Function(
+        name=own,
+        first=line_of(node),
+        last=last_line(node),
+        parameters=parameters,
+        returns=result,
+        loops=tuple(
+            replace(loop, start=_resolve(loop.start, arrays), condition=_resolve(loop.condition, arrays))
+            for loop in reader.loops
+        ),
+        statements=tuple(replace(one, expr=_resolve(one.expr, arrays)) for one in reader.statements),
+        declarations=tuple(one for one in reader.declarations if one.name not in names),
+        regions=tuple(reader.regions),
+        broken=tuple(reader.broken),
+        fortran=True,
+    )
+
+
+def _resolve(expr: Expr | None, arrays: frozenset[str]) -> Expr | None:
+    return None if expr is None else resolved(expr, arrays)
+
+
+@dataclass(slots=True)
+class _Body:
+    """Reads a procedure's statements with a stack of its own, however deep they are nested."""
+
+    loops: list[Loop] = field(default_factory=list)
+    statements: list[Statement] = field(default_factory=list)
+    declarations: list[Declaration] = field(default_factory=list)
+    regions: list[Region] = field(default_factory=list)
+    broken: list[int] = field(default_factory=list)
+    _open: list[tuple[str, int, int]] = field(default_factory=list)
+
+    def read(self, body: Node) -> None:
+        todo: list[tuple[Node, int, int]] = [(child, -1, 0) for child in reversed(body.named_children[1:])]
+        while todo:
+            node, loop, branch = todo.pop()
+            todo.extend(reversed(self._one(node, loop, branch)))
+        last = last_line(body)
+        for words, first, loop in self._open:  # directives for the statement that follows
+            following = [one.last for one in self.loops if one.first > first and one.parent == loop]
+            self.regions.append(Region(words, first, min(following[0] if following else first + 1, last), loop))
+        self.regions.sort(key=lambda region: (region.first, -region.last))
+
+    def _one(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
+        kind, line = node.type, line_of(node)
+        if kind == "ERROR" or node.is_missing or (kind in _SIMPLE and node.has_error):
+            self.broken.append(line)
+        if kind == "internal_procedures":
+            return []
+        if kind == "do_loop":
+            return self._loop(node, loop)
+        if kind == "variable_declaration":
+            self.declarations.extend(declared(node))
+            return []
+        if kind == "assignment_statement":
+            sides = expression(node.child_by_field_name("left")), expression(node.child_by_field_name("right"))
+            self._note(Does.EVALUATE, line, Expr(Kind.ASSIGN, "=", None, sides, line), loop, branch)
+            return []
+        if kind == "subroutine_call":
+            name = expression(node.child_by_field_name("subroutine"))
+            listed = next((each for each in node.named_children if each.type == "argument_list"), None)
+            parts = tuple(expression(each) for each in (listed.named_children if listed is not None else []))
+            self._note(Does.EVALUATE, line, Expr(Kind.CALL, f"call {name.text}", name.base, parts, line), loop, branch)
+            return []
+        if kind in ("allocate_statement", "deallocate_statement"):
+            parts = tuple(expression(each) for each in node.named_children)
+            self._note(
+                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
+            )
+            return []
+        if kind in ("if_statement", "elseif_clause"):
+            return self._conditional(node, loop, branch)
+        if kind == "keyword_statement":
+            word = text_of(node).lower().split()[0]
+            does = {"exit": Does.BREAK, "cycle": Does.CONTINUE, "return": Does.RETURN, "continue": None}.get(
+                word, Does.OTHER
+            )
+            if does is not None:
+                self._note(does, line, None, loop, branch)
+            return []
+        if kind == "comment":
+            self._directive(text_of(node), line, loop)
+            return []
+        if kind in (
+            "open_statement",
+            "close_statement",
+            "write_statement",
+            "read_statement",
+            "print_statement",
+            "flush_statement",
+            "file_position_statement",
+        ):
+            parts = tuple(expression(each) for each in node.named_children)
+            self._note(
+                Does.EVALUATE, line, Expr(Kind.CALL, kind.removesuffix("_statement"), None, parts, line), loop, branch
+            )
+            return []
+        deeper = branch + (kind in ("else_clause", "select_case_statement", "where_statement"))
+        return [(child, loop, deeper) for child in node.named_children]
+
+    def _conditional(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
+        children = [each for each in node.named_children if not each.type.startswith("end_")]
+        condition = next((each for each in children if each.type == "parenthesized_expression"), None)
+        if condition is None:
+            return [(each, loop, branch + 1) for each in children]
+        self._note(Does.CONDITION, line_of(node), expression(condition), loop, branch)
+        return [(each, loop, branch + 1) for each in children if each != condition]
+
+    def _note(self, does: Does, line: int, expr: Expr | None, loop: int, branch: int) -> None:
+        self.statements.append(Statement(does, line, expr, loop, branch))
+
+    def _directive(self, text: str, line: int, loop: int) -> None:
+        match = _DIRECTIVE.match(text)
+        if match is None or match[1].lower().startswith(_ALONE):
+            return
+        words = match[1].lower()
+        if not words.startswith("end"):
+            self._open.append((words, line, loop))
+            return
+        ended = words.removeprefix("end").strip()
+        for at in range(len(self._open) - 1, -1, -1):
+            if self._open[at][0].startswith(ended.split()[0] if ended else ""):
+                opened, first, outer = self._open.pop(at)
+                self.regions.append(Region(opened, first, line, outer))
+                return
+
+    def _loop(self, node: Node, parent: int) -> list[tuple[Node, int, int]]:
+        index, line = len(self.loops), line_of(node)
+        loop = Loop(index, parent, line, last_line(node))
+        head = node.named_child(0)
+        control = next(
+            (
+                each
+                for each in (head.named_children if head is not None else [])
+                if each.type == "loop_control_expression"
+            ),
+            None,
+        )
+        concurrent = _below(head, "concurrent_control")
+        if control is not None:
+            parts = [expression(each) for each in control.named_children]
+            if len(parts) >= 3 and parts[0].kind == Kind.NAME:
+                loop = _counting(loop, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else None)
+        elif concurrent:
+            # The last of several indices of `do concurrent` varies as the compiler likes: only one alone is a loop.
+            if len(concurrent) == 1:
+                parts = [expression(each) for each in concurrent[0].named_children]
+                if len(parts) >= 3:
+                    loop = _counting(loop, parts[0], parts[1], parts[2], parts[3] if len(parts) > 3 else None)
+        else:
+            condition = _below(head, "parenthesized_expression")
+            loop = replace(loop, condition=expression(condition[0]) if condition else None)
+        self.loops.append(loop)
+        if loop.condition is not None:
+            self._note(Does.CONDITION, line, loop.condition, index, 0)
+        inner = [each for each in node.named_children[1:] if not each.type.startswith("end_do")]
+        return [(each, index, 0) for each in inner]
+
+
+def _counting(loop: Loop, variable: Expr, start: Expr, end: Expr, step: Expr | None) -> Loop:
+    count: int | None = 1
+    if step is not None:
+        negative = step.kind == Kind.UNARY and step.text == "-"
+        number = step.parts[0].text if negative else step.text
+        count = (-int(number) if negative else int(number)) if number.isdigit() else None
+    condition = Expr(Kind.BINARY, "<=" if count is None or count > 0 else ">=", None, (variable, end), loop.first)
+    return replace(
+        loop, variable=variable.text, start=start, condition=condition, step=count, updated=frozenset({variable.text})
+    )
+
+
+def _below(node: Node | None, kind: str) -> list[Node]:
+    """Nodes of a kind at most four levels below."""
+    found: list[Node] = []
+    level = [node] if node is not None else []
+    for _ in range(4):
+        level = [child for each in level for child in each.named_children]
+        found.extend(each for each in level if each.type == kind)
+    return found

@@ -1,0 +1,137 @@
+"""The hot lines of a profile whose source is there, and the time of lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from chathpc.diagnosis.facts import Facts, Int64Array
+from chathpc.diagnosis.source.languages import grammar_of
+from chathpc.diagnosis.source.text import SourceFile, read_file
+from chathpc.profile.activity import Activity
+from chathpc.profile.tree import IntArray, NodeKind
+
+#: So many hot lines are looked at; each has at least this part of the time.
+MOST_PLACES = 40
+LEAST = 0.01
+#: So many files are parsed.
+_MOST_FILES = 8
+
+
+@dataclass(frozen=True, slots=True)
+class HotLine:
+    """A line of the program's own code with its time, library calls included."""
+
+    file: int  #: number of the file in the tree
+    line: int
+    time: float
+    node: int  #: the context in which it is hottest
+
+
+@dataclass(frozen=True, slots=False, eq=False)
+class Hot:
+    """The hot lines of a profile and their parsed files, read at the first use."""
+
+    facts: Facts
+
+    @cached_property
+    def _files(self) -> dict[int, SourceFile | None]:
+        return {}
+
+    def source(self, file: int) -> SourceFile | None:
+        """The parsed file; None without source or grammar, or where enough files have been read."""
+        if file not in self._files:
+            name = self.facts.profile.tree.files[file] if file >= 0 else ""
+            enough = sum(each is not None for each in self._files.values()) >= _MOST_FILES
+            self._files[file] = None if enough else read_file(self.facts.profile, name)
+        return self._files[file]
+
+    @cached_property
+    def _readable(self) -> np.ndarray:
+        """True for files (by number) of a language that can be parsed; the last stands for no file."""
+        return np.array([grammar_of(name) is not None for name in self.facts.profile.tree.files] + [False])
+
+    @cached_property
+    def lines(self) -> list[HotLine]:
+        """The hottest lines in files that can be parsed, the hottest first."""
+        facts, tree = self.facts, self.facts.profile.tree
+        site = facts.activities.site
+        counted = np.flatnonzero((facts.time > 0) & (site >= 0))
+        at = site[counted]
+        usable = (tree.line[at] > 0) & self._readable[tree.file[at]]
+        counted, at = counted[usable], at[usable]
+        if not len(counted):
+            return []
+        keys = tree.file[at].astype(np.int64) << 32 | tree.line[at]
+        known, inverse = np.unique(keys, return_inverse=True)
+        sums = np.bincount(inverse, weights=facts.time[counted])
+        found = []
+        for index in np.argsort(-sums, kind="stable")[:MOST_PLACES].tolist():
+            if sums[index] < LEAST * facts.total:
+                break
+            mine = inverse == index
+            node = int(at[mine][int(np.argmax(facts.time[counted[mine]]))])
+            found.append(HotLine(int(known[index] >> 32), int(known[index] & 0xFFFFFFFF), float(sums[index]), node))
+        return found
+
+    @cached_property
+    def calls(self) -> IntArray:
+        """Calls of the program's own functions, inlined or not, with a part of the time worth looking at, by node."""
+        facts, tree = self.facts, self.facts.profile.tree
+        share = facts.inclusive >= 5 * LEAST * facts.total
+        own = np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED)) & (facts.activities.call < 0)
+        nodes = np.flatnonzero(share & own & (tree.parent >= 0))
+        nodes = nodes[self._readable[tree.file[tree.parent[nodes]]] & (tree.line[tree.parent[nodes]] > 0)]
+        return nodes[np.argsort(-facts.inclusive[nodes], kind="stable")][:MOST_PLACES].astype(np.int32)
+
+    @cached_property
+    def _by_file(self) -> dict[int, Int64Array]:
+        return {}
+
+    def _sites(self, file: int) -> Int64Array:
+        """Nodes with time whose place in the program is in the file."""
+        if file not in self._by_file:
+            facts, tree = self.facts, self.facts.profile.tree
+            site = np.maximum(facts.activities.site, 0)
+            here = (tree.file[site] == file) & (facts.activities.site >= 0) & (facts.time > 0)
+            self._by_file[file] = np.flatnonzero(here)
+        return self._by_file[file]
+
+    def own_time(self, file: int, first: int, last: int) -> float:
+        """Time that the lines compute themselves or in small library functions; not waiting, allocation or libm."""
+        facts, tree = self.facts, self.facts.profile.tree
+        nodes = self._sites(file)
+        line = tree.line[facts.activities.site[nodes]]
+        inside = nodes[(line >= first) & (line <= last)]
+        kinds = np.isin(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
+        return float(facts.time[inside[kinds]].sum())
+
+    def line_nodes(self, file: int, first: int, last: int) -> IntArray:
+        """The outermost contexts of the lines."""
+        tree = self.facts.profile.tree
+        here = (tree.file == file) & (tree.line >= first) & (tree.line <= last)
+        here &= np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION)) & (self.facts.inclusive > 0)
+        return tree.outermost(np.flatnonzero(here).astype(np.int32))
+
+    def time(self, file: int, first: int, last: int) -> float:
+        """Time of the lines with all that they call; recursion counts once."""
+        return float(self.facts.inclusive[self.line_nodes(file, first, last)].sum())
+
+    @property
+    def any_source(self) -> bool:
+        """True if a file of a hot line was there and parsed."""
+        return any(each is not None for each in self._files.values())
+
+    def hottest(self, file: int, first: int, last: int, *, calls: bool = False) -> int:
+        """The context of the lines with most time of its own or in libraries (with `calls` in anything); −1 without one."""
+        facts, tree = self.facts, self.facts.profile.tree
+        nodes = self._sites(file)
+        site = facts.activities.site[nodes]
+        inside = (tree.line[site] >= first) & (tree.line[site] <= last)
+        if calls or not inside.any():
+            lines = self.line_nodes(file, first, last)
+            return int(lines[int(np.argmax(facts.inclusive[lines]))]) if len(lines) else -1
+        sums = np.bincount(site[inside], weights=facts.time[nodes[inside]])
+        return int(np.argmax(sums))

@@ -1,0 +1,323 @@
+"""Loops that move much memory for little arithmetic: streams, gathers, lists."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from chathpc.diagnosis.source.invariant import pure_name
+from chathpc.diagnosis.source.layout import array_bytes, declaration_of, value
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions, root
+from chathpc.diagnosis.source.sign import Sign, body
+from chathpc.diagnosis.source.strides import CACHE, Step, Walk, element_size, walks
+
+#: Calls that compile to one or two instructions.
+_CHEAP = frozenset({"abs", "fabs", "min", "max", "fmin", "fmax", "fma", "real", "dble", "int"})
+_ARITHMETIC = frozenset({"+", "-", "*", "/"})
+#: An element whose type the source does not tell is taken for a double.
+_ELEMENT = 8
+#: With more operations for each load the arithmetic hides part of the wait.
+_FEW = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Stream:
+    """What an iteration of a streaming loop moves and computes."""
+
+    bytes: int
+    operations: int
+    arrays: tuple[str, ...]
+
+
+def stream(function: Function, unit: Unit, loop: Loop) -> Stream | None:
+    """Bytes and operations of one iteration of a loop that walks arrays from neighbour to neighbour, and does nothing else.
+
+    None for loops with other accesses, calls, divisions, conditions, or a dependence on the iteration before (which limits
+    them otherwise). An array counts once however many neighbours are read, and once more where it is written.
+    """
+    inside = body(function, loop, unit)
+    if inside is None or not loop.counted:
+        return None
+    own = [one for one in inside if one.does in (Does.EVALUATE, Does.DECLARE)]
+    if not own or any(one.does in (Does.RETURN, Does.BREAK, Does.CONTINUE, Does.OTHER) or one.branch for one in inside):
+        return None
+    steps = walks(function, unit, loop, own)
+    moving = [walk for walk in steps if walk.step != Step.STILL]
+    if not moving or any(walk.step != Step.NEAR for walk in moving):
+        return None
+    if any(one.kind == Kind.CALL and one.short not in _CHEAP for one in expressions(tuple(own))):
+        return None
+    if any(one.kind == Kind.UNARY and one.text == "*" for one in expressions(tuple(own))):
+        return None
+    written = {
+        str(one.parts[0])
+        for one in expressions(tuple(own))
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.INDEX
+    }
+    bases = {str(walk.access.base): walk for walk in moving}
+    for base in {_base(text, moving) for text in written} - {None}:
+        others = [walk for walk in moving if str(walk.access.base) == base and str(walk.access) not in written]
+        if others:
+            return None  # a recurrence, or neighbours that are changed: the iteration before is waited for
+    total = sum((element_size(walk.access, function, unit) or _ELEMENT) for walk in bases.values())
+    total += sum(
+        (element_size(walk.access, function, unit) or _ELEMENT)
+        for walk in moving
+        if str(walk.access) in written and _is_read(walk, own)
+    )
+    return Stream(total, _operations(own, moving, loop), tuple(bases))
+
+
+def _base(text: str, moving: list[Walk]) -> str | None:
+    return next((str(walk.access.base) for walk in moving if str(walk.access) == text), None)
+
+
+def _is_read(walk: Walk, own: list[Statement]) -> bool:
+    for one in expressions(tuple(own)):
+        if one.kind == Kind.ASSIGN and str(one.parts[0]) == str(walk.access) and one.text != "=":
+            return True
+        if one.kind == Kind.ASSIGN and any(str(each) == str(walk.access) for each in one.parts[1].walk()):
+            return True
+    return False
+
+
+def _operations(own: list[Statement], moving: list[Walk], loop: Loop) -> int:
+    """Additions, multiplications and divisions of values, without those that compute an index."""
+    count, todo = 0, [one.expr for one in own if one.expr is not None]
+    heavy = 0
+    while todo:
+        expr = todo.pop()
+        if expr.kind == Kind.INDEX:
+            continue
+        if expr.kind == Kind.BINARY and expr.text in _ARITHMETIC:
+            count += 1
+            heavy += expr.text == "/"
+        if expr.kind == Kind.BINARY and expr.text == "**":
+            heavy += 1
+        if expr.kind == Kind.ASSIGN and expr.text in ("+=", "-=", "*=", "/="):
+            count += 1
+            heavy += expr.text == "/="
+        todo.extend(expr.parts)
+    return count + 20 * heavy  # a division takes as long as some twenty vector additions (Fog's instruction tables)
+
+
+def bandwidth(function: Function, unit: Unit, loop: Loop, least: float) -> Sign | None:
+    """A streaming loop with at least `least` bytes for each operation, over arrays that are not known to fit a cache."""
+    found = stream(function, unit, loop)
+    if found is None or found.bytes < least * max(found.operations, 1):
+        return None
+    sizes = [array_bytes(Expr(Kind.NAME, name), function, unit) for name in found.arrays]
+    known = [size for size in sizes if size is not None]
+    if len(known) == len(sizes) and sum(known) <= 8 * CACHE:
+        return None
+    many = "operation" if found.operations == 1 else "operations"
+    return Sign(
+        "memory-bandwidth", loop.first, loop.first, loop.last,
+        f"moves {found.bytes} bytes for {found.operations} {many} in each iteration of the loop over {loop.variable}, from neighbour to neighbour",
+        f"streams through {', '.join(found.arrays[:3])} with little arithmetic",
+        ("The source does not tell how large the arrays are: in the cache the loop would not wait for memory.",),
+        limit=True,
+    )  # fmt: skip
+
+
+def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """A loop that follows a list, each address read from the item before, with little work on the way."""
+    inside = function.inside(loop.index)
+    if any(one.loop != loop.index for one in inside) or _is_fresh(function, loop):
+        return None
+    for one in (*loop.updates, *expressions(tuple(each for each in inside if each.branch == 0))):
+        if one.kind != Kind.ASSIGN or one.text != "=" or one.parts[0].kind != Kind.NAME:
+            continue
+        target, value = one.parts
+        follows = (
+            value.kind == Kind.MEMBER
+            and value.base is not None
+            and value.base.kind == Kind.NAME
+            and value.base.text == target.text
+        )
+        hops = (
+            value.kind == Kind.INDEX
+            and len(value.parts) == 1
+            and value.parts[0].kind == Kind.NAME
+            and value.parts[0].text == target.text
+        )
+        if hops and value.base is not None and (array_bytes(value.base, function, unit) or 2 * CACHE) <= CACHE:
+            continue
+        if (follows or hops) and _work(inside) <= _FEW and not _other_calls(inside):
+            return Sign(
+                "memory-latency", one.line or loop.first, loop.first, loop.last,
+                f"goes from item to item by {target} = {value}: each address must arrive before the next can be asked for",
+                "follows pointers from item to item",
+                ("The source does not tell how much memory the items take: in the cache there is little to wait for.",),
+            )  # fmt: skip
+    return None
+
+
+def _is_fresh(function: Function, loop: Loop) -> bool:
+    """True if a loop around it asks for another list each time: what a function has just made is still in the cache."""
+    if loop.start is not None and (
+        any(loop.start.calls()) or any(each.kind == Kind.INDEX for each in loop.start.walk())
+    ):
+        return True  # the short chain of a hash table's bucket is one as well
+    if loop.parent < 0:
+        return False
+    names = loop.start.names() if loop.start is not None else frozenset()
+    beside = [one for one in function.statements if one.loop == loop.parent and one.line <= loop.first]
+    if loop.start is None:
+        moving = {each.parts[0].text for each in expressions(function.inside(loop.index)) if each.kind == Kind.ASSIGN}
+        names = frozenset(moving)
+    return any(
+        one.expr is not None
+        and one.expr.kind == Kind.ASSIGN
+        and one.expr.parts[0].text in names
+        and (any(one.expr.parts[1].calls()) or any(each.kind == Kind.INDEX for each in one.expr.parts[1].walk()))
+        for one in beside
+    )
+
+
+def _work(inside: tuple[Statement, ...]) -> int:
+    return sum(one.kind == Kind.BINARY and one.text in _ARITHMETIC for one in expressions(inside))
+
+
+def _other_calls(inside: tuple[Statement, ...]) -> bool:
+    return any(
+        one.kind == Kind.CALL and one.short not in _CHEAP and not pure_name(one.short) for one in expressions(inside)
+    )
+
+
+def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """An inner loop that reads an array at places that another array gives, with few operations for each."""
+    inside = body(function, loop, unit)
+    if inside is None or not loop.counted or _other_calls(inside):
+        return None
+    own = tuple(one for one in inside if one.does != Does.CONDITION)
+    found = walks(function, unit, loop, own)
+    written = {str(one.parts[0]) for one in expressions(own) if one.kind == Kind.ASSIGN}
+    far = [walk for walk in found if _is_gather(walk, function, unit, loop) and str(walk.access) not in written]
+    if (
+        not far
+        or _work(own) > 4 * len(far)
+        or any(_is_gather(walk, function, unit, loop) and str(walk.access) in written for walk in found)
+    ):
+        return None
+    indices = {
+        str(part.base)
+        for walk in far
+        for one in walk.access.parts
+        for part in _resolved(one, function, loop)
+        if part.kind == Kind.INDEX
+    }
+    streams = (
+        {str(walk.access.base) for walk in found if walk.step == Step.NEAR and str(walk.access) not in written}
+        - indices
+        - {str(walk.access.base) for walk in far}
+    )
+    access = far[0].access
+    against = [
+        "The source does not tell how large the array is or in which order it is read: near or in the cache it is fast."
+    ]
+    if streams:
+        against.append(
+            f"The loop also streams through {', '.join(sorted(streams)[:2])}: the bandwidth of memory may be the limit instead."
+        )
+    return Sign(
+        "memory-latency", access.line or loop.first, loop.first, loop.last,
+        f"reads {access} at places that the program computes or another array gives, so that no prefetcher knows the next",
+        f"reads {access.base} in an order given by other data",
+        tuple(against), limit=bool(streams),
+    )  # fmt: skip
+
+
+def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
+    """An inner loop that reads or changes an array at places that a random number generator in the loop gives."""
+    inside = body(function, loop, unit)
+    if inside is None or _work(inside) > 2 * _FEW:
+        return None
+    scrambled = {
+        one.parts[0].text
+        for one in expressions(inside)
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME and _scrambles(one, one.parts[0].text)
+    }
+    for one in expressions(inside) if scrambled else ():
+        if one.kind != Kind.INDEX or one.base is None or len(one.parts) != 1:
+            continue
+        parts = _resolved(one.parts[0], function, loop)
+        if not any(part.kind == Kind.NAME and part.text in scrambled for part in parts):
+            continue
+        if (array_bytes(one.base, function, unit) or 2 * CACHE) <= CACHE:
+            continue
+        ranges = [
+            value(part.parts[1], unit.constants)
+            for part in parts
+            if part.kind == Kind.BINARY and part.text in ("%", "&")
+        ]
+        if any(most is not None and most * _ELEMENT <= CACHE for most in ranges):
+            continue
+        return Sign(
+            "memory-latency", one.line or loop.first, loop.first, loop.last,
+            f"uses {one} at places that look random, so that no prefetcher knows the next",
+            f"uses {one.base} at places that look random",
+            ("The source does not tell how large the array is: in the cache there is little to wait for.",),
+        )  # fmt: skip
+    return None
+
+
+def _scrambles(one: Expr, name: str) -> bool:
+    """True for a step of a random number generator: `s = s * a + c`, `s ^= s << 13`."""
+    inner = list(one.parts[1].walk())
+    again = any(each.kind == Kind.NAME and each.text == name for each in inner)
+    if not again:
+        return False
+    if one.text == "^=" and any(each.kind == Kind.BINARY and each.text in ("<<", ">>") for each in inner):
+        return True
+    times = [each for each in inner if each.kind == Kind.BINARY and each.text == "*"]
+    large = any(
+        part.kind == Kind.NUMBER and len(part.text) > 4 and "." not in part.text
+        for each in times
+        for part in each.parts
+    )
+    return one.text == "=" and large
+
+
+def _resolved(expr: Expr, function: Function, loop: Loop) -> list[Expr]:
+    """What an index is made of; a variable set in the loop stands for its value."""
+    found, todo, depth = [], [expr], 0
+    while todo and depth < 40:
+        depth += 1
+        one = todo.pop()
+        found.append(one)
+        todo.extend(one.parts)
+        if one.kind == Kind.NAME:
+            for statement in function.inside(loop.index):
+                each = statement.expr
+                if (
+                    each is not None
+                    and each.kind == Kind.ASSIGN
+                    and str(each.parts[0]) == one.text
+                    and each.text == "="
+                ):
+                    todo.append(each.parts[1])
+    return found
+
+
+#: Index types too small for an array that leaves the cache.
+_SMALL_INDICES = frozenset(
+    {"char", "unsigned char", "uint8_t", "int8_t", "bool", "short", "uint16_t", "int16_t", "unsigned short"}
+)
+
+
+def _is_gather(walk: Walk, function: Function, unit: Unit, loop: Loop) -> bool:
+    if walk.step != Step.UNKNOWN or walk.access.base is None or len(walk.access.parts) != 1:
+        return False
+    if (array_bytes(walk.access.base, function, unit) or 2 * CACHE) <= CACHE:
+        return False
+    if root(walk.access.base).kind != Kind.NAME:
+        return False
+    parts = _resolved(walk.access.parts[0], function, loop)
+    through = [part for part in parts if part.kind == Kind.INDEX and part.base is not None]
+    if not through:
+        return False
+    declared = [declaration_of(part.base, function, unit) for part in through if part.base is not None]
+    if any(one is not None and one.type in _SMALL_INDICES for one in declared):
+        return False
+    # A remainder, mask or shift leaves a range that may be small.
+    return not any(part.kind == Kind.BINARY and part.text in ("&", "%", ">>") for part in parts)
