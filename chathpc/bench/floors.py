@@ -45,15 +45,17 @@ CAUSES = {
     Activity.JIT: "jit-compilation",
     Activity.GPU: "gpu-kernel-bound",
 }
-#: The same for the sums of a device's operations.
-DEVICE_CAUSES = {
+#: The same for sums of a device's operations, and of logs of input and output.
+SUMS = {
     "gpu.copy.h2d.time": "gpu-h2d-copy-bound",
     "gpu.copy.d2h.time": "gpu-d2h-copy-bound",
     "gpu.copy.unified.time": "gpu-unified-memory",
     "gpu.collective.time": "nccl-bound",
+    "io.time": "io-bound",
 }
+#: Copies in all, for tools that tell no time by direction; more than half of them go to the device.
+COPY_TIME, COPY_CAUSE = "gpu.copy.time", "gpu-h2d-copy-bound"
 KERNEL_TIME, KERNEL_CAUSE = "gpu.kernel.time", "gpu-kernel-bound"
-IO_TIME, IO_CAUSE = "io.time", "io-bound"
 #: So many answers are given, as many as are scored.
 ANSWERS = 3
 
@@ -94,11 +96,14 @@ def _host(facts: Facts) -> Iterable[tuple[float, str, Place]]:
 def _device(facts: Facts) -> Iterable[tuple[float, str, Place]]:
     """Kernels, and the other operations of devices by kind; input and output of logs, which have nothing else."""
     profile = facts.profile
-    for name, cause in (*DEVICE_CAUSES.items(), (IO_TIME, IO_CAUSE)):
-        if name in profile.metrics and profile.metrics[name].has_values and profile.total(name) > 0:
+    told = {name for name, metric in profile.metrics.items() if metric.has_values and metric.unit == Unit.SECONDS}
+    sums = {name: cause for name, cause in SUMS.items() if name in told}
+    if COPY_TIME in told and not any(name.startswith("gpu.copy.") for name in sums):
+        sums[COPY_TIME] = COPY_CAUSE
+    for name, cause in sums.items():
+        if profile.total(name) > 0:
             yield profile.total(name), cause, Place()
-    metric = profile.metrics.get(KERNEL_TIME)
-    if metric is None or not metric.has_values or metric.unit != Unit.SECONDS:
+    if KERNEL_TIME not in told:
         return
     values = np.nan_to_num(profile.exclusive(KERNEL_TIME).dense(len(profile.tree)))
     names = profile.tree.name

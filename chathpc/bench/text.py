@@ -39,7 +39,7 @@ def render(result: Result, style: Style, show: str) -> str:
         page.heading("Cases" if show == "all" else "Cases that are not right", f"{len(cases)} of {len(result.scores)}")
     for score in cases:
         name, expected, told, wrong = lines.case_cells(score)
-        page.paragraph(name, label="-", indent=0)
+        page.item(name)
         page.paragraph(expected, label="expected")
         page.paragraph(told, label="told")
         page.paragraph(wrong, label="wrong")

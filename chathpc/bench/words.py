@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import re
-
 from chathpc.bench.outcome import Words
-from chathpc.grounding.vocabulary import stems, vocabulary
+from chathpc.grounding.sentences import split
+from chathpc.grounding.tokens import tokenize
+from chathpc.grounding.vocabulary import vocabulary
 from chathpc.report import ExplanationRecord
 
 #: A denial so many words before the name of a cause takes it back: "no sign of load imbalance".
 _DENIED_WITHIN = 4
-_SENTENCE = re.compile(r"(?<=[.!?;])\s+")
+#: No phrase reaches over these.
+_SEPARATORS = frozenset(",;:()")
 
 
 def causes_named(text: str) -> tuple[str, ...]:
@@ -20,8 +21,9 @@ def causes_named(text: str) -> tuple[str, ...]:
     """
     words = vocabulary()
     found: set[str] = set()
-    for sentence in _SENTENCE.split(text):
-        said = stems(sentence)
+    for sentence in split(text, whole=True):
+        tokens = tokenize(sentence, words)
+        said = [token.stem for token in tokens if token.kind != "punctuation" or token.text in _SEPARATORS]
         for position, causes in words.phrases.found(said):
             if not words.negations & set(said[max(0, position - _DENIED_WITHIN) : position]):
                 found |= causes
