@@ -110,13 +110,13 @@ def _device(facts: Facts) -> Iterable[tuple[float, str, Place]]:
     used = np.flatnonzero((values > 0) & (names >= 0))
     if not len(used):
         return
-    sums = np.bincount(names[used], weights=values[used])
-    best = int(np.argmax(sums))
+    by_name = np.bincount(names[used], weights=values[used])
+    best = int(np.argmax(by_name))
     members = used[names[used] == best]
     node = int(members[np.argmax(values[members])])
     caller = int(facts.activities.caller[node])
     place = facts.place(caller) if caller >= 0 else Place()
-    yield float(sums[best]), KERNEL_CAUSE, Place(place.function, place.file, place.line, profile.tree.label(node))
+    yield float(by_name[best]), KERNEL_CAUSE, Place(place.function, place.file, place.line, profile.tree.label(node))
 
 
 def prior(case: Case, cases: Sequence[Case]) -> tuple[str, ...]:

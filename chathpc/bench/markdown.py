@@ -32,7 +32,7 @@ _TERMS = """\
 - **first**, **in three**, **MRR**: cases whose first answer is right, one of the first three, and the mean reciprocal rank;
   healthy programs, and faults that the profile cannot show, are cases here as well.
 - **Seen and held-out**: the half that a label states; without one, the parity of the first byte of the SHA-256 sum of the
-  case's name."""
+  case's name, which says that nobody chose, not that nobody looked."""
 
 
 def render(result: Result, style: Style, show: str) -> str:

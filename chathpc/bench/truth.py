@@ -198,10 +198,14 @@ def _expert(folder: Path, group: str, notes: NotesLabel) -> Case:
 
 
 def family_of(cause: str, *, healthy: bool) -> str:
-    """Family of the catalogue that a cause belongs to; `healthy` for controls, `other` for what the catalogue lacks."""
+    """Family of the catalogue that a cause belongs to; `healthy` and `insufficient-data` are their own, `other` is for what the
+    catalogue lacks.
+    """
     from chathpc.diagnosis.catalogue import cause as entry
     from chathpc.diagnosis.catalogue import ids
 
     if healthy:
         return HEALTHY
+    if cause == INSUFFICIENT:
+        return INSUFFICIENT
     return entry(cause).family if cause in ids() else "other"

@@ -150,6 +150,8 @@ def test_the_half_of_a_case_without_one_is_by_the_first_byte_of_a_hash_of_its_na
 def test_a_cause_that_the_catalogue_lacks_has_no_family() -> None:
     assert family_of("cosmic-rays", healthy=False) == "other"
     assert family_of("mpi-late-sender", healthy=False) == "mpi"
+    assert family_of("mpi-late-sender", healthy=True) == "healthy"
+    assert family_of("insufficient-data", healthy=False) == "insufficient-data"
 
 
 # -- folders -------------------------------------------------------------------------------------------------
