@@ -237,12 +237,11 @@ def _words(labelled: Sequence[Score]) -> Iterable[Figure]:
     told = [(each.case, each.words) for each in labelled if each.words is not None]
     if not told:
         return
-    yield _share(
-        "model-named", "Model's text names a right cause", [bool(set(words.named) & case.right) for case, words in told]
-    )
-    yield _share(
-        "model-kept", "The same in what passed the check", [bool(set(words.kept) & case.right) for case, words in told]
-    )
+    faults = [(case, words) for case, words in told if case.has_fault]
+    named = [bool(set(words.named) & case.right) for case, words in faults]
+    kept = [bool(set(words.kept) & case.right) for case, words in faults]
+    yield _share("model-named", "Faults that the model's text names rightly", named)
+    yield _share("model-kept", "The same in what passed the check", kept)
     only_wrong = [bool(words.named) and not set(words.named) & case.right for case, words in told]
     yield _count("model-wrong", "Texts that name only other causes", [int(flag) for flag in only_wrong])
     yield _count(

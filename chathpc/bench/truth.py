@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from chathpc.adapters.content import read_json
 from chathpc.bench.case import HEALTHY, INSUFFICIENT, Case, Label, Split, Spot, split_of
@@ -29,6 +29,12 @@ class _Label(BaseModel):
     """Labels may hold more than is scored (how the program was built, shares, notes): other keys are left alone."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _without_nulls(cls, label: object) -> object:
+        """What is null is not there."""
+        return {key: value for key, value in label.items() if value is not None} if isinstance(label, dict) else label
 
 
 class PlaceLabel(_Label):
@@ -91,9 +97,15 @@ class TruthLabel(_Label):
 class NotesLabel(_Label):
     """`NOTES.json` of an application that was measured: what an expert concludes."""
 
-    expected_causes: list[CauseId] = Field(min_length=1)
+    expected_causes: list[CauseId] = []
     acceptable_causes: list[CauseId] = []
     wrong_causes: list[CauseId] = []
+
+    @model_validator(mode="after")
+    def _one_at_least(self) -> Self:
+        if not self.expected_causes and not self.acceptable_causes:
+            raise ValueError("expected_causes and acceptable_causes are empty")
+        return self
 
 
 #: Kinds of labels that no single profile answers.
@@ -181,14 +193,15 @@ def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:
 
 
 def _expert(folder: Path, group: str, notes: NotesLabel) -> Case:
-    first = notes.expected_causes[0]
+    right = (*notes.expected_causes, *notes.acceptable_causes)
+    first = right[0]
     return Case(
         name=folder.name,
         group=group,
         paths=(folder / DATABASE,),
         label=Label.EXPERT,
         cause=first,
-        right=frozenset((*notes.expected_causes, *notes.acceptable_causes)),
+        right=frozenset(right),
         family=family_of(first, healthy=first == HEALTHY),
         origin=group,
         split=split_of(folder.name),

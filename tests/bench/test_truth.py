@@ -98,6 +98,20 @@ def test_an_experts_notes_are_a_label(tmp_path: Path) -> None:
     assert found.has_fault
 
 
+def test_what_is_null_in_a_label_is_not_there(tmp_path: Path) -> None:
+    found = labelled(tmp_path / "a", acceptable=None, where={"function": "f", "lines": None}, second=None, split=None)
+    assert (found.right, found.spots, found.second) == ({"allocation-churn"}, (Spot("f"),), None)
+
+
+def test_an_expert_may_have_nothing_but_acceptable_causes_but_must_have_some(tmp_path: Path) -> None:
+    (tmp_path / "NOTES.json").write_text('{"expected_causes": [], "acceptable_causes": ["healthy"]}')
+    (found,) = read_label(tmp_path, "apps")
+    assert (found.cause, found.healthy, found.family) == ("healthy", True, "healthy")
+    (tmp_path / "NOTES.json").write_text('{"expected_causes": []}')
+    with pytest.raises(AdapterError, match="are empty"):
+        read_label(tmp_path, "apps")
+
+
 @pytest.mark.parametrize(
     ("text", "key"),
     [
