@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 from chathpc.adapters import native
@@ -47,4 +48,7 @@ def _contained(case: Case, llm: str, base_url: str | None, seconds: int) -> Outc
     limits = native.Limits(memory=sys.maxsize, answer=_ANSWER, seconds=seconds)
     with native.run(_CHILD, request, limits, case.paths[0]) as child:
         answers = list(child.answers())
-        return from_data(answers[0]) if answers else Outcome(failure=f"its process {child.ended}")
+        outcome = from_data(answers[0]) if answers else Outcome(failure=f"its process {child.ended}")
+    # Where the sets lie on this machine is nobody's business on a page that is published.
+    folder = f"{case.paths[0].resolve().parent}/"
+    return replace(outcome, failure=outcome.failure.replace(folder, ""))

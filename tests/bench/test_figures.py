@@ -5,7 +5,7 @@ from math import isnan
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.bench import data, markdown, text
@@ -124,6 +124,7 @@ def test_the_figures_by_hand() -> None:
     assert "model-named" not in found
 
 
+@settings(max_examples=20)  # each resamples thousands of times
 @given(st.permutations(range(len(CASES))))
 def test_the_order_of_the_cases_changes_no_figure(order: list[int]) -> None:
     found = scores()
@@ -134,6 +135,7 @@ def test_the_order_of_the_cases_changes_no_figure(order: list[int]) -> None:
     )
 
 
+@settings(max_examples=20)
 @given(st.lists(st.sampled_from(CASES), max_size=12))
 def test_figures_of_any_cases_are_in_their_bounds_and_intervals_hold_them(chosen: list[tuple[Case, Outcome]]) -> None:
     for figure in figures_of("all", [score(case, outcome) for case, outcome in chosen]).figures:

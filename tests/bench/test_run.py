@@ -54,7 +54,7 @@ def test_what_cannot_be_read_is_a_case_without_an_answer(tmp_path: Path) -> None
     folder = case(tmp_path / "a")
     (folder / "stacks.folded").write_text("not a profile\n")
     (outcome,) = run_cases(cases_of(tmp_path))
-    assert "stacks.folded" in outcome.failure
+    assert outcome.failure.startswith("stacks.folded: ")
     assert outcome.verdict == ""
 
 
