@@ -41,6 +41,7 @@ COMMANDS = {
     "export": Entry("chathpc.commands.export:command", "Write what was read as a file that other tools open."),
     "adapters": Entry("chathpc.commands.adapters:command", "Formats that chathpc reads."),
     "patterns": Entry("chathpc.commands.patterns:command", "Look up why programs are slow, and what to do."),
+    "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on cases whose truth is known."),
     "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),
     "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.draft import belief
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.location import Locations
@@ -103,6 +104,11 @@ def finding(diagnosis: Diagnosis, cause: str) -> Finding:
     """The one finding with that cause."""
     (found,) = (item for item in diagnosis.findings if item.cause == cause)
     return found
+
+
+def sure(signs: int, against: int = 0) -> float:
+    """The confidence of a finding with so many signs, and things against it, whose share is beyond doubt."""
+    return round(belief(signs, against), 2)
 
 
 def statements(diagnosis: Diagnosis, cause: str) -> list[str]:

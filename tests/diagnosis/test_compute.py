@@ -14,6 +14,7 @@ from tests.diagnosis.parts import (
     main,
     source,
     statements,
+    sure,
 )
 from tests.profile.build import build, call, entry, inlined, line, loop
 
@@ -92,7 +93,7 @@ def test_math_in_a_loop_without_source_is_expensive() -> None:
     assert (found.where.function, found.where.short, found.share) == ("transport", "app.c:4", 0.6)
     assert found.summary == "Calls of pow in transport take 60.0 % of the time, in the loop at app.c:3."
     assert found.speedup_bound == pytest.approx(1 / (1 - 0.6 * found.headroom))
-    assert found.confidence == 0.85
+    assert found.confidence == sure(2)
     assert statements(diagnosis, "expensive-math") == [
         "Math library functions (pow) take 6.00 s of 10.0 s (60.0 %).",
         "transport calls for 6.00 s of it, app.c:4 alone for 6.00 s.",
@@ -125,7 +126,7 @@ def test_math_outside_of_loops_has_something_against_it() -> None:
     solve = function("solve", line("app.c:4", libm("sin", time=4.0), time=1.0))
     found = finding(diagnosed(build(main(solve))), "expensive-math")
     assert found.against == ("The calls were not seen inside a loop.",)
-    assert found.confidence == round(0.7 * 0.8, 2)
+    assert found.confidence == sure(1, against=1)
     assert found.summary == "Calls of sin in solve take 80.0 % of the time."
 
 

@@ -5,7 +5,7 @@ from math import erf, sqrt
 
 import pytest
 
-from chathpc.diagnosis.draft import Draft, confidence, fact, of_total, share_here
+from chathpc.diagnosis.draft import Draft, belief, confidence, fact, of_total, share_here
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from tests.diagnosis.parts import main
@@ -15,13 +15,24 @@ FACTS = Facts(build(main(line("app.c:2", time=2.0))))  # 400 samples of 5 ms
 DRAFT = Draft("hot-compute", Place(), "", cost=1.0, share=0.5, evidence=(), threshold=0.1)
 
 
-def test_one_sign_is_believed_less_than_two_and_two_less_than_three() -> None:
-    assert [confidence(FACTS, replace(DRAFT, signs=signs))[0] for signs in (1, 2, 3, 4)] == [0.7, 0.85, 0.93, 0.93]
+def odds(probability: float) -> float:
+    return probability / (1 - probability)
 
 
-def test_each_thing_against_a_finding_takes_a_fifth_of_the_belief() -> None:
+def test_each_further_sign_multiplies_the_odds_up_to_the_third() -> None:
+    one, two, three = (odds(belief(signs)) for signs in (1, 2, 3))
+    assert one < two < three
+    assert two / one == pytest.approx(three / two)
+    assert belief(4) == belief(3)
+    assert [confidence(FACTS, replace(DRAFT, signs=signs))[0] for signs in (1, 2, 3)] == [0.8, 0.91, 0.96]
+
+
+def test_each_thing_against_a_finding_divides_the_odds() -> None:
+    none, one, two = (odds(belief(2, against)) for against in (0, 1, 2))
+    assert none > one > two
+    assert none / one == pytest.approx(one / two)
     value, words = confidence(FACTS, replace(DRAFT, against=("a", "b")))
-    assert value == round(0.7 * 0.8 * 0.8, 2)
+    assert value == round(belief(1, 2), 2)
     assert words == "1 independent sign, share known to ± 2.5 % points from 400 samples, 2 things against it"
     assert confidence(FACTS, replace(DRAFT, against=("a",), signs=2))[1].endswith("1 thing against it")
 
@@ -31,21 +42,21 @@ def test_a_share_near_the_threshold_may_be_below_it() -> None:
     error = sqrt(0.12 * 0.88 / 400)
     above = 0.5 * (1 + erf(0.02 / error / sqrt(2)))
     assert above == pytest.approx(0.891, abs=0.001)
-    assert confidence(FACTS, replace(DRAFT, share=0.12))[0] == round(0.7 * above, 2) == 0.62
+    assert confidence(FACTS, replace(DRAFT, share=0.12))[0] == round(belief(1) * above, 2) == 0.71
 
 
 def test_a_share_at_the_threshold_is_above_it_with_one_half() -> None:
-    assert confidence(FACTS, replace(DRAFT, share=0.1))[0] == 0.35
+    assert confidence(FACTS, replace(DRAFT, share=0.1))[0] == round(belief(1) / 2, 2)
 
 
 def test_a_share_that_was_timed_has_no_sampling_error() -> None:
     value, words = confidence(FACTS, replace(DRAFT, share=0.11, samples=0, signs=2))
-    assert value == 0.85
+    assert value == round(belief(2), 2)
     assert words == "2 independent signs, times measured, not sampled"
 
 
 def test_a_share_beyond_the_whole_does_not_break_the_formula() -> None:
-    assert confidence(FACTS, replace(DRAFT, share=1.3))[0] == 0.7
+    assert confidence(FACTS, replace(DRAFT, share=1.3))[0] == round(belief(1), 2)
 
 
 def test_amounts_are_written_with_their_part_of_the_total() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from chathpc.diagnosis.device import kernels
 from chathpc.profile.profile import Profile
-from tests.diagnosis.parts import causes, diagnosed, finding, function, main, statements
+from tests.diagnosis.parts import causes, diagnosed, finding, function, main, statements, sure
 from tests.profile.build import Node, build, call, entry, gpu_op, kernel, line
 
 CUDART = "/usr/lib/libcudart.so.12"
@@ -117,7 +117,7 @@ def test_copies_are_told_apart_by_direction() -> None:
         "Copies host to device take 5.00 s of 10.0 s of the device's busy time (50.0 %), kernels 1.00 s.",
         "They move 40.0 GB, 8.00 GB a second.",
     ]
-    assert (there.confidence, back.confidence) == (0.85, 0.7)
+    assert (there.confidence, back.confidence) == (sure(2), sure(1))
     assert diagnosis.headline == "Copies host to device keep the device busy for 50.0 % of its time."
 
 
@@ -147,7 +147,7 @@ def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
     found = finding(diagnosis, "gpu-launch-bound")
     assert (found.where.function, found.where.short, found.where.kernel) == ("solve", "app.cu:9", "tiny")
     assert found.seconds == pytest.approx(10_005 * (10e-6 - 0.02 / 10_005))
-    assert found.confidence == 0.85
+    assert found.confidence == sure(2)
     assert statements(diagnosis, "gpu-launch-bound") == [
         "10,005 kernel launches run 2.00 µs on average.",
         "tiny is launched 10,000 times.",
@@ -157,7 +157,7 @@ def test_kernels_of_two_microseconds_cannot_fill_the_device() -> None:
 
 def test_without_host_time_there_is_one_sign_only() -> None:
     found = finding(diagnosed(program(launch(timed("tiny", 0.02, launches=10_000.0)))), "gpu-launch-bound")
-    assert found.confidence == 0.7
+    assert found.confidence == sure(1)
 
 
 def test_long_or_few_kernels_are_not_bound_by_launching() -> None:
@@ -177,7 +177,7 @@ def test_a_hot_kernel_with_few_warps_is_described_by_its_launch() -> None:
     }
     diagnosis = diagnosed(program(launch(timed("saxpy", 6.0, more=facts)), launch(timed("sum", 4.0))))
     found = finding(diagnosis, "gpu-low-occupancy")
-    assert (found.where.kernel, found.share, found.confidence) == ("saxpy", 0.6, 0.85)
+    assert (found.where.kernel, found.share, found.confidence) == ("saxpy", 0.6, sure(2))
     assert statements(diagnosis, "gpu-low-occupancy") == [
         "The theoretical occupancy of saxpy is 25.0 %.",
         "saxpy runs 6.00 s, 60.0 % of the device's busy time.",
@@ -205,7 +205,7 @@ def test_occupancy_above_the_limit_unknown_or_of_a_short_kernel_is_no_finding() 
 
 def test_without_launch_facts_occupancy_is_one_sign_only() -> None:
     profile = program(launch(timed("saxpy", 6.0, more={"gpu.kernel.occupancy": 25.0})))
-    assert finding(diagnosed(profile), "gpu-low-occupancy").confidence == 0.7
+    assert finding(diagnosed(profile), "gpu-low-occupancy").confidence == sure(1)
 
 
 # -- stalls --------------------------------------------------------------------------------------------------
@@ -274,7 +274,7 @@ def test_kernels_without_lines_have_one_sign_only() -> None:
     }
     bare = kernel("saxpy", at="[app.cubin]:0", values=values)
     found = diagnosed(program(launch(bare))).findings[0]
-    assert (found.confidence, found.where.file) == (0.7, None)
+    assert (found.confidence, found.where.file) == (sure(1), None)
 
 
 def test_the_same_line_number_of_another_file_has_its_own_stalls() -> None:

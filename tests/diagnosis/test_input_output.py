@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, mpi, statements, thread, wall
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, mpi, statements, sure, thread, wall
 from tests.profile.build import build, line
 
 REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
@@ -27,7 +27,7 @@ def test_file_operations_without_a_count_of_bytes_bound_the_program() -> None:
 def test_cpu_time_does_not_see_the_waiting_for_the_device() -> None:
     found = finding(diagnosed(build(main(output(libc("write", time=5.0)), REST))), "io-bound")
     assert len(found.against) == 1
-    assert found.confidence == round(0.85 * 0.8, 2)
+    assert found.confidence == sure(2, against=1)
 
 
 def test_time_below_a_buffered_call_is_named_by_what_it_does() -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, thread
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread
 from tests.profile.build import build, line, loop
 
 REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
@@ -35,7 +35,7 @@ def test_outside_of_loops_it_may_happen_once() -> None:
     found = finding(diagnosed(build(main(churning(libc("malloc", time=5.0), in_loop=False), REST))), "allocation-churn")
     assert found.against == ("It was not seen inside a loop: it may happen once.",)
     assert found.summary == "grow allocates and releases memory: 50.0 % of the time."
-    assert found.confidence == round(0.7 * 0.8, 2)
+    assert found.confidence == sure(1, against=1)
 
 
 def test_less_than_a_tenth_is_no_finding() -> None:
@@ -117,7 +117,7 @@ def test_page_faults_cost_a_typical_time_each() -> None:
         "5.00 M page faults, about 2.50 s of 10.0 s at 500 ns each.",
         "80.0 % of them in edges.",
     ]
-    assert found.confidence == round(0.85 * 0.8, 2)
+    assert found.confidence == sure(2, against=1)
 
 
 def test_page_faults_never_cost_more_than_the_run() -> None:
@@ -125,7 +125,7 @@ def test_page_faults_never_cost_more_than_the_run() -> None:
 
 
 def test_page_faults_outside_of_loops_are_one_sign_only() -> None:
-    assert finding(diagnosed(touching(4e6, in_loop=False)), "page-faults").confidence == round(0.7 * 0.8, 2)
+    assert finding(diagnosed(touching(4e6, in_loop=False)), "page-faults").confidence == sure(1, against=1)
 
 
 def test_few_page_faults_or_a_time_without_seconds_are_no_finding() -> None:

@@ -20,6 +20,7 @@ from tests.diagnosis.parts import (
     mpi,
     ranks,
     statements,
+    sure,
     thread,
 )
 from tests.profile.build import Node, build, call, line, loop, placeholder
@@ -181,7 +182,7 @@ def test_waiting_is_divided_between_the_causes_that_explain_it() -> None:
 def test_serial_code_without_a_main_place_is_one_sign_only() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}", time=(1.0, None))) for number in range(40, 43)]
     found = finding(diagnosed(build(main(*parts, region("forces", (1.0, 1.0), (0.0, 3.0))))), "omp-serial-fraction")
-    assert found.confidence == 0.7
+    assert found.confidence == sure(1)
 
 
 def test_time_in_mpi_or_asleep_is_not_serial_computing() -> None:
@@ -210,7 +211,7 @@ def test_regions_with_less_work_than_waiting_are_too_small() -> None:
 
 def test_even_waiting_beside_much_work_is_too_much_synchronisation() -> None:
     found = diagnosed(build(main(region("steps", (6.0, 6.0), (4.0, 4.0))))).findings[0]
-    assert (found.cause, found.share, found.confidence) == ("omp-barrier-wait", 0.4, 0.7)
+    assert (found.cause, found.share, found.confidence) == ("omp-barrier-wait", 0.4, sure(1))
 
 
 def test_overhead_of_the_runtime_counts_as_waiting() -> None:
@@ -231,7 +232,7 @@ def test_threads_that_queue_at_a_critical_section_are_found() -> None:
     diagnosis = diagnosed(critical((3.0, 3.0)))
     found = diagnosis.findings[0]
     assert (found.cause, found.where.function, found.where.short) == ("omp-critical-contention", "count", "app.c:15")
-    assert (found.share, found.seconds, found.confidence) == (0.6, 6.0, 0.85)
+    assert (found.share, found.seconds, found.confidence) == (0.6, 6.0, sure(2))
     assert found.summary == "Threads queue at the critical section in count: 60.0 % of the thread time."
     assert statements(diagnosis, found.cause) == [
         "2 threads spend 6.00 s of 10.0 s (60.0 %) entering and leaving critical sections or locks.",
@@ -247,7 +248,7 @@ def test_the_barrier_behind_a_critical_section_is_no_second_cause() -> None:
 
 
 def test_one_thread_in_a_lock_is_one_sign_only() -> None:
-    assert finding(diagnosed(critical((3.0, None))), "omp-critical-contention").confidence == 0.7
+    assert finding(diagnosed(critical((3.0, None))), "omp-critical-contention").confidence == sure(1)
 
 
 def test_little_time_in_locks_is_no_finding() -> None:
@@ -302,6 +303,6 @@ def test_more_threads_than_cores_are_a_doubt() -> None:
     profile = build(main(region("forces", (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0))), locations=where)
     found = diagnosed(profile).findings[0]
     assert found.against == ("4 threads were seen on 2 cores: part of the waiting may be for a core, not for work.",)
-    assert found.confidence == round(0.93 * 0.8, 2)
+    assert found.confidence == sure(3, against=1)
     bound = replace(profile, where=Locations.of(4, thread=np.arange(4), core=np.arange(4)))
     assert diagnosed(bound).findings[0].against == ()

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, thread, wall
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread, wall
 from tests.profile.build import build, line
 
 
@@ -55,7 +55,7 @@ def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
     found = finding(diagnosis, "blocking-wait")
     assert (found.where.function, found.where.short, found.share, found.against) == ("collect", "app.c:53", 0.6, ())
     assert found.summary == "collect waits in usleep instead of working: 60.0 % of the thread time."
-    assert found.confidence == 0.85
+    assert found.confidence == sure(2)
     assert statements(diagnosis, "blocking-wait") == [
         "Threads sleep or wait for events for 6.00 s of 10.0 s (60.0 %).",
         "collect calls usleep for 6.00 s of it.",
@@ -65,7 +65,7 @@ def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
 
 def test_waiting_for_events_is_one_sign_only() -> None:
     collect = function("collect", line("app.c:53", libc("poll", time=6.0)), line("app.c:54", time=4.0))
-    assert finding(diagnosed(build(main(collect))), "blocking-wait").confidence == 0.7
+    assert finding(diagnosed(build(main(collect))), "blocking-wait").confidence == sure(1)
 
 
 def test_an_idle_worker_is_no_bottleneck() -> None:

@@ -1,0 +1,72 @@
+"""A run of the benchmark as JSON, schema chathpc-bench-diagnosis/1."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from typing import Any
+
+from chathpc.bench import lines
+from chathpc.bench.figures import Figures
+from chathpc.bench.outcome import to_data
+from chathpc.bench.result import Result, shown
+from chathpc.bench.score import Score
+from chathpc.reports.style import Style
+
+SCHEMA = "chathpc-bench-diagnosis/1"
+
+
+def render(result: Result, style: Style, show: str) -> str:
+    """The whole run as ASCII; what is not defined (no case for it) is null."""
+    content = {
+        "schema": SCHEMA,
+        "version": result.version,
+        "llm": result.llm,
+        "split": result.split,
+        "sets": [_figures(part) for part in result.parts],
+        "all": _figures(result.whole),
+        "tables": {key: [_plain(row) for row in rows] for key, rows in result.tables},
+        "cases": [_case(score) for score in shown(result.scores, show)],
+        "left_out": [{"name": name, "why": why} for name, why in result.left_out],
+    }
+    return json.dumps(_finite(content), indent=2) + "\n"
+
+
+def _figures(part: Figures) -> dict[str, Any]:
+    return {
+        "name": part.name,
+        "figures": [_plain(figure) for figure in part.figures],
+        "reliability": [_plain(row) for row in part.reliability],
+    }
+
+
+def _plain(record: Any) -> dict[str, Any]:
+    return {name: getattr(record, name) for name in record.__dataclass_fields__}
+
+
+def _case(score: Score) -> dict[str, Any]:
+    case = score.case
+    return {
+        "name": case.name,
+        "set": case.group,
+        "label": case.label.value,
+        "split": case.split.value,
+        "cause": case.cause,
+        "right": sorted(case.right),
+        "healthy": case.healthy,
+        "visible": case.visible,
+        "rank": score.rank,
+        "function_right": score.function,
+        "line_right": score.line,
+        "wrong": lines.faults(score),
+        "outcome": to_data(score.outcome),
+    }
+
+
+def _finite(value: Any) -> Any:
+    """`value` with null for numbers that JSON has not."""
+    if isinstance(value, dict):
+        return {key: _finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_finite(item) for item in value]
+    return None if isinstance(value, float) and not isfinite(value) else value

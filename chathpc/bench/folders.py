@@ -1,0 +1,89 @@
+"""Finds the labelled profiles in folders."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chathpc.bench.case import Case, Split
+from chathpc.bench.truth import is_labelled, read_label
+from chathpc.errors import UsageError
+from chathpc.profile.text import clean
+
+#: Labels lie at most this deep below a folder that is given: sets of sets, not a walk over a file system.
+DEEPEST = 3
+#: So many folders are looked at; a home directory given by mistake must not take minutes.
+MOST_FOLDERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The cases, sorted by set and name, and folders with a label that is no case, each with the reason."""
+
+    cases: tuple[Case, ...]
+    left_out: tuple[tuple[str, str], ...]
+
+
+def find_cases(folders: Sequence[Path], split: Split | None = None) -> Found:
+    """The labelled profiles in `folders`, each of which is one set named by its last part; `split` keeps one half.
+
+    UsageError for a folder that is missing or has no label; AdapterError for a label that breaks the schema.
+    """
+    cases: list[Case] = []
+    left_out: list[tuple[str, str]] = []
+    for folder, group in zip(folders, _names(folders), strict=True):
+        if not folder.is_dir():
+            raise UsageError(
+                f"There is no folder {clean(str(folder))}.", hint="Name a folder with labelled profiles in it."
+            )
+        labelled = _labelled(folder)
+        if not labelled:
+            raise UsageError(
+                f"No labelled profile in {clean(str(folder))}.",
+                hint="A label is a truth.json beside the profile: docs/labelled-profiles.md.",
+            )
+        for place in labelled:
+            found = read_label(place, group)
+            if not found:
+                left_out.append((place.name, "a series of runs, which no single profile answers"))
+            cases += found
+    kept = [case for case in _distinct(cases) if split in (None, case.split)]
+    return Found(tuple(kept), tuple(left_out))
+
+
+def _names(folders: Sequence[Path]) -> list[str]:
+    """The last part of each path; a number behind those that would be the same."""
+    seen: Counter[str] = Counter()
+    names = []
+    for folder in folders:
+        name = clean(folder.resolve().name) or "profiles"
+        seen[name] += 1
+        names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
+    return names
+
+
+def _labelled(folder: Path) -> list[Path]:
+    """Folders with a label, at or below `folder`; what lies below a label belongs to it."""
+    found, level, looked = [], [folder], 0
+    for _ in range(DEEPEST + 1):
+        below: list[Path] = []
+        for place in level:
+            looked += 1
+            if looked > MOST_FOLDERS:
+                raise UsageError(
+                    f"{clean(str(folder))} has too many folders.", hint="Name the folder that holds the profiles."
+                )
+            if is_labelled(place):
+                found.append(place)
+            else:
+                below += sorted(each for each in place.iterdir() if each.is_dir() and not each.is_symlink())
+        level = below
+    return sorted(found)
+
+
+def _distinct(cases: Sequence[Case]) -> list[Case]:
+    """Cases whose names are met twice get the name of their set before them."""
+    names = Counter(case.name for case in cases)
+    return [case if names[case.name] == 1 else replace(case, name=f"{case.group}/{case.name}") for case in cases]

@@ -1,0 +1,100 @@
+"""What chathpc said about a case, as far as it is scored: small, and told from one process to another as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from chathpc.diagnosis.records import Finding, Place
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A cause at a place. `weight` is the finding's cost × headroom, `confidence` a probability."""
+
+    cause: str
+    function: str | None = None
+    kernel: str | None = None
+    file: str | None = None
+    line: int | None = None
+    share: float = 0.0
+    weight: float = 0.0
+    confidence: float = 0.0
+
+    @classmethod
+    def at(cls, cause: str, place: Place, *, share: float = 0.0) -> Answer:
+        """An answer without a finding behind it."""
+        return cls(cause, place.function, place.kernel, place.file, place.line, share)
+
+    @classmethod
+    def of(cls, finding: Finding) -> Answer:
+        """The scored part of a finding."""
+        place = finding.where
+        return cls(
+            cause=finding.cause,
+            function=place.function,
+            kernel=place.kernel,
+            file=place.file,
+            line=place.line,
+            share=finding.share,
+            weight=finding.weight,
+            confidence=finding.confidence,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """What a model made of it: causes that its text names, those in the sentences that passed the check, and its claims.
+
+    `model` is None where the model said too little that holds and the catalogue's words were printed; `note` says why.
+    """
+
+    model: str | None
+    note: str | None
+    named: tuple[str, ...]
+    kept: tuple[str, ...]
+    checked: int
+    repaired: int
+    struck: int
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer to one case and its cost; `failure` is a sentence where there is none.
+
+    `findings` are those that the report lists, in its order. `biggest` is what the floor of the biggest node says about the
+    same profile. `seconds` is the wall time of reading and explaining, `peak` the largest resident memory in bytes of a process
+    that does nothing else (0: unknown).
+    """
+
+    verdict: str = ""
+    findings: tuple[Answer, ...] = ()
+    biggest: tuple[Answer, ...] = ()
+    format: str = ""
+    seconds: float = 0.0
+    peak: int = 0
+    words: Words | None = None
+    failure: str = ""
+
+
+def to_data(outcome: Outcome) -> dict[str, Any]:
+    """The outcome as values that JSON has."""
+    return asdict(outcome)
+
+
+def from_data(data: Mapping[str, Any]) -> Outcome:
+    """The outcome that `to_data` wrote."""
+    words = data["words"]
+    return Outcome(
+        **{
+            **data,
+            "findings": _answers(data["findings"]),
+            "biggest": _answers(data["biggest"]),
+            "words": words and Words(**{**words, "named": tuple(words["named"]), "kept": tuple(words["kept"])}),
+        }
+    )
+
+
+def _answers(items: Iterable[Mapping[str, Any]]) -> tuple[Answer, ...]:
+    return tuple(Answer(**item) for item in items)

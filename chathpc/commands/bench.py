@@ -1,0 +1,98 @@
+"""`chathpc bench`: how good chathpc is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.progress import Progress
+from chathpc.errors import ChathpcError
+
+
+@click.group()
+def bench() -> None:
+    """Measure how good chathpc is, on cases whose truth is known."""
+
+
+@bench.command("diagnosis")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@output_options(("text", "markdown", "json"))
+@click.option(
+    "--split",
+    type=click.Choice(("all", "seen", "held-out")),
+    default="all",
+    show_default=True,
+    help="Half of the cases.",
+)
+@click.option(
+    "--show", type=click.Choice(("wrong", "all", "none")), default="wrong", show_default=True, help="Cases to list."
+)
+@click.option(
+    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is as good; repeatable."
+)
+@click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Also judge the words of this model.")
+@click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(1, 256), default=1, show_default=True, help="Cases at once; disturbs times."
+)
+@click.option(
+    "--seconds", type=click.IntRange(min=1), default=600, show_default=True, help="Processor time of one case."
+)
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def diagnosis(
+    folders: tuple[Path, ...],
+    form: str | None,
+    output: str | None,
+    split: str,
+    show: str,
+    required: tuple[str, ...],
+    llm: str,
+    base_url: str | None,
+    jobs: int,
+    seconds: int,
+    quiet: bool,
+) -> None:
+    """Diagnose labelled profiles and tell how often that is right.
+
+    Each FOLDER is a set of cases: folders with a truth.json beside the profile (docs/labelled-profiles.md). Every case is read
+    and explained in a process of its own. Two floors are measured with it: what the biggest node suggests, and always the most
+    frequent causes.
+
+    For example: chathpc bench diagnosis profiles/ --show wrong
+
+    As a gate: chathpc bench diagnosis profiles/ --require detection1=90 --require false-on-healthy=0
+
+    Shares and points are required in percent (at least), counts, errors, seconds and bytes as they are (at most);
+    SET:NAME=VALUE is about one FOLDER. Exit code 1 if a requirement is not met or a case has no answer.
+    """
+    check_output(output, folders)
+    from chathpc.bench.case import Split
+    from chathpc.bench.folders import find_cases
+    from chathpc.bench.gates import failures, parse_gate
+    from chathpc.bench.render import renderers
+    from chathpc.bench.result import result_of
+    from chathpc.bench.run import run_cases
+
+    gates = [parse_gate(text) for text in required]
+    found = find_cases(folders, None if split == "all" else Split(split))
+    if not found.cases:
+        raise ChathpcError(f"No case of the {split} half is there.", hint="Leave --split out.")
+    done = 0
+    with Progress(quiet=quiet) as progress:
+
+        def tell(name: str) -> None:
+            nonlocal done
+            done += 1
+            progress(f"{done} of {len(found.cases)}: {name}")
+
+        outcomes = run_cases(found.cases, llm=llm, base_url=base_url, seconds=seconds, jobs=jobs, progress=tell)
+    result = result_of(found.cases, outcomes, split=split, llm=llm, left_out=found.left_out)
+    missed = failures(gates, result.whole, result.parts)
+    answer(renderers()[chosen_format(form, output)](result, style_for(output), show), output)
+    without = [each.case.name for each in result.scores if each.outcome.failure]
+    if without:
+        missed.append(f"{len(without)} without an answer: {', '.join(without[:5])}{', …' if without[5:] else ''}.")
+    if missed:
+        raise ChathpcError(" ".join(missed), hint="The cases that are not right: --show wrong.")
