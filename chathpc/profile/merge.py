@@ -36,12 +36,16 @@ def merge(profiles: Sequence[Profile]) -> Profile:
       first (a tool that watches the run before one that replays kernels); the others' bears their name in front:
       `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`.
     - Locations of the same rank and thread are one.
+    - What holds machine code and no measurements adds its code, nothing else.
 
     Views are put in order by what they measure, so that the result does not depend on the order of the arguments where
     tools differ.
     """
     if len(profiles) == 1:
         return profiles[0]
+    companions = [view for view in profiles if view.code and not view.metrics]
+    if 0 < len(companions) < len(profiles):
+        return _with_code(merge([view for view in profiles if view not in companions]), companions)
     views = sorted(profiles, key=lambda view: (_standing(view), tool_of(view)))
     forest = Forest()
     numbers, copies = zip(
@@ -97,8 +101,18 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             if tool_of(other) != tool_of(base)
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
+        code=tuple(one for view in views for one in view.code),
         read_source=partial(_first_source, views),
         read_timeline=partial(_timeline, views, places, rows),
+    )
+
+
+def _with_code(profile: Profile, companions: Sequence[Profile]) -> Profile:
+    """The profile with the machine code that other files show of its kernels."""
+    return replace(
+        profile,
+        code=(*profile.code, *(one for each in companions for one in each.code)),
+        sources=(*profile.sources, *(source for each in companions for source in each.sources)),
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from chathpc.profile.access import AccessDensity
+    from chathpc.profile.machine_code import MachineCode
     from chathpc.profile.remark import Device, Disagreement, Remark
     from chathpc.profile.timeline import Timeline
 
@@ -74,7 +75,7 @@ class Profile:
     (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
-    are spread over its time.
+    are spread over its time; `code` the machine code of GPU kernels, where a report or a disassembly shows it.
     """
 
     format: str
@@ -95,6 +96,7 @@ class Profile:
     remarks: tuple[Remark, ...] = ()
     disagreements: tuple[Disagreement, ...] = ()
     accesses: tuple[AccessDensity, ...] = ()
+    code: tuple[MachineCode, ...] = ()
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 

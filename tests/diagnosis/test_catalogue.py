@@ -133,6 +133,9 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "min_operations": (20, "launches"),
         "max_missing": (0.5, "share"),
         "min_samples": (100, "samples"),
+        "sass_reach_fixed": (40, "instructions"),
+        "sass_reach_short": (128, "instructions"),
+        "sass_reach_long": (1024, "instructions"),
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),
     }
