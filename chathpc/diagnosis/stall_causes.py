@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from chathpc.diagnosis.device import dense, has
@@ -149,23 +149,34 @@ def _sampled(profile: Profile, name: str, nodes: IntArray) -> tuple[MachineCode,
     """The code of a kernel, and where in it the nodes below the kernel are; None if no code is known that fits."""
     if not profile.code:
         return None
-    key = kernel_key(name)
-    fitting = []
-    for number, code in enumerate(profile.code):
-        if _key(code.kernel) == key:
-            places = _by_offset(profile, nodes, code)
-            if places is not None:
-                fitting.append((any(line.control >= 0 for line in code.lines), code.has_sources, -number, code, places))
-    if not fitting:
-        for code in profile.code:
-            if code.has_sources and _key(code.kernel) == key:
-                by_line = _by_line(profile, nodes, code)
-                if by_line is not None:
-                    return code, by_line
-        return None
-    # Of several that fit, that which tells most.
-    best = max(fitting, key=lambda each: each[:3])
-    return best[3], best[4]
+    known = [code for code in profile.code if _key(code.kernel) == kernel_key(name)]
+    fitting = [(code, places) for code in known if (places := _by_offset(profile, nodes, code)) is not None]
+    if fitting:
+        return _joined(tuple(code for code, _ in fitting)), fitting[0][1]
+    for code in known:
+        by_line = _by_line(profile, nodes, code) if code.has_sources else None
+        if by_line is not None:
+            return code, by_line
+    return None
+
+
+@lru_cache(maxsize=64)
+def _joined(several: tuple[MachineCode, ...]) -> MachineCode:
+    """One code of several texts of it: of the first, with the source lines and scheduling bits that only others show."""
+    first, *others = several
+    if not others:
+        return first
+    lines = list(first.lines)
+    for other in others:
+        also = {line.offset: line for line in other.lines}
+        for i, line in enumerate(lines):
+            same = also.get(line.offset)
+            if same is not None and _opcode(same.text) == _opcode(line.text):
+                place = (line.file, line.line) if line.line else (same.file, same.line)
+                lines[i] = replace(
+                    line, file=place[0], line=place[1], control=line.control if line.control >= 0 else same.control
+                )
+    return replace(first, lines=tuple(lines))
 
 
 @lru_cache(maxsize=4096)

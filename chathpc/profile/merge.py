@@ -12,11 +12,13 @@ import numpy as np
 from chathpc.profile.disagreement import disagreements
 from chathpc.profile.forest import Forest
 from chathpc.profile.gpu_counters import COUNTERS
+from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.location import Locations
 from chathpc.profile.merged_values import MergedValues, Owner, View
 from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, SourceExcerpt
-from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.profile.text import clean
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 if TYPE_CHECKING:
     from chathpc.profile.timeline import Timeline
@@ -108,11 +110,20 @@ def merge(profiles: Sequence[Profile]) -> Profile:
 
 
 def _with_code(profile: Profile, companions: Sequence[Profile]) -> Profile:
-    """The profile with the machine code that other files show of its kernels."""
+    """The profile with the machine code that other files show of its kernels, and a word on files that show others only."""
+    tree = profile.tree
+    names = np.unique(tree.name[tree.kind == NodeKind.GPU_KERNEL]).tolist()
+    kernels = {kernel_key(tree.names[name]) for name in names if name >= 0}
+    strange = [
+        f"{clean(each.title)} shows none of the profile's kernels: it is the code of another program, or of another version."
+        for each in companions
+        if not kernels & {kernel_key(code.kernel) for code in each.code}
+    ]
     return replace(
         profile,
         code=(*profile.code, *(one for each in companions for one in each.code)),
         sources=(*profile.sources, *(source for each in companions for source in each.sources)),
+        caveats=(*profile.caveats, *strange),
     )
 
 

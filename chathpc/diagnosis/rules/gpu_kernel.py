@@ -12,6 +12,7 @@ from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.rules.gpu_blame import blamed
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 
@@ -101,6 +102,10 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                         where=place,
                     )
                 )
+            place, waited, _ = blamed(
+                facts, kernel.name, kernel.name, kernel.nodes, metrics, f"samples of warps that wait for {words}", place
+            )
+            evidence += waited
             yield Draft(
                 cause=identifier,
                 where=place,
