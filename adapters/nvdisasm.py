@@ -29,7 +29,9 @@ _LINE = 4096
 #: No kernel's code is longer.
 _LARGEST = 1 << 32
 
-_STARTS = re.compile(r'^\s*(?:\.headerflags\s+@"EF_CUDA|\.target\s+sm_\d|code for sm_\d|Fatbin elf code:)', re.MULTILINE)
+_STARTS = re.compile(
+    r'^\s*(?:\.headerflags\s+@"EF_CUDA|\.target\s+sm_\d|code for sm_\d|Fatbin elf code:)', re.MULTILINE
+)
 _PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
 _ARCHITECTURE = re.compile(r"(?:\.target\s+|code for )(sm_\d{2,3}[a-z]?)|EF_CUDA_SM(\d{2,3})")
 _FUNCTION = re.compile(r"^(?:\.text\.(\S+):\s*$|\s*Function : (\S+))")
@@ -102,14 +104,21 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
             count += 1
             if count > _MOST:
                 raise AdapterError(
-                    f"more than {_MOST:,} instructions", path=path, hint="Disassemble one kernel: nvdisasm -fun, cuobjdump -fun NAME."
+                    f"more than {_MOST:,} instructions",
+                    path=path,
+                    hint="Disassemble one kernel: nvdisasm -fun, cuobjdump -fun NAME.",
                 )
             current.lines.append(CodeLine(offset, clean(match[2]), *place, labels=tuple(labels)))
             labels.clear()
             continue
         match = _ENCODING.match(line)
         if match is not None:
-            if current is not None and current.lines and current.lines[-1].offset % 16 == 0 and current.lines[-1].control < 0:
+            if (
+                current is not None
+                and current.lines
+                and current.lines[-1].offset % 16 == 0
+                and current.lines[-1].control < 0
+            ):
                 last = current.lines[-1]
                 bits = int(match[1], 16) >> _BELOW_CONTROL & _CONTROL
                 current.lines[-1] = CodeLine(last.offset, last.text, last.file, last.line, bits, last.labels)

@@ -9,8 +9,8 @@ from functools import lru_cache
 from chathpc.diagnosis.device import dense, has
 from chathpc.diagnosis.sass.blame import EARLIER, WAITED, Blame, Link, blame
 from chathpc.diagnosis.sass.flow import Program, program
-from chathpc.diagnosis.sass.opcodes import Result, words_of
-from chathpc.diagnosis.sass.slices import loads_behind
+from chathpc.diagnosis.sass.opcodes import BARRIERS, Result, words_of
+from chathpc.diagnosis.sass.slices import loads_behind, work_before
 from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.profile import Profile
@@ -19,6 +19,8 @@ from chathpc.profile.tree import IntArray, NodeKind
 #: Part of the sampled instructions that must be those of the code for it to be the code that ran.
 _SAME = 0.9
 _PREFIX = "gpu.stall."
+#: Samples of stalls that are those of a barrier, or of all reasons together.
+_NOT_OTHERS = (_PREFIX + "barrier", _PREFIX + "any", _PREFIX + "none")
 _EXECUTED = "gpu.instructions.executed"
 
 
@@ -26,17 +28,20 @@ _EXECUTED = "gpu.instructions.executed"
 class StallCause:
     """What most of a kernel's stalled warps wait for. `part` (0..1) is its part of the stall samples; `place` the instruction
     that is waited for, `used` the stalled one with most of these samples; `distance` the instructions from one to the other
-    (1: the next); `address` a load that the address of the first is computed from.
+    (1: the next); `address` a load that the address of the first is computed from; `before` what has most of the other samples
+    before a barrier, with its part of them.
     """
 
     part: float
     samples: float
+    opcode: str
     words: str
     place: CodeLine
     used: CodeLine
     link: Link
     distance: int = 0
     address: CodeLine | None = None
+    before: tuple[CodeLine, float] | None = None
 
     @property
     def elsewhere(self) -> bool:
@@ -67,7 +72,33 @@ def stall_cause(profile: Profile, name: str, nodes: IntArray, metrics: Sequence[
             stalled = places.spread(profile, metric, whole, kinds, reason)
             executed = [issued.get(i, 0.0) for i in range(len(code.lines))] if issued else None
             blames += blame(whole, stalled, reason, executed, kinds)
-    return _most(whole, blames)
+    cause = _most(whole, blames)
+    if cause is not None and cause.opcode in BARRIERS and cause.link == Link.ORDER:
+        return replace(cause, before=_work_before(profile, whole, places, cause.place))
+    return cause
+
+
+def _work_before(profile: Profile, whole: Program, places: _Places, barrier: CodeLine) -> tuple[CodeLine, float] | None:
+    """Where warps are before a barrier while others wait: the line, or instruction, with most samples of anything else."""
+    lines = whole.code.lines
+    at = next(i for i, line in enumerate(lines) if line is barrier)
+    samples: dict[int, float] = {}
+    for metric in profile.metrics:
+        if metric.startswith(_PREFIX) and metric not in _NOT_OTHERS:
+            for i, value in places.spread(profile, metric, whole, frozenset()).items():
+                samples[i] = samples.get(i, 0.0) + value
+    sums: dict[tuple[object, ...], float] = {}
+    first: dict[tuple[object, ...], CodeLine] = {}
+    for i in sorted(work_before(whole, at)):
+        rest = samples.get(i, 0.0)
+        if rest > 0:
+            key = (lines[i].file, lines[i].line) if lines[i].line else (i,)
+            sums[key] = sums.get(key, 0.0) + rest
+            first.setdefault(key, lines[i])
+    if not sums:
+        return None
+    best = max(sums, key=lambda key: sums[key])
+    return first[best], sums[best] / sum(sums.values())
 
 
 def _kinds(profile: Profile, reason: str) -> frozenset[Result]:
@@ -95,9 +126,10 @@ def _most(whole: Program, blames: Sequence[Blame]) -> StallCause | None:
     used = max(stalled, key=lambda at: by_use[at])
     pair = next(each for each in best if each.cause == cause and each.stalled == used)
     loads = loads_behind(whole, cause) if whole.instructions[cause].result == Result.LONG else {}
+    opcode = whole.instructions[cause].opcode
     behind = min(loads, key=lambda at: (loads[at], at), default=-1)
     return StallCause(
-        min(samples / total, 1.0), samples, words_of(whole.instructions[cause].opcode), lines[cause], lines[used], pair.link,
+        min(samples / total, 1.0), samples, opcode, words_of(opcode), lines[cause], lines[used], pair.link,
         pair.distance, lines[behind] if behind >= 0 else None,
     )  # fmt: skip
 
@@ -237,4 +269,3 @@ def node_at(profile: Profile, nodes: IntArray, line: CodeLine) -> int:
         if _base(tree.file_name(node) or "") == base:
             return int(node)
     return -1
-

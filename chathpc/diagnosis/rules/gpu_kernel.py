@@ -12,7 +12,7 @@ from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.rules.gpu_blame import blamed
+from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 
@@ -102,7 +102,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                         where=place,
                     )
                 )
-            place, waited, _ = blamed(
+            place, waited, blame = blamed(
                 facts, kernel.name, kernel.name, kernel.nodes, metrics, f"samples of warps that wait for {words}", place
             )
             evidence += waited
@@ -116,6 +116,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                 evidence=tuple(evidence),
                 signs=2 if place.line else 1,
                 samples=samples / period,
+                advice=advice_for(blame),
             )
 
 

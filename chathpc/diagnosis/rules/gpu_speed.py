@@ -9,7 +9,7 @@ from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
-from chathpc.diagnosis.rules.gpu_blame import blamed
+from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.stall_samples import counted_by
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
@@ -83,10 +83,11 @@ def write(
             )
         ]  # fmt: skip
     waited: list[Evidence] = []
+    blame = None
     if hot is not None and counted:
-        place, waited, _ = blamed(facts, kernel.name, kernel.short, kernel.nodes, counted, what, place)
+        place, waited, blame = blamed(facts, kernel.name, kernel.short, kernel.nodes, counted, what, place)
     return Draft(
         cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
         evidence=(*evidence, *waited, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
-        advice=advice, next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
+        advice=(*advice_for(blame), *advice), next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
     )  # fmt: skip

@@ -9,6 +9,7 @@ known, scoreboards replace registers: they tell exactly what an instruction wait
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -80,7 +81,9 @@ def blame(
             found.append(Blame(at, at, samples, Link.ITSELF))
             continue
         whole = sum(weights.values())
-        found += [Blame(at, cause, samples * weight / whole, link, causes[cause]) for cause, weight in sorted(weights.items())]
+        found += [
+            Blame(at, cause, samples * weight / whole, link, causes[cause]) for cause, weight in sorted(weights.items())
+        ]
     return found
 
 
@@ -150,12 +153,11 @@ def _set_scoreboards(program: Program, at: int, kinds: frozenset[Result]) -> tup
     results: dict[int, int] = {}
     operands: dict[int, int] = {}
     for number in waits:
-        found = program.backwards(
-            at,
-            program.setters.get(number, ()),
-            lambda event, number=number: number in _waits(instructions[event]) and instructions[event].opcode != "DEPBAR",
-            _furthest(kinds),
-        )  # fmt: skip
+
+        def ends(event: int, number: int = number) -> bool:
+            return number in _waits(instructions[event]) and instructions[event].opcode != "DEPBAR"
+
+        found = program.backwards(at, program.setters.get(number, ()), ends, _furthest(kinds))
         for cause, distance in _near(program, found, kinds).items():
             control = instructions[cause].control
             if control is not None and control.written == number:
@@ -183,7 +185,9 @@ def _wrote_operands(program: Program, at: int, kinds: frozenset[Result]) -> dict
         def ends(event: int, register: int = register) -> bool:
             one = instructions[event]
             # A reader on the way has waited already; what is written under another condition may leave an earlier value.
-            return register in one.reads or one.guard < 0 or (one.guard, one.negated) == (stalled.guard, stalled.negated)
+            return (
+                register in one.reads or one.guard < 0 or (one.guard, one.negated) == (stalled.guard, stalled.negated)
+            )
 
         found = program.backwards(at, program.users.get(register, ()), ends, _furthest(kinds))
         for cause, distance in _near(program, found, kinds).items():
@@ -191,7 +195,20 @@ def _wrote_operands(program: Program, at: int, kinds: frozenset[Result]) -> dict
             opposite = one.guard >= 0 and one.guard == stalled.guard and one.negated != stalled.negated
             if register in one.writes and not (opposite and register != stalled.guard):
                 nearest[cause] = min(distance, nearest.get(cause, distance))
-    return nearest
+    open_ = {cause: distance for cause, distance in nearest.items() if not _awaited(program, cause, at)}
+    return open_ or nearest
+
+
+def _awaited(program: Program, cause: int, at: int) -> bool:
+    """True if the result has been waited for in the block of the stalled instruction, by a reader of another part of it."""
+    begin = program.first[program.block[at]]
+    begin = cause + 1 if begin <= cause < at else begin
+    for register in program.instructions[cause].writes:
+        users = program.users[register]
+        for index in range(bisect_left(users, begin), bisect_left(users, at)):
+            if register in program.instructions[users[index]].reads:
+                return True
+    return False
 
 
 def _holds_registers(program: Program, at: int, kinds: frozenset[Result]) -> dict[int, int]:

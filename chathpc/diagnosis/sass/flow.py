@@ -18,7 +18,7 @@ from chathpc.diagnosis.sass.opcodes import BARRIERS, FENCES, STORES, Result
 from chathpc.profile.machine_code import MachineCode
 
 #: Branches after which nothing follows unless they have a condition; those whose operand is a condition.
-_ENDS = frozenset("BRA BRX BRXU JMP JMX JMXU EXIT RET KILL BRK CONT SYNC".split())
+_ENDS = frozenset(["BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "EXIT", "RET", "KILL", "BRK", "CONT", "SYNC"])
 _CONDITIONAL = frozenset(("BRA", "JMP"))
 #: Instructions that name where a later one continues → that later one.
 _CONVERGES = {"BSSY": "BSYNC", "SSY": "SYNC", "PBK": "BRK", "PCNT": "CONT"}
@@ -46,7 +46,9 @@ class Program:
     @cached_property
     def users(self) -> Mapping[int, Sequence[int]]:
         """Register → the instructions that read or write it, ascending."""
-        return _index((*one.reads, *(each for each in one.writes if each not in one.reads)) for one in self.instructions)
+        return _index(
+            (*one.reads, *(each for each in one.writes if each not in one.reads)) for one in self.instructions
+        )
 
     @cached_property
     def late_readers(self) -> Mapping[int, Sequence[int]]:
@@ -74,9 +76,7 @@ class Program:
         """Memory fences."""
         return [i for i, one in enumerate(self.instructions) if one.opcode in FENCES]
 
-    def backwards(
-        self, start: int, events: Sequence[int], ends: Callable[[int], bool], reach: int
-    ) -> dict[int, int]:
+    def backwards(self, start: int, events: Sequence[int], ends: Callable[[int], bool], reach: int) -> dict[int, int]:
         """Those of `events` (ascending) that control can come from to `start` without passing one that `ends` the way → the
         number of instructions from it on the shortest way, at most `reach`.
         """

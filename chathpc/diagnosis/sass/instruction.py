@@ -90,9 +90,9 @@ def _number(kind: str, index: int) -> int:
     return _FIRST[kind] + index if index < _COUNT[kind] else -1
 
 
-_BRANCHES = frozenset("BRA BRX BRXU JMP JMX JMXU CALL BSSY SSY PBK PCNT PRET".split())
+_BRANCHES = frozenset(["BRA", "BRX", "BRXU", "JMP", "JMX", "JMXU", "CALL", "BSSY", "SSY", "PBK", "PCNT", "PRET"])
 #: Branches by a register: what stands in the text is no target.
-_BY_TABLE = frozenset("BRX BRXU JMX JMXU".split())
+_BY_TABLE = frozenset(["BRX", "BRXU", "JMX", "JMXU"])
 _NOTHING = Instruction("", (), (), ())
 
 
@@ -117,7 +117,13 @@ def parse(line: CodeLine, base: int = 0) -> Instruction:
     control = control_of(line.control)
     targets, named = _targets(kind.opcode, line.text, operands, base) if kind.opcode in _BRANCHES else ((), ())
     result = kind.result
-    if control is not None and result == Result.SHORT and control.written < 0 and control.read < 0 and may_be_fixed(kind.opcode):
+    if (
+        control is not None
+        and result == Result.SHORT
+        and control.written < 0
+        and control.read < 0
+        and may_be_fixed(kind.opcode)
+    ):
         result = Result.FIXED
     return Instruction(
         kind.opcode, kind.modifiers, tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), guard, negated, targets, named,

@@ -21,39 +21,66 @@ class Result(IntEnum):
     MATRIX = 4  #: matrix instructions of a warp group (gmma)
 
 
-_LONG = frozenset(
-    "LD LDG LDL LDGSTS LDGDEPBAR TEX TLD TLD4 TXD TXQ TMML SULD SUST SUATOM SURED ATOM ATOMG RED REDG REDAS ST STG STL "
-    "CCTL CCTLL UBLKCP UTMALDG UTMASTG LDT STT QSPC".split()
-)
-_SHORT = frozenset(
-    "LDS LDSM STS STSM ATOMS MUFU S2R S2UR SHFL FLO UFLO MATCH REDUX CREDUX FCHK F2F F2I I2F FRND POPC UPOPC BREV LDC LDCU ULDC "
-    "MOVM R2UR SYNCS VOTEU BMOV B2R CS2UR I2I FSWZADD".split()
-)
+_LONG = frozenset((
+    "LD", "LDG", "LDL", "LDGSTS", "LDGDEPBAR", "TEX", "TLD", "TLD4", "TXD", "TXQ", "TMML", "SULD", "SUST", "SUATOM",
+    "SURED", "ATOM", "ATOMG", "RED", "REDG", "REDAS", "ST", "STG", "STL", "CCTL", "CCTLL", "UBLKCP", "UTMALDG",
+    "UTMASTG", "LDT", "STT", "QSPC",
+))  # fmt: skip
+_SHORT = frozenset((
+    "LDS", "LDSM", "STS", "STSM", "ATOMS", "MUFU", "S2R", "S2UR", "SHFL", "FLO", "UFLO", "MATCH", "REDUX", "CREDUX",
+    "FCHK", "F2F", "F2I", "I2F", "FRND", "POPC", "UPOPC", "BREV", "LDC", "LDCU", "ULDC", "MOVM", "R2UR", "SYNCS",
+    "VOTEU", "BMOV", "B2R", "CS2UR", "I2I", "FSWZADD",
+))  # fmt: skip
 #: Double precision: a barrier where the device has few units for it (sm_75, sm_80), fixed on others (sm_90, sm_100).
 _DOUBLE = frozenset(("DADD", "DMUL", "DFMA", "DMNMX", "DSETP", "DSET"))
 _WARPGROUP = frozenset(("HGMMA", "IGMMA", "QGMMA", "BGMMA"))
 #: Instructions without a result in a register.
-_NO_RESULT = frozenset(
-    "ST STG STL STS STSM SUST SURED RED REDG REDAS EXIT BRA BRX BRXU JMP JMX JMXU RET CALL BSYNC BREAK BAR MEMBAR FENCE NOP "
-    "DEPBAR LDGDEPBAR WARPSYNC NANOSLEEP YIELD CCTL CCTLL CCTLT ERRBAR CGAERRBAR KILL BPT RTT SYNC BRK CONT SSY PBK PCNT PRET WARPGROUP "
-    "LDGSTS UBLKCP UTMALDG UTMASTG UTMAPF UTMAREDG UTMACMDFLUSH UTMACCTL ARRIVES PREEXIT ACQBULK ENDCOLLECTIVE UCGABAR_ARV UCGABAR_WAIT "
-    "USETMAXREG PMTRIG SETCTAID SETLMEMBASE TEXDEPBAR STT UTCBAR".split()
-)
-STORES = frozenset("ST STG STL SUST RED REDG REDAS STS STSM".split())
+_NO_RESULT = frozenset((
+    "ST", "STG", "STL", "STS", "STSM", "SUST", "SURED", "RED", "REDG", "REDAS", "EXIT", "BRA", "BRX", "BRXU", "JMP",
+    "JMX", "JMXU", "RET", "CALL", "BSYNC", "BREAK", "BAR", "MEMBAR", "FENCE", "NOP", "DEPBAR", "LDGDEPBAR",
+    "WARPSYNC", "NANOSLEEP", "YIELD", "CCTL", "CCTLL", "CCTLT", "ERRBAR", "CGAERRBAR", "KILL", "BPT", "RTT", "SYNC",
+    "BRK", "CONT", "SSY", "PBK", "PCNT", "PRET", "WARPGROUP", "LDGSTS", "UBLKCP", "UTMALDG", "UTMASTG", "UTMAPF",
+    "UTMAREDG", "UTMACMDFLUSH", "UTMACCTL", "ARRIVES", "PREEXIT", "ACQBULK", "ENDCOLLECTIVE", "UCGABAR_ARV",
+    "UCGABAR_WAIT", "USETMAXREG", "PMTRIG", "SETCTAID", "SETLMEMBASE", "TEXDEPBAR", "STT", "UTCBAR",
+))  # fmt: skip
+STORES = frozenset(["ST", "STG", "STL", "SUST", "RED", "REDG", "REDAS", "STS", "STSM"])
 BARRIERS = frozenset(("BAR", "BARSET", "UCGABAR_WAIT", "UCGABAR_ARV"))
 FENCES = frozenset(("MEMBAR", "FENCE", "ERRBAR"))
 #: Results in two operands; predicates of a carry after the result.
-TWO_RESULTS = frozenset("TEX TLD TLD4 TXD TMML".split())
-CARRY = frozenset("IADD3 UIADD3 IADD UIADD LEA ULEA IMAD UIMAD ISCADD".split())
-VOTES = frozenset("VOTE VOTEU MATCH".split())
+TWO_RESULTS = frozenset(["TEX", "TLD", "TLD4", "TXD", "TMML"])
+CARRY = frozenset(["IADD3", "UIADD3", "IADD", "UIADD", "LEA", "ULEA", "IMAD", "UIMAD", "ISCADD"])
+VOTES = frozenset(["VOTE", "VOTEU", "MATCH"])
 #: A predicate before a register that is also a result.
-LEADING = frozenset("LOP3 ULOP3 SHFL ATOM ATOMG ATOMS MATCH VOTE VOTEU R2UR ELECT REDUX LDG LD TEX TLD TLD4 TXD SYNCS".split())
-#: Instructions that reach memory by a 64-bit address if they have the modifier E.
-_EXTENDED = frozenset("LD LDG ST STG ATOM ATOMG RED REDG CCTL LDGSTS".split())
-_MEMORY = frozenset(
-    "LD LDG LDL LDS LDSM LDC LDCU ULDC ST STG STL STS STSM ATOM ATOMG ATOMS RED REDG SULD SUST LDGSTS LDT STT".split()
+LEADING = frozenset(
+    [
+        "LOP3",
+        "ULOP3",
+        "SHFL",
+        "ATOM",
+        "ATOMG",
+        "ATOMS",
+        "MATCH",
+        "VOTE",
+        "VOTEU",
+        "R2UR",
+        "ELECT",
+        "REDUX",
+        "LDG",
+        "LD",
+        "TEX",
+        "TLD",
+        "TLD4",
+        "TXD",
+        "SYNCS",
+    ]
 )
-_PACKED = frozenset("FFMA2 FADD2 FMUL2".split())
+#: Instructions that reach memory by a 64-bit address if they have the modifier E.
+_EXTENDED = frozenset(["LD", "LDG", "ST", "STG", "ATOM", "ATOMG", "RED", "REDG", "CCTL", "LDGSTS"])
+_MEMORY = frozenset((
+    "LD", "LDG", "LDL", "LDS", "LDSM", "LDC", "LDCU", "ULDC", "ST", "STG", "STL", "STS", "STSM", "ATOM", "ATOMG",
+    "ATOMS", "RED", "REDG", "SULD", "SUST", "LDGSTS", "LDT", "STT",
+))  # fmt: skip
+_PACKED = frozenset(["FFMA2", "FADD2", "FMUL2"])
 #: Registers of the operands of matrix instructions by shape: A, B; accumulators of 32 and of 16 bits (PTX ISA, mma fragments).
 _MATRIX = {
     "884": (2, 2, 4, 4), "1684": (2, 1, 4, 2), "1688": (2, 1, 4, 2), "16816": (4, 2, 4, 2), "8816": (1, 1, 2, 2), "8832": (1, 1, 2, 2),
@@ -87,7 +114,9 @@ def data_width(opcode: str, modifiers: tuple[str, ...]) -> int:
     """Registers that a value in memory fills: `LDG.E.128` → 4."""
     if opcode in ("LDSM", "STSM", "MOVM"):
         return int(modifiers[-1]) if modifiers and modifiers[-1] in ("1", "2", "4") else 1
-    return next((_WIDTHS[word] for word in modifiers if word in _WIDTHS), 2 if "F64" in modifiers or "U64" in modifiers else 1)
+    return next(
+        (_WIDTHS[word] for word in modifiers if word in _WIDTHS), 2 if "F64" in modifiers or "U64" in modifiers else 1
+    )
 
 
 def widths(opcode: str, modifiers: tuple[str, ...]) -> tuple[int, int, int, int]:

@@ -1,6 +1,8 @@
-"""Backward slices through arithmetic: the loads that an address is computed from."""
+"""Backward slices: the loads that an address is computed from, and the work between two barriers."""
 
 from __future__ import annotations
+
+from bisect import bisect_left
 
 from chathpc.diagnosis.sass.flow import Program
 from chathpc.diagnosis.sass.opcodes import Result
@@ -30,4 +32,23 @@ def loads_behind(program: Program, at: int) -> dict[int, int]:
                     found[writer] = behind + distance
                 elif instruction.result == Result.FIXED:
                     todo.append((writer, behind + distance))
+    return found
+
+
+def work_before(program: Program, barrier: int) -> set[int]:
+    """Instructions between a barrier and those before it, on any way: what warps do before they come to it."""
+    found: set[int] = set()
+    barriers = program.barriers
+    todo, seen = [(program.block[barrier], barrier)], set()
+    while todo:
+        block, stop = todo.pop()
+        if (block, stop) in seen:
+            continue
+        seen.add((block, stop))
+        at = bisect_left(barriers, stop) - 1
+        begin = program.first[block]
+        ended = at >= 0 and barriers[at] >= begin
+        found.update(range(barriers[at] + 1 if ended else begin, stop))
+        if not ended:
+            todo += [(previous, program.first[previous + 1]) for previous in program.before[block]]
     return found
