@@ -13,6 +13,7 @@ from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import cache
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.sass.flow import Program
@@ -126,6 +127,7 @@ def _began(program: Program, at: int, reason: str) -> dict[int, int]:
     return {} if waits and min(found.values(), default=2) > 1 else found
 
 
+@cache
 def _reach(kind: Result) -> int:
     """Instructions after which a result of this kind is there."""
     return int(common()[_REACH.get(kind, "sass_reach_long")].value)

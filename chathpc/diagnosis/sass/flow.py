@@ -117,11 +117,13 @@ def program(code: MachineCode) -> Program:
     """The program of a kernel's code, in time linear in it (and in its branches)."""
     instructions = tuple(parse(line, code.base) for line in code.lines)
     count = len(instructions)
+    if not count:
+        return Program(code, (), (), (0,), ())
     place = {line.offset: i for i, line in enumerate(code.lines)}
     labels = {label: i for i, line in enumerate(code.lines) for label in line.labels}
     targets: list[Sequence[int]] = [()] * count
     converging: dict[tuple[str, int], list[int]] = {}
-    leaders = {0} if count else set()
+    leaders = {0}
     for i, one in enumerate(instructions):
         if one.targets or one.named:
             known = [place[target] for target in one.targets if target in place]

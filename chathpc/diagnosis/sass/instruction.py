@@ -179,14 +179,13 @@ def _targets(opcode: str, rest: str, operands: list[str], base: int) -> tuple[tu
 def _operands(kind: _Kind, operands: list[str]) -> tuple[list[int], list[int]]:
     """Registers read and written."""
     opcode = kind.opcode
-    results = _results(opcode, operands) if kind.writes else 0
+    results = _results(kind, operands) if kind.writes else 0
     reads: list[int] = []
     writes: list[int] = []
     source = 0
     for index, operand in enumerate(operands):
         if index < results:
-            # A load of 256 bits has two results of 128.
-            writes += _registers(operand, min(kind.width, 4) if kind.memory else kind.width, 1)
+            writes += _registers(operand, kind.width, 1)
         elif kind.memory:
             shared = opcode == "LDGSTS" and index == 0  # the first address of a copy lies in shared memory
             reads += _registers(operand, 1 if "[" in operand else kind.width, 1 if shared else kind.address)
@@ -202,10 +201,13 @@ def _operands(kind: _Kind, operands: list[str]) -> tuple[list[int], list[int]]:
     return reads, writes
 
 
-def _results(opcode: str, operands: list[str]) -> int:
+def _results(kind: _Kind, operands: list[str]) -> int:
     """How many of the first operands are results."""
     if not operands:
         return 0
+    opcode = kind.opcode
+    if kind.memory and "256" in kind.modifiers:
+        return 2
     bare = [_BARE.fullmatch(operand) is not None and operand[0] != "!" for operand in operands[:5]]
     if "SETP" in opcode or opcode in ("PLOP3", "UPLOP3"):
         return 2 if len(bare) > 1 and bare[1] else 1
