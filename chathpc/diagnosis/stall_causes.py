@@ -28,7 +28,7 @@ _EXECUTED = "gpu.instructions.executed"
 class StallCause:
     """What most of a kernel's stalled warps wait for. `part` (0..1) is its part of the stall samples; `place` the instruction
     that is waited for, `used` the stalled one with most of these samples; `distance` the instructions from one to the other
-    (1: the next); `address` a load that the address of the first is computed from; `before` what has most of the other samples
+    (1: the next); `address` a load that the address of the first is computed from, with its distance; `before` what has most of the other samples
     before a barrier, with its part of them.
     """
 
@@ -40,7 +40,7 @@ class StallCause:
     used: CodeLine
     link: Link
     distance: int = 0
-    address: CodeLine | None = None
+    address: tuple[CodeLine, int] | None = None
     before: tuple[CodeLine, float] | None = None
 
     @property
@@ -130,7 +130,7 @@ def _most(whole: Program, blames: Sequence[Blame]) -> StallCause | None:
     behind = min(loads, key=lambda at: (loads[at], at), default=-1)
     return StallCause(
         min(samples / total, 1.0), samples, opcode, words_of(opcode), lines[cause], lines[used], pair.link,
-        pair.distance, lines[behind] if behind >= 0 else None,
+        pair.distance, (lines[behind], loads[behind]) if behind >= 0 else None,
     )  # fmt: skip
 
 

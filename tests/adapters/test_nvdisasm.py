@@ -54,7 +54,10 @@ def test_source_lines_labels_and_scheduling_are_read() -> None:
 
 
 def test_of_inlined_code_the_innermost_line_counts(tmp_path: Path) -> None:
-    text = HEAD + '//## File "/a.cuh", line 3 inlined at "/k.cu", line 9\n//## File "/k.cu", line 9\n/*0000*/ MOV R1, R2 ;\n'
+    text = (
+        HEAD
+        + '//## File "/a.cuh", line 3 inlined at "/k.cu", line 9\n//## File "/k.cu", line 9\n/*0000*/ MOV R1, R2 ;\n'
+    )
     (code,) = read(written(tmp_path, text)).code
     assert (code.lines[0].file, code.lines[0].line) == ("/a.cuh", 3)
 
@@ -73,7 +76,9 @@ def test_compressed_text_is_read(tmp_path: Path) -> None:
     assert len(load(tmp_path / "k.sass.gz").code) == 4
 
 
-@pytest.mark.parametrize("text", ["\t.version 9.0\n.target sm_80\n.visible .entry f()", "main;solve 12\n", "", "sm_80 .target"])
+@pytest.mark.parametrize(
+    "text", ["\t.version 9.0\n.target sm_80\n.visible .entry f()", "main;solve 12\n", "", "sm_80 .target"]
+)
 def test_other_text_is_not_recognised(text: str, tmp_path: Path) -> None:
     assert not recognises(Glance(written(tmp_path, text)))
 

@@ -85,18 +85,19 @@ def blamed(
     ]  # fmt: skip
     if cause.link == Link.RESULT:
         between = cause.distance - 1
-        count = f"{numbers.count(between)} instruction{'s' if between != 1 else ''}" if between else "no instruction"
         evidence.append(
             fact(
                 facts, f"Between {_said(cause.place)} and {_said(cause.used)}, which needs its result, there "
-                f"{'is' if between < 2 else 'are'} {count}.",
+                f"{'is' if between == 1 else 'are'} {numbers.count(between)} instruction{'s' if between != 1 else ''}.",
                 between, unit="count", metric=metrics[0], subject=subject, how="machine code", where=place,
             )
         )  # fmt: skip
     if cause.address is not None:
+        first, distance = cause.address
         evidence.append(
             fact(
-                facts, f"Its address is computed from what the load {_at(cause.address)} brings: one wait follows the other.", 1.0,
+                facts, f"Its address is computed from what the load {_at(first)} brings, {numbers.count(distance)} "
+                f"instruction{'s' if distance != 1 else ''} before: one wait follows the other.", distance,
                 unit="count", metric=metrics[0], subject=subject, how="machine code, followed backwards", where=place,
             )
         )  # fmt: skip
@@ -121,7 +122,7 @@ def advice_for(cause: StallCause | None) -> tuple[str, ...]:
     opcode = cause.opcode
     if cause.address is not None:
         return (
-            f"Take the load {_at(cause.address)} out of the way of the one {here}: fetch it an iteration ahead into a register, or "
+            f"Take the load {_at(cause.address[0])} out of the way of the one {here}: fetch it an iteration ahead into a register, or "
             "order the data so that no index has to be loaded first.",
         )
     if opcode in ("LDG", "LD") and cause.link == Link.RESULT and cause.distance <= _CLOSE:

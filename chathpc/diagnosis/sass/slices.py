@@ -36,8 +36,8 @@ def loads_behind(program: Program, at: int) -> dict[int, int]:
 
 
 def work_before(program: Program, barrier: int) -> set[int]:
-    """Instructions between a barrier and those before it, on any way: what warps do before they come to it."""
-    found: set[int] = set()
+    """Instructions between a barrier and those before it, on any way, and the barrier: what warps do before they have come to it."""
+    found = {barrier}
     barriers = program.barriers
     todo, seen = [(program.block[barrier], barrier)], set()
     while todo:

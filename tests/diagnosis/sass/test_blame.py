@@ -135,7 +135,9 @@ def test_only_the_right_kind_of_instruction_is_blamed() -> None:
 def test_a_result_that_was_waited_for_on_the_way_is_no_cause() -> None:
     assert causes("LDG.E R2, [R8.64]\nFADD R4, R2, R2\nFADD R5, R2, R2", "memory", 2) == {(2, Link.ITSELF)}
     # Around the reader there is a way on which nobody waited.
-    assert causes("LDG.E R2, [R8.64]\n@P0 BRA 0x30\nFADD R4, R2, R2\nFADD R5, R2, R2", "memory", 3) == {(0, Link.RESULT)}
+    assert causes("LDG.E R2, [R8.64]\n@P0 BRA 0x30\nFADD R4, R2, R2\nFADD R5, R2, R2", "memory", 3) == {
+        (0, Link.RESULT)
+    }
     # The other half of a wide result has been waited for together with the first; a second cause remains.
     text = "LDG.E.64 R2, [R8.64]\nLDG.E R5, [R8.64]\nFADD R4, R2, R2\nFADD R6, R3, R5"
     assert causes(text, "memory", 3) == {(1, Link.RESULT)}
@@ -178,7 +180,9 @@ def test_what_is_outside_the_code_or_has_no_samples_is_left_out() -> None:
 
 
 @given(programs(), st.data())
-def test_samples_are_conserved_and_blame_goes_to_what_can_come_before(made: tuple[str, list[int]], data: st.DataObject) -> None:
+def test_samples_are_conserved_and_blame_goes_to_what_can_come_before(
+    made: tuple[str, list[int]], data: st.DataObject
+) -> None:
     found = program(listing(made[0]))
     count = len(found.instructions)
     reach = networkx.transitive_closure(graph_of(*made), reflexive=False)

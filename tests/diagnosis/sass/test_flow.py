@@ -15,7 +15,9 @@ from tests.diagnosis.sass.listings import kernel, listing
 def edges(found: Program) -> set[tuple[int, int]]:
     """Which instruction follows which."""
     inside = {
-        (i, i + 1) for block in range(len(found.first) - 1) for i in range(found.first[block], found.first[block + 1] - 1)
+        (i, i + 1)
+        for block in range(len(found.first) - 1)
+        for i in range(found.first[block], found.first[block + 1] - 1)
     }
     return inside | {
         (found.first[before + 1] - 1, found.first[block]) for block, many in enumerate(found.before) for before in many
@@ -135,7 +137,9 @@ def test_distances_are_those_of_the_shortest_way(made: tuple[str, list[int]], da
 
 
 def test_loads_behind_an_address_are_found_through_arithmetic() -> None:
-    code = program(listing("LDG.E R2, [R4.64]\nIMAD.WIDE R6, R2, 0x4, R8\nIADD3 R6, P0, R6, R10, RZ\nLDG.E R3, [R6.64]"))
+    code = program(
+        listing("LDG.E R2, [R4.64]\nIMAD.WIDE R6, R2, 0x4, R8\nIADD3 R6, P0, R6, R10, RZ\nLDG.E R3, [R6.64]")
+    )
     assert loads_behind(code, 3) == {0: 3}
     assert loads_behind(code, 0) == {}
 
@@ -148,7 +152,9 @@ def test_the_second_load_of_gather_hangs_on_the_first(architecture: str) -> None
 
 
 def test_work_before_a_barrier_is_what_lies_between_it_and_the_last() -> None:
-    text = "MOV R1, R2\nBAR.SYNC 0x0\nMOV R2, R3\n@P0 BRA 0x50\nMOV R4, R5\nMOV R5, R6\nBAR.SYNC 0x0\n@P1 BRA 0x10\nEXIT"
+    text = (
+        "MOV R1, R2\nBAR.SYNC 0x0\nMOV R2, R3\n@P0 BRA 0x50\nMOV R4, R5\nMOV R5, R6\nBAR.SYNC 0x0\n@P1 BRA 0x10\nEXIT"
+    )
     found = program(listing(text))
-    assert work_before(found, 6) == {2, 3, 4, 5}
-    assert work_before(found, 1) == {0, 7}
+    assert work_before(found, 6) == {2, 3, 4, 5, 6}
+    assert work_before(found, 1) == {0, 1, 7}

@@ -162,15 +162,20 @@ def test_targets_of_branches(text: str, base: int, targets: tuple[int, ...], nam
     assert (found.targets, found.named) == (targets, named)
 
 
-@pytest.mark.parametrize("text", ["", ";", "@P0", "@!P0 ", "...", "123 R1", "lower R1", "R" * (LONGEST + 1), "\x1b[31m", "MOV" + " R1," * 500])
+@pytest.mark.parametrize(
+    "text",
+    ["", ";", "@P0", "@!P0 ", "...", "123 R1", "lower R1", "R" * (LONGEST + 1), "\x1b[31m", "MOV" + " R1," * 500],
+)
 def test_text_that_is_no_instruction_reads_and_writes_nothing(text: str) -> None:
     found = parse(CodeLine(0, text))
     assert (found.opcode, found.reads, found.writes) == ("", (), ())
 
 
-WORDS = st.sampled_from(
-    "LDG.E.64 STG HMMA.16816 HGMMA.64x9999x16 IMAD.WIDE @P0 @!UP3 R1 R254 R999 RZ [R2.64+UR4] desc[ [ ] , ; | - ~ .reuse c[0x0][R3] `(.L_x_0) 0xffffffffffffffffff SB7".split()
-)
+_TEXTS = """
+LDG.E.64 STG HMMA.16816 HGMMA.64x9999x16 IMAD.WIDE @P0 @!UP3 R1 R254 R999 RZ [R2.64+UR4] desc[ [ ] , ; | - ~ .reuse c[0x0][R3]
+`(.L_x_0) 0xffffffffffffffffff SB7 BRA
+"""
+WORDS = st.sampled_from(_TEXTS.split())
 
 
 @given(st.lists(WORDS | st.text(max_size=8), max_size=30).map(" ".join), st.integers(-5, 1 << 64))
