@@ -150,7 +150,7 @@ class _Places:
     """Nodes with samples, and the instructions of the code that each stands for: one, or all of a source line."""
 
     nodes: Sequence[int]
-    instructions: Sequence[Sequence[int]]
+    instructions: Sequence[tuple[int, ...]]
 
     def spread(
         self, profile: Profile, metric: str, whole: Program, kinds: frozenset[Result], reason: str = ""
@@ -160,21 +160,25 @@ class _Places:
             return {}
         values = dense(profile, metric)
         found: dict[int, float] = {}
+        able: dict[tuple[int, ...], tuple[int, ...]] = {}
         for node, several in zip(self.nodes, self.instructions, strict=True):
             value = float(values[node])
             if value <= 0:
                 continue
-            chosen = several
-            if len(several) > 1 and reason:
-                able = {
-                    each.stalled
-                    for each in blame(whole, dict.fromkeys(several, 1.0), reason, None, kinds)
-                    if each.link != Link.ITSELF
-                }
-                chosen = sorted(able) or several
+            chosen = able.get(several)
+            if chosen is None:
+                chosen = able[several] = (
+                    _able(whole, several, reason, kinds) if len(several) > 1 and reason else several
+                )
             for one in chosen:
                 found[one] = found.get(one, 0.0) + value / len(chosen)
         return found
+
+
+def _able(whole: Program, several: tuple[int, ...], reason: str, kinds: frozenset[Result]) -> tuple[int, ...]:
+    """Those of a line's instructions that can wait for another one; all where none can."""
+    blames = blame(whole, dict.fromkeys(several, 1.0), reason, None, kinds)
+    return tuple(sorted({each.stalled for each in blames if each.link != Link.ITSELF})) or several
 
 
 def _sampled(profile: Profile, name: str, nodes: IntArray) -> tuple[MachineCode, _Places] | None:

@@ -236,7 +236,8 @@ def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], caus
         *(
             # 5 of 35 samples.
             [
-                "Of these, 14.3 % wait for room in a queue of memory instructions (too many or too spread accesses), the others for data that is under way (latency)."
+                "Of these, 14.3 % wait for room in a queue of memory instructions (too many or too spread accesses), "
+                "the others for data that is under way (latency)."
             ]
             if "memory_throttle" in stalls
             else []

@@ -107,6 +107,8 @@ def _causes(program: Program, at: int, reason: str, kinds: frozenset[Result]) ->
     if by_scoreboard[0]:
         return by_scoreboard
     found = _wrote_operands(program, at, kinds)
+    if not found and Result.LONG in kinds:
+        found = _copied(program, at)
     if found:
         return found, Link.RESULT
     return (_holds_registers(program, at, kinds), Link.OPERANDS) if kinds != {Result.FIXED} else ({}, Link.ITSELF)
@@ -167,6 +169,23 @@ def _set_scoreboards(program: Program, at: int, kinds: frozenset[Result]) -> tup
             elif control is not None and control.read == number:
                 operands[cause] = min(distance, operands.get(cause, distance))
     return (results, Link.RESULT) if results else (operands, Link.OPERANDS)
+
+
+def _copied(program: Program, at: int) -> dict[int, int]:
+    """The asynchronous copies to shared memory that a DEPBAR waits for; as with barriers, the samples stand behind it.
+
+    `DEPBAR.LE SB0, n` lets the n newest groups of copies go on; LDGDEPBAR ends a group.
+    """
+    instructions = program.instructions
+    waits = next((i for i in (at, at - 1) if i >= 0 and instructions[i].opcode == "DEPBAR"), -1)
+    if waits < 0 or program.block[waits] != program.block[at]:
+        return {}
+    far = _reach(Result.LONG)
+    copies = program.backwards(waits, program.copies, lambda event: False, far)
+    groups = sorted(program.backwards(waits, program.groups, lambda event: False, far).values())
+    newest = instructions[waits].count
+    begin = groups[newest] if newest < len(groups) else 0
+    return {copy: distance + at - waits for copy, distance in copies.items() if distance > begin} or copies
 
 
 def _waits(instruction: Instruction) -> list[int]:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import heappop, heappush
+from itertools import islice
 
 from chathpc.diagnosis.sass.instruction import SCOREBOARDS, Instruction, parse
 from chathpc.diagnosis.sass.opcodes import BARRIERS, FENCES, STORES, Result
@@ -67,6 +68,16 @@ class Program:
         return [i for i, one in enumerate(self.instructions) if one.opcode in STORES and one.result == Result.LONG]
 
     @cached_property
+    def copies(self) -> Sequence[int]:
+        """Asynchronous copies from global to shared memory."""
+        return [i for i, one in enumerate(self.instructions) if one.opcode == "LDGSTS"]
+
+    @cached_property
+    def groups(self) -> Sequence[int]:
+        """Ends of groups of such copies."""
+        return [i for i, one in enumerate(self.instructions) if one.opcode == "LDGDEPBAR"]
+
+    @cached_property
     def barriers(self) -> Sequence[int]:
         """Instructions at which the warps of a block wait for each other."""
         return [i for i, one in enumerate(self.instructions) if one.opcode in BARRIERS]
@@ -107,7 +118,7 @@ class Program:
                 at -= 1
             way = distance + stop - begin
             if not ended and way < reach:
-                for previous in self.before[block]:
+                for previous in islice(self.before[block], _BLOCKS):
                     if previous not in seen:
                         heappush(heap, (way, previous, self.first[previous + 1]))
         return found

@@ -36,6 +36,8 @@ _BARE = re.compile(r"!?(?:UP|P)(?:[0-7]|T)")
 _TARGET = re.compile(r"0x([0-9a-fA-F]{1,16})$")
 _LABEL = re.compile(r"\.L[\w.$]+")
 _QUOTED = re.compile(r'\(\*"[^"]*"\*\)')
+#: Operands among which predicates may follow a result: itself and two carries.
+_CARRIES = 3
 _DESCRIPTORS = ("desc[", "gdesc[", "tmem[")
 _TRAPS = str.maketrans("", "", "|~;")
 
@@ -65,7 +67,8 @@ def control_of(bits: int) -> Control | None:
 @dataclass(frozen=True, slots=True)
 class Instruction:
     """A SASS instruction. `reads` and `writes` hold numbers of single registers (`register`), `guard` that of its predicate, −1
-    for none; `targets` are offsets that it may branch to, `named` labels; `result` tells how others wait for it.
+    for none; `targets` are offsets that it may branch to, `named` labels; `result` tells how others wait for it; `count` is the
+    number that a DEPBAR names.
     """
 
     opcode: str
@@ -78,6 +81,7 @@ class Instruction:
     named: tuple[str, ...] = ()
     result: Result = Result.NONE
     control: Control | None = None
+    count: int = 0
 
 
 def register(name: str) -> int:
@@ -127,8 +131,14 @@ def parse(line: CodeLine, base: int = 0) -> Instruction:
         result = Result.FIXED
     return Instruction(
         kind.opcode, kind.modifiers, tuple(dict.fromkeys(reads)), tuple(dict.fromkeys(writes)), guard, negated, targets, named,
-        result, control,
+        result, control, _count(operands) if kind.opcode == "DEPBAR" else 0,
     )  # fmt: skip
+
+
+def _count(operands: list[str]) -> int:
+    """The small number that the last operand is; 0 for anything else."""
+    match = _TARGET.search(operands[-1]) if operands else None
+    return min(int(match[1], 16), 63) if match else 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +199,7 @@ def _operands(kind: _Kind, operands: list[str]) -> tuple[list[int], list[int]]:
         elif kind.memory:
             shared = opcode == "LDGSTS" and index == 0  # the first address of a copy lies in shared memory
             reads += _registers(operand, 1 if "[" in operand else kind.width, 1 if shared else kind.address)
-        elif _BARE.fullmatch(operand):
+        elif operand[:1] in "PU!" and _BARE.fullmatch(operand):
             reads += _registers(operand, 1, 1)
         else:
             reads += _registers(operand, kind.sources[min(source, 2)], 1)
@@ -208,20 +218,25 @@ def _results(kind: _Kind, operands: list[str]) -> int:
     opcode = kind.opcode
     if kind.memory and "256" in kind.modifiers:
         return 2
-    bare = [_BARE.fullmatch(operand) is not None and operand[0] != "!" for operand in operands[:5]]
+    first, count = _is_predicate(operands[0]), len(operands)
     if "SETP" in opcode or opcode in ("PLOP3", "UPLOP3"):
-        return 2 if len(bare) > 1 and bare[1] else 1
+        return 2 if count > 1 and _is_predicate(operands[1]) else 1
     if opcode in TWO_RESULTS:
-        return 3 if bare[0] else 2
+        return 3 if first else 2
     if opcode in VOTES:
-        return 1 if bare[0] or len(operands) < 3 or not bare[1] else 2
-    if bare[0]:
-        return 2 if opcode in LEADING and len(operands) > 2 else 1
-    count = 1
+        return 2 if not first and count > 2 and _is_predicate(operands[1]) else 1
+    if first:
+        return 2 if opcode in LEADING and count > 2 else 1
+    found = 1
     if opcode in CARRY:
-        while count < len(bare) - 1 and bare[count] and not operands[count].startswith("!"):
-            count += 1
-    return count
+        while found < min(count - 1, _CARRIES) and _is_predicate(operands[found]):
+            found += 1
+    return found
+
+
+def _is_predicate(operand: str) -> bool:
+    """True for a predicate alone that may be written: `P0`, `UPT`, not `!P0`."""
+    return operand[:1] in ("P", "U") and _BARE.fullmatch(operand) is not None
 
 
 @lru_cache(maxsize=1 << 14)

@@ -181,7 +181,8 @@ def reaches_memory(opcode: str) -> bool:
 
 
 _WORDS = (
-    ("LDG LD LDGSTS LDGDEPBAR UBLKCP UTMALDG", "the load from global memory"),
+    ("LDG LD", "the load from global memory"),
+    ("LDGSTS LDGDEPBAR UBLKCP UTMALDG", "the asynchronous copy to shared memory"),
     ("LDL", "the load from local memory (spilled registers, arrays of a thread)"),
     ("TEX TLD TLD4 TXD TXQ TMML", "the texture fetch"),
     ("SULD SUST SUATOM SURED", "the surface access"),

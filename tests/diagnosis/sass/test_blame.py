@@ -174,6 +174,17 @@ def test_barriers_fences_and_stores_are_what_later_instructions_wait_for() -> No
     assert causes("MOV R1, R2\nMOV R2, R3", "barrier", 1) == {(1, Link.ITSELF)}
 
 
+def test_behind_a_wait_for_copies_these_are_blamed_without_the_newest_groups() -> None:
+    group = "LDGSTS.E.128 [R{0}], [R8.64]\nLDGDEPBAR\n"
+    text = group.format(1) + group.format(2) + "DEPBAR.LE SB0, {0}\nBAR.SYNC 0x0"
+    assert causes(text.format("0x1"), "memory", 5) == {(0, Link.RESULT)}
+    assert causes(text.format("0x0"), "memory", 5) == {(0, Link.RESULT), (2, Link.RESULT)}
+    assert causes(text.format("0x0"), "memory", 4) == {(0, Link.RESULT), (2, Link.RESULT)}
+    # A loop has fewer ends of groups than groups.
+    assert causes(text.format("0x7"), "memory", 5) == {(0, Link.RESULT), (2, Link.RESULT)}
+    assert causes(text.format("0x0"), "short-scoreboard", 5) == {(5, Link.ITSELF)}
+
+
 def test_what_is_outside_the_code_or_has_no_samples_is_left_out() -> None:
     found = program(listing("MOV R1, R2"))
     assert blame(found, {5: 1.0, -1: 1.0, 0: 0.0}, "memory") == []
