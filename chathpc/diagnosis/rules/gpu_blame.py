@@ -8,8 +8,9 @@ from dataclasses import replace
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.sampled_code import node_at
 from chathpc.diagnosis.sass.blame import Link
-from chathpc.diagnosis.stall_causes import StallCause, node_at, stall_cause
+from chathpc.diagnosis.stall_causes import StallCause, stall_cause
 from chathpc.profile import numbers
 from chathpc.profile.machine_code import CodeLine
 from chathpc.profile.names import shorten

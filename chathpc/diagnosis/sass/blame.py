@@ -1,7 +1,7 @@
 """Samples of stalled instructions are given to the instructions that they wait for.
 
-After Zhou, Meng, Mellor-Crummey et al., "GPA: A GPU performance advisor based on instruction sampling", CGO 2021, section 4
-(instruction blamer): from a stalled instruction backwards to the instructions that write its operands; those that cannot cause
+After Zhou, Meng, Sai and Mellor-Crummey, "GPA: A GPU performance advisor based on instruction sampling", CGO 2021 (the
+instruction blamer): from a stalled instruction backwards to the instructions that write its operands; those that cannot cause
 this kind of stall, that are too far away, or whose result another instruction has waited for on the way, are dropped; several
 that remain share the samples by how often they were issued and by the inverse of their distance. Where the scheduling bits are
 known, scoreboards replace registers: they tell exactly what an instruction waits for.
