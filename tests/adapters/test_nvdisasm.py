@@ -71,6 +71,12 @@ def test_data_sections_and_repeated_offsets_are_no_code(tmp_path: Path) -> None:
     assert [line.text for line in code.lines] == ["MOV R1, R2", "EXIT"]
 
 
+def test_functions_inside_a_kernel_have_labels(tmp_path: Path) -> None:
+    text = HEAD + "/*0000*/ CALL.REL.NOINC `($f$__internal_div) ;\n/*0010*/ EXIT ;\n$f$__internal_div:\n/*0020*/ RET.REL.NODEC R20 `(f) ;\n"
+    (code,) = read(written(tmp_path, text)).code
+    assert [line.labels for line in code.lines] == [(), (), ("$f$__internal_div",)]
+
+
 def test_compressed_text_is_read(tmp_path: Path) -> None:
     (tmp_path / "k.sass.gz").write_bytes(gzip.compress((CODE / "sm_75.sass").read_bytes()))
     assert len(load(tmp_path / "k.sass.gz").code) == 4

@@ -34,7 +34,7 @@ _OPCODE = re.compile(r"[A-Z][A-Z0-9_]*")
 _REGISTER = re.compile(r"(?<![\w.])(UR|UP|SB|R|P|B)(\d{1,3})(?![\w])((?:\.\w+)*)")
 _BARE = re.compile(r"!?(?:UP|P)(?:[0-7]|T)")
 _TARGET = re.compile(r"0x([0-9a-fA-F]{1,16})$")
-_LABEL = re.compile(r"\.L[\w.$]+")
+_LABEL = re.compile(r"(?:\.L|\$)[\w.$]+")
 _QUOTED = re.compile(r'\(\*"[^"]*"\*\)')
 #: Operands among which predicates may follow a result: itself and two carries.
 _CARRIES = 3
