@@ -72,7 +72,10 @@ def test_data_sections_and_repeated_offsets_are_no_code(tmp_path: Path) -> None:
 
 
 def test_functions_inside_a_kernel_have_labels(tmp_path: Path) -> None:
-    text = HEAD + "/*0000*/ CALL.REL.NOINC `($f$__internal_div) ;\n/*0010*/ EXIT ;\n$f$__internal_div:\n/*0020*/ RET.REL.NODEC R20 `(f) ;\n"
+    text = (
+        HEAD
+        + "/*0000*/ CALL.REL.NOINC `($f$__internal_div) ;\n/*0010*/ EXIT ;\n$f$__internal_div:\n/*0020*/ RET.REL.NODEC R20 `(f) ;\n"
+    )
     (code,) = read(written(tmp_path, text)).code
     assert [line.labels for line in code.lines] == [(), (), ("$f$__internal_div",)]
 
