@@ -39,6 +39,8 @@ _MAGIC: tuple[tuple[bytes, str, str], ...] = (
     (b"MZ", "a program for Windows", "Give a profile of the program."),
 )
 _ELF_CORE = 4
+#: Machine of ELF files that NVIDIA's assembler writes (EM_CUDA in the registry of the System V ABI).
+_CUDA = 190
 
 #: Text at the beginning → what the file is, what to do. The first that is found.
 _TEXT: tuple[tuple[re.Pattern[str], str, str], ...] = (
@@ -96,7 +98,12 @@ def _by_bytes(content: bytes, glance: Glance) -> tuple[str, str] | None:
     for magic, what, how in _MAGIC:
         if content.startswith(magic):
             return what, how
-    if content.startswith(b"\x7fELF") and len(content) > 18:
+    if content.startswith(b"\x7fELF") and len(content) > 20:
+        if int.from_bytes(content[18:20], "little") == _CUDA:
+            return (
+                "machine code for an NVIDIA GPU (a cubin)",
+                "Disassemble it (nvdisasm -c -g -hex FILE > FILE.sass), and give the text beside a profile of its kernels.",
+            )
         kind = int.from_bytes(content[16:18], "little" if content[5] != 2 else "big")
         if kind == _ELF_CORE:
             return (

@@ -20,6 +20,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
+from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.metric import Metric, Unit
 from chathpc.profile.profile import Profile, Source, SourceExcerpt
 from chathpc.profile.remark import Remark
@@ -177,6 +178,7 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
         insufficient=insufficient(launches),
         devices=devices_of(launches),
         remarks=tuple(_remarks(groups, place)),
+        code=tuple(_code(launches)),
         read_source=partial(_excerpt, {name: text for part in parts for name, text in part.report.sources.items()}),
     )
 
@@ -200,6 +202,19 @@ def _metrics(measured: Collection[str], sources: Mapping[str, str]) -> dict[str,
     known = {metric.id: metric for metric in _TIMES} | located_metrics()
     known |= {identifier: counter(identifier, source) for identifier, source in sources.items()}
     return {identifier: metric for identifier, metric in known.items() if identifier in measured}
+
+
+def _code(launches: Iterable[Launch]) -> Iterable[MachineCode]:
+    """The machine code of each kernel, from the first launch that shows it."""
+    seen = set()
+    for launch in launches:
+        if launch.instructions and launch.kernel not in seen:
+            seen.add(launch.kernel)
+            yield MachineCode(
+                launch.kernel,
+                tuple(CodeLine(one.offset, one.sass, one.file, one.line) for one in launch.instructions),
+                base=launch.base,
+            )
 
 
 def _where(places: Sequence[tuple[int, int, int]]) -> Locations:

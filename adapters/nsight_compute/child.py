@@ -81,6 +81,7 @@ class _Reader:
         metrics: dict[str, tuple[float, str]] = {}
         texts: dict[str, str] = {}
         located: dict[str, tuple[list[int], list[float]]] = {}
+        addresses: set[int] = set()
         counted = {"empty": 0, "zero": 0, "measured": 0}
         for name in action.metric_names():
             if not isinstance(name, str):
@@ -102,7 +103,8 @@ class _Reader:
             if wanted and value == value:
                 metrics[name] = (value, str(metric.unit()))
             if by_instruction and metric.num_instances() and metric.has_correlation_ids():
-                located[name] = self._instances(metric)
+                located[name], known = self._instances(metric)
+                addresses.update(known)
         kernel = str(action.name(action.NameBase_DEMANGLED)) or str(action.name())
         return {
             "kernel": kernel,
@@ -113,17 +115,17 @@ class _Reader:
             "ranges": self._ranges(action),
             "rules": self._rules(action),
             "located": located,
-            **self._instructions(action, kernel, located),
+            **self._instructions(action, kernel, sorted(addresses)),
         }
 
     @staticmethod
-    def _instances(metric: Any) -> tuple[list[int], list[float]]:
-        """Addresses and values, without the zeros: most reasons to stall never occur at most instructions."""
+    def _instances(metric: Any) -> tuple[tuple[list[int], list[float]], list[int]]:
+        """Addresses and values, without the zeros: most reasons to stall never occur at most instructions; then all addresses."""
         values = [float(metric.as_double(i)) for i in range(int(metric.num_instances()))]
-        places = metric.correlation_ids()
-        return [int(places.as_uint64(i)) for i, value in enumerate(values) if value], [
-            value for value in values if value
-        ]
+        known = metric.correlation_ids()
+        places = [int(known.as_uint64(i)) for i in range(len(values))]
+        pairs = [(place, value) for place, value in zip(places, values, strict=True) if value]
+        return ([place for place, _ in pairs], [value for _, value in pairs]), places
 
     @staticmethod
     def _ranges(action: Any) -> list[str]:
@@ -158,11 +160,8 @@ class _Reader:
                 )
         return found
 
-    def _instructions(
-        self, action: Any, kernel: str, located: dict[str, tuple[list[int], list[float]]]
-    ) -> dict[str, Any]:
-        """The code at each address that has a value, and the address at which the kernel begins."""
-        addresses = sorted({address for places, _ in located.values() for address in places})
+    def _instructions(self, action: Any, kernel: str, addresses: list[int]) -> dict[str, Any]:
+        """The code at each address that was looked at, and the address at which the kernel begins."""
         if not addresses:
             return {}
         functions = action.metric_by_name("launch__function_pcs")

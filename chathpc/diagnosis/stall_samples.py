@@ -39,6 +39,11 @@ _SAMPLED = {
 }  # fmt: skip
 
 
+def counted_by(trouble: str) -> tuple[tuple[str, ...], str]:
+    """Metrics that count a kind of trouble by line, and what they count in words; none for kinds that have no such metric."""
+    return _BY_LINE.get(trouble, ((), ""))
+
+
 def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     """Reason → part (0..1) of the samples of warps at `nodes` that stand in it; empty with too few samples."""
     total = float(dense(profile, "gpu.instructions")[nodes].sum())

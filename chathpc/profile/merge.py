@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from chathpc.profile.compiler import alone, joined
+from chathpc.profile.companions import with_companions
 from chathpc.profile.disagreement import disagreements
 from chathpc.profile.forest import Forest
 from chathpc.profile.gpu_counters import COUNTERS
@@ -37,17 +37,17 @@ def merge(profiles: Sequence[Profile]) -> Profile:
       first (a tool that watches the run before one that replays kernels); the others' bears their name in front:
       `nsight-compute.gpu.kernel.time`. Nothing is averaged; what differs is in `disagreements`.
     - Locations of the same rank and thread are one.
-
-    Records of compilers are laid beside the result (`build`).
+    - Records of compilers and machine code, which measured nothing, are laid beside the result (`build`, `code`).
 
     Views are put in order by what they measure, so that the result does not depend on the order of the arguments where
     tools differ.
     """
     if len(profiles) == 1:
         return profiles[0]
-    records = [profile for profile in profiles if not profile.metrics and profile.build is not None]
-    if records:
-        return _with_records([profile for profile in profiles if profile not in records], records)
+    companions = [view for view in profiles if not view.metrics and (view.build is not None or view.code)]
+    if companions:
+        measured = [view for view in profiles if view not in companions]
+        return with_companions(merge(measured) if measured else None, companions)
     views = sorted(profiles, key=lambda view: (_standing(view), tool_of(view)))
     forest = Forest()
     numbers, copies = zip(
@@ -103,22 +103,9 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             if tool_of(other) != tool_of(base)
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
+        code=tuple(one for view in views for one in view.code),
         read_source=partial(_first_source, views),
         read_timeline=partial(_timeline, views, places, rows),
-    )
-
-
-def _with_records(measured: Sequence[Profile], records: Sequence[Profile]) -> Profile:
-    """The joined views with what compilers say beside them, which has no times: what it is about is found by file, line and name."""
-    base = merge(measured) if measured else records[0]
-    build = joined(view.build for view in (*measured, *records) if view.build is not None)
-    names = [source.path.name for view in records for source in view.sources]
-    return replace(
-        base,
-        build=build,
-        insufficient=base.insufficient if measured else alone(build, names),
-        sources=tuple(dict.fromkeys(source for view in (base, *records) for source in view.sources)),
-        caveats=tuple(dict.fromkeys(text for view in (base, *records) for text in view.caveats)),
     )
 
 

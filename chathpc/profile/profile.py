@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from chathpc.profile.access import AccessDensity
     from chathpc.profile.compiler import Build
+    from chathpc.profile.machine_code import MachineCode
     from chathpc.profile.remark import Device, Disagreement, Remark
     from chathpc.profile.timeline import Timeline
 
@@ -76,6 +77,7 @@ class Profile:
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
     are spread over its time; `build` what compilers say they did to the program.
+    are spread over its time; `code` the machine code of GPU kernels, where a report or a disassembly shows it.
     """
 
     format: str
@@ -97,6 +99,7 @@ class Profile:
     disagreements: tuple[Disagreement, ...] = ()
     accesses: tuple[AccessDensity, ...] = ()
     build: Build | None = None
+    code: tuple[MachineCode, ...] = ()
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 

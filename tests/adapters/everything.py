@@ -35,6 +35,7 @@ def read_everything(path: Path) -> Profile:
 def touch_everything(profile: Profile) -> None:
     """Ask for every table, column, location, lane and source; ValueError for what does not hold together."""
     import chathpc
+    from chathpc.diagnosis.sass.flow import program
     from chathpc.profile.intervals import length
     from chathpc.profile.timeline import DEVICE_LANES
 
@@ -46,6 +47,9 @@ def touch_everything(profile: Profile) -> None:
         profile.source(node)
     for text in (*profile.tree.names, *profile.tree.files, *profile.tree.modules, *profile.caveats, profile.title):
         text.encode()
+    for code in profile.code[:NODES]:
+        code.kernel.encode()
+        program(code)
     groups = np.zeros(len(profile.tree), dtype=np.int32)
     for name, metric in profile.metrics.items():
         name.encode()

@@ -34,6 +34,7 @@ FILES: dict[str, tuple[bytes, str]] = {
     "script": (b"#!/bin/sh\n./heat\n", "a script"),
     "core": (ELF + b"\x04\x00\x3e\x00" + bytes(40), "a core file: the memory of a program that crashed"),
     "program": (ELF + b"\x03\x00\x3e\x00" + bytes(40), "a program, library or object file"),
+    "cubin": (b"\x7fELF\x02\x01\x01\x33" + bytes(8) + b"\x02\x00\xbe\x00" + bytes(40), "machine code for an NVIDIA GPU (a cubin)"),
     "big-endian core": (b"\x7fELF\x02\x02\x01" + bytes(9) + b"\x00\x04" + bytes(40), "a core file: the memory of a program that crashed"),
     "hpcrun": (b"HPCRUN-profile____" + bytes(30), "the measurements of one thread by hpcrun"),
     "hpctrace": (b"HPCRUN-trace______" + bytes(30), "the trace of one thread by hpcrun"),

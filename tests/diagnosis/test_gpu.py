@@ -233,6 +233,15 @@ def test_the_reason_that_warps_stall_for_is_named(stalls: dict[str, float], caus
         f"35.0 % of the warp samples of saxpy wait for {words}.",
         "saxpy runs 4.00 s, 80.0 % of the device's busy time.",
         "kernels.cu:5 has 100 % of these stalls.",
+        *(
+            # 5 of 35 samples.
+            [
+                "Of these, 14.3 % wait for room in a queue of memory instructions (too many or too spread accesses), "
+                "the others for data that is under way (latency)."
+            ]
+            if "memory_throttle" in stalls
+            else []
+        ),
     ]
 
 

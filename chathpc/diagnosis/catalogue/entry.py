@@ -38,6 +38,7 @@ UNITS = frozenset(
         "bytes",
         "bytes/s",
         "frames",
+        "instructions",
         "launches",
         "sectors/request",
         "waves",

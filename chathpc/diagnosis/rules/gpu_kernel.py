@@ -13,6 +13,8 @@ from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -26,6 +28,11 @@ _STALLS = {
     "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
     "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
 }
+
+#: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.
+_QUEUES = ("gpu.stall.memory-throttle", "gpu.stall.texture")
+_ROOM = "room in the queues of memory instructions"
+_PATTERN = "Samples alone do not tell whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
 
 
 def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
@@ -102,17 +109,47 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                         where=place,
                     )
                 )
+            queue = _queue(facts, kernel, stalled, place) if identifier == "gpu-memory-latency" else None
+            full = queue is not None and queue.value >= MOSTLY
+            if queue is not None:
+                evidence.append(queue)
+            place, waited, blame = blamed(
+                facts, kernel.name, kernel.name, kernel.nodes, metrics, f"samples of warps that wait for {words}", place
+            )
+            evidence += waited
             yield Draft(
                 cause=identifier,
                 where=place,
-                summary=f"Warps of {kernel.name} wait for {words} in {numbers.percent(share)} of their samples.",
+                summary=f"Warps of {kernel.name} wait for {_ROOM if full else words} in {numbers.percent(share)} of their samples.",
                 cost=cost,
                 share=share * part,
                 threshold=entry.threshold("min_stall_share") * part,
                 evidence=tuple(evidence),
                 signs=2 if place.line else 1,
                 samples=samples / period,
+                advice=(*(FULL_QUEUE if full else ()), *advice_for(blame)),
+                against=(_PATTERN,) if full else (),
             )
+
+
+def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Evidence | None:
+    """Of the samples that wait for memory the part that waits for room in a queue: many accesses, not long ones."""
+    profile = facts.profile
+    waiting = sum(float(dense(profile, name)[kernel.nodes].sum()) for name in _QUEUES)
+    if not any(has(profile, name) for name in _QUEUES) or stalled <= 0 or waiting <= 0:
+        return None
+    part = min(waiting / stalled, 1.0)
+    return fact(
+        facts,
+        f"Of these, {numbers.percent(part)} wait for room in a queue of memory instructions (too many or too spread accesses), the "
+        "others for data that is under way (latency).",
+        part,
+        unit="ratio",
+        metric=_QUEUES[0],
+        subject=kernel.name,
+        how=f"{' + '.join(_QUEUES)} / all samples that wait for memory",
+        where=place,
+    )
 
 
 def _period(profile: Profile) -> float:

@@ -196,3 +196,11 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
 _INSIDE = (
     "Reuse each loaded value more often: give a thread a tile of results (4 × 4) that it holds in registers, and read operands as float4.",
 )
+
+#: What to do where warps wait for room in the queue of memory instructions, not for data: it is full of too many accesses.
+FULL_QUEUE = (
+    "Issue fewer and wider accesses: float4 or double2 for neighbouring elements, shared memory or registers for values that are read "
+    "again, and consecutive addresses in consecutive threads, so that an access is not split.",
+)
+#: Part of the waiting for memory from which the full queue is what has to be relieved.
+MOSTLY = 0.5

@@ -9,6 +9,8 @@ from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
+from chathpc.diagnosis.stall_samples import counted_by
 from chathpc.profile import numbers
 from chathpc.profile.text import clean
 
@@ -69,6 +71,7 @@ def write(
     `headroom` is the part (0..1) of the kernel's time that could go by physics, an upper bound.
     """
     place, hot = kernel.place(waiting)
+    counted, what = counted_by(waiting)
     lines = []
     if hot is not None and hot.part > 0:
         instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
@@ -79,8 +82,12 @@ def write(
                 metric=PREFIX + "time", subject=place.short or instruction, how=f"{hot.what}, by line or instruction", where=place,
             )
         ]  # fmt: skip
+    waited: list[Evidence] = []
+    blame = None
+    if hot is not None and counted:
+        place, waited, blame = blamed(facts, kernel.name, kernel.short, kernel.nodes, counted, what, place)
     return Draft(
         cause=identifier, where=place, summary=summary, cost=kernel.seconds, share=kernel.share,
-        evidence=(*evidence, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
-        advice=advice, next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
+        evidence=(*evidence, *waited, *lines), headroom=min(max(headroom, 0.0), 1.0), signs=signs + bool(place.line), against=against,
+        advice=(*advice_for(blame), *advice), next_measurement=next_measurement or kernel.named(cause(identifier).next_measurement), samples=0,
     )  # fmt: skip

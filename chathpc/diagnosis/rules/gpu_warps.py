@@ -7,7 +7,7 @@ from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
-from chathpc.diagnosis.rules.gpu_memory import levels
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY, levels
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 from chathpc.profile.gpu_counters import STALLS
@@ -22,6 +22,8 @@ WAITING = {
     "fetch": ("no-instruction",),
     "pipe": ("math-pipe-throttle", "gmma"),
 }
+#: Waiting for room in a queue of memory instructions.
+_QUEUES = ("lg-throttle", "tex-throttle")
 #: Kind of waiting → cause, and what the warps wait for in words.
 _CAUSES = {
     "memory": ("gpu-memory-latency", "data from memory"),
@@ -79,7 +81,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
         facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is used well."
         if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
         headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + (part >= _MOST_OF_IT), against=tuple(against),
-        waiting=kind,
+        waiting=kind, advice=FULL_QUEUE if kind == "memory" and kernel.stalled(*_QUEUES) >= MOSTLY * part else (),
     )  # fmt: skip
 
 

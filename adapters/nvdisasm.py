@@ -1,0 +1,158 @@
+"""Disassembled GPU code (SASS) as text: `nvdisasm -c -g kernel.cubin`, `cuobjdump -sass program`; a companion of a profile.
+
+It holds no measurements. Given beside a profile with samples by instruction or line (`chathpc explain report.ncu-rep
+kernel.sass`) it tells what stalled instructions wait for. With `-hex` (cuobjdump always) the text shows the scheduling bits,
+which tell it exactly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.glance import Glance
+from chathpc.errors import AdapterError
+from chathpc.profile.build import TreeBuilder
+from chathpc.profile.location import Locations
+from chathpc.profile.machine_code import CodeLine, MachineCode
+from chathpc.profile.profile import Profile, Source
+from chathpc.profile.text import clean
+
+TOOL = "disassembly"
+#: More instructions are no kernels' of one program; the largest libraries have some millions.
+_MOST = 8_000_000
+#: Longer lines hold no instruction.
+_LINE = 4096
+#: No kernel's code is longer.
+_LARGEST = 1 << 32
+
+_STARTS = re.compile(
+    r'^\s*(?:\.headerflags\s+@"EF_CUDA|\.target\s+sm_\d|code for sm_\d|Fatbin elf code:)', re.MULTILINE
+)
+_PTX = re.compile(r"^\s*\.version\s+\d", re.MULTILINE)
+_ARCHITECTURE = re.compile(r"(?:\.target\s+|code for )(sm_\d{2,3}[a-z]?)|EF_CUDA_SM(\d{2,3})")
+_FUNCTION = re.compile(r"^(?:\.text\.(\S+):\s*$|\s*Function : (\S+))")
+_LABEL = re.compile(r"^((?:\.L|\$)[\w.$]+):\s*$")
+_PLACE = re.compile(r'^\s*//## File "([^"]*)", line (\d{1,9})')
+_INSTRUCTION = re.compile(r"^\s*/\*([0-9a-fA-F]{4,16})\*/\s+([^\s.].*?)\s*;?\s*(?:/\* 0x([0-9a-fA-F]{16}) \*/\s*)?$")
+_ENCODING = re.compile(r"^\s*/\* 0x([0-9a-fA-F]{16}) \*/\s*$")
+#: The scheduling bits stand in the upper half of an instruction of 128 bits, above these (Jia et al. 2018, section 2.1).
+_BELOW_CONTROL, _CONTROL = 41, (1 << 21) - 1
+
+
+def recognises(glance: Glance) -> bool:
+    """True for text that begins as a disassembly of NVIDIA's tools does; PTX, which is no machine code, is none."""
+    return _STARTS.search(glance.text[:4096]) is not None and _PTX.search(glance.text[:4096]) is None
+
+
+@dataclass(slots=True)
+class _Function:
+    """A function that is being read."""
+
+    name: str
+    architecture: str
+    lines: list[CodeLine] = field(default_factory=list)
+
+
+def read(path: Path) -> Profile:
+    """The code of all kernels in the text, in a profile without measurements. AdapterError for text without instructions."""
+    from chathpc.adapters.lines import lines
+
+    found = [
+        MachineCode(function.name, tuple(function.lines), architecture=function.architecture)
+        for function in functions(lines(path), path)
+        if function.lines
+    ]
+    if not found:
+        raise AdapterError(
+            "no machine instruction in this disassembly",
+            path=path,
+            hint="Write it again from a cubin or program that holds machine code: nvdisasm -c -g kernel.cubin, or cuobjdump -sass program.",
+        )
+    tree, values, _ = TreeBuilder().finish([], 1)
+    return Profile(
+        format="Disassembly",
+        title=clean(path.stem),
+        tree=tree,
+        metrics={},
+        values=values,
+        where=Locations.single(),
+        sources=(Source(path, TOOL),),
+        insufficient="A disassembly holds no measurements: give it together with the profile whose kernels it shows.",
+        code=tuple(found),
+    )
+
+
+def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
+    """The functions of a disassembly with their instructions by ascending offset."""
+    current: _Function | None = None
+    architecture, count = "", 0
+    labels: list[str] = []
+    place, fresh = ("", 0), True
+    for line in lines:
+        if len(line) > _LINE:
+            continue
+        match = _INSTRUCTION.match(line)
+        if match is not None:
+            fresh = True
+            offset = int(match[1], 16)
+            if current is None or offset > _LARGEST or (current.lines and offset <= current.lines[-1].offset):
+                continue
+            count += 1
+            if count > _MOST:
+                raise AdapterError(
+                    f"more than {_MOST:,} instructions",
+                    path=path,
+                    hint="Disassemble one kernel: nvdisasm -fun, cuobjdump -fun NAME.",
+                )
+            current.lines.append(CodeLine(offset, clean(match[2]), *place, labels=tuple(labels)))
+            labels.clear()
+            continue
+        match = _ENCODING.match(line)
+        if match is not None:
+            if (
+                current is not None
+                and current.lines
+                and current.lines[-1].offset % 16 == 0
+                and current.lines[-1].control < 0
+            ):
+                last = current.lines[-1]
+                bits = int(match[1], 16) >> _BELOW_CONTROL & _CONTROL
+                current.lines[-1] = CodeLine(last.offset, last.text, last.file, last.line, bits, last.labels)
+            continue
+        match = _PLACE.match(line)
+        if match is not None:
+            if fresh:  # where it was inlined follows
+                place, fresh = (clean(match[1]), int(match[2])), False
+            continue
+        match = _LABEL.match(line)
+        if match is not None:
+            labels.append(clean(match[1]))
+            continue
+        match = _FUNCTION.match(line)
+        if match is not None:
+            if current is not None:
+                yield current
+            current = _Function(clean(match[1] or match[2]), architecture)
+            labels, place, fresh = [], ("", 0), True
+            continue
+        match = _ARCHITECTURE.search(line)
+        if match is not None:
+            architecture = match[1] or f"sm_{match[2]}"
+        elif line.lstrip().startswith(".section") and ".text." not in line and current is not None:
+            yield current
+            current = None
+    if current is not None:
+        yield current
+
+
+ADAPTER = Adapter(
+    name="nvdisasm",
+    reads="Disassembled GPU code (nvdisasm -c -g, cuobjdump -sass), beside the profile of its kernels",
+    recognises=recognises,
+    read=read,
+    order=30,
+)

@@ -1,0 +1,149 @@
+"""Where in a kernel's machine code its samples are: by instruction, or by source line where only lines are known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+from chathpc.diagnosis.device import dense, has
+from chathpc.diagnosis.sass.blame import Link, blame
+from chathpc.diagnosis.sass.flow import Program
+from chathpc.diagnosis.sass.opcodes import Result
+from chathpc.profile.kernel_names import kernel_key
+from chathpc.profile.machine_code import CodeLine, MachineCode
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import IntArray, NodeKind
+
+#: Part of the sampled instructions that must be those of the code for it to be the code that ran.
+_SAME = 0.9
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Places:
+    """Nodes with samples, and the instructions of the code that each stands for: one, or all of a source line."""
+
+    nodes: Sequence[int]
+    instructions: Sequence[tuple[int, ...]]
+
+    def spread(
+        self, profile: Profile, metric: str, whole: Program, kinds: frozenset[Result], reason: str = ""
+    ) -> dict[int, float]:
+        """Value of each instruction: that of its node; of a line's instructions those that can wait so share its value."""
+        if not has(profile, metric):
+            return {}
+        values = dense(profile, metric)
+        found: dict[int, float] = {}
+        able: dict[tuple[int, ...], tuple[int, ...]] = {}
+        for node, several in zip(self.nodes, self.instructions, strict=True):
+            value = float(values[node])
+            if value <= 0:
+                continue
+            chosen = able.get(several)
+            if chosen is None:
+                chosen = able[several] = (
+                    _able(whole, several, reason, kinds) if len(several) > 1 and reason else several
+                )
+            for one in chosen:
+                found[one] = found.get(one, 0.0) + value / len(chosen)
+        return found
+
+
+def _able(whole: Program, several: tuple[int, ...], reason: str, kinds: frozenset[Result]) -> tuple[int, ...]:
+    """Those of a line's instructions that can wait for another one; all where none can."""
+    blames = blame(whole, dict.fromkeys(several, 1.0), reason, None, kinds)
+    return tuple(sorted({each.stalled for each in blames if each.link != Link.ITSELF})) or several
+
+
+def sampled_code(profile: Profile, name: str, nodes: IntArray) -> tuple[MachineCode, Places] | None:
+    """The code of a kernel, and where in it the nodes below the kernel are; None if no code is known that fits."""
+    if not profile.code:
+        return None
+    known = [code for code in profile.code if _key(code.kernel) == kernel_key(name)]
+    fitting = [(code, places) for code in known if (places := _by_offset(profile, nodes, code)) is not None]
+    if fitting:
+        return _joined(tuple(code for code, _ in fitting)), fitting[0][1]
+    for code in known:
+        by_line = _by_line(profile, nodes, code) if code.has_sources else None
+        if by_line is not None:
+            return code, by_line
+    return None
+
+
+@lru_cache(maxsize=64)
+def _joined(several: tuple[MachineCode, ...]) -> MachineCode:
+    """One code of several texts of it: of the first, with the source lines and scheduling bits that only others show."""
+    first, *others = several
+    if not others:
+        return first
+    lines = list(first.lines)
+    for other in others:
+        also = {line.offset: line for line in other.lines}
+        for i, line in enumerate(lines):
+            same = also.get(line.offset)
+            if same is not None and _opcode(same.text) == _opcode(line.text):
+                place = (line.file, line.line) if line.line else (same.file, same.line)
+                lines[i] = replace(
+                    line, file=place[0], line=place[1], control=line.control if line.control >= 0 else same.control
+                )
+    return replace(first, lines=tuple(lines))
+
+
+@lru_cache(maxsize=4096)
+def _key(name: str) -> str:
+    return kernel_key(name)
+
+
+def _by_offset(profile: Profile, nodes: IntArray, code: MachineCode) -> Places | None:
+    """By address, for reports that name the instruction at each; None if these are others than the code's."""
+    tree = profile.tree
+    chosen = nodes[tree.kind[nodes] == NodeKind.INSTRUCTION]
+    if not len(chosen) or tree.offset is None:
+        return None
+    index = {line.offset: i for i, line in enumerate(code.lines)}
+    places, same = [], 0
+    kept = []
+    for node, offset in zip(chosen.tolist(), tree.offset[chosen].tolist(), strict=True):
+        at = index.get(int(offset))
+        if at is not None and _opcode(tree.label(node)) == _opcode(code.lines[at].text):
+            same += 1
+            kept.append(node)
+            places.append((at,))
+    return Places(kept, places) if same >= _SAME * len(chosen) else None
+
+
+def _opcode(text: str) -> str:
+    words = text.split()
+    while words and words[0].startswith("@"):
+        words.pop(0)
+    return words[0].rstrip(";") if words else ""
+
+
+def _by_line(profile: Profile, nodes: IntArray, code: MachineCode) -> Places | None:
+    """By source line, for profiles that know no instructions or not their text."""
+    tree = profile.tree
+    lines: dict[tuple[str, int], list[int]] = {}
+    for i, line in enumerate(code.lines):
+        if line.line:
+            lines.setdefault((_base(line.file), line.line), []).append(i)
+    chosen, places = [], []
+    for node in nodes[tree.line[nodes] > 0].tolist():
+        several = lines.get((_base(tree.file_name(node) or ""), int(tree.line[node])))
+        if several:
+            chosen.append(node)
+            places.append(tuple(several))
+    return Places(chosen, places) if chosen else None
+
+
+def _base(file: str) -> str:
+    return file.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def node_at(profile: Profile, nodes: IntArray, line: CodeLine) -> int:
+    """The first of `nodes` at the source line of an instruction; −1 if none is."""
+    tree = profile.tree
+    base = _base(line.file)
+    for node in nodes[tree.line[nodes] == line.line].tolist() if line.line else ():
+        if _base(tree.file_name(node) or "") == base:
+            return int(node)
+    return -1

@@ -1,0 +1,1 @@
+"""What a stalled GPU instruction waits for: SASS is parsed, its flow followed backwards, and the samples given to the producers."""
