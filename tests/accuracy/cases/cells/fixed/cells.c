@@ -10,7 +10,7 @@ static double push(int particles, double seed) {
 }
 
 int main(int argc, char **argv) {
-  int rank, size, steps = 500;
+  int rank, size, steps = 150;
   double total = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -13,7 +13,7 @@ static void swap_halo(int rank, int step) {
 }
 
 int main(int argc, char **argv) {
-  int rank, steps = 100;
+  int rank, steps = 40;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < CELLS; i++) row[i] = i % 31 + rank;

@@ -12,7 +12,7 @@ static void interior(int times) {
 }
 
 int main(int argc, char **argv) {
-  int rank, steps = 250;
+  int rank, steps = 120;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   for (int i = 0; i < 400000; i++) grid[i] = i % 50;

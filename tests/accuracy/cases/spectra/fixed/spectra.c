@@ -18,7 +18,7 @@ static double exchange(int rank) {
 }
 
 int main(int argc, char **argv) {
-  int rank, steps = 900;
+  int rank, steps = 400;
   double sum = 0;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

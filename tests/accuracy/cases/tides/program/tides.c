@@ -8,7 +8,7 @@ static double evolve(int cells, double x) {
 }
 
 int main(int argc, char **argv) {
-  int rank, steps = 600;
+  int rank, steps = 250;
   double x = 1.5, sum = 0, all;
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
