@@ -179,7 +179,11 @@ def write_tau(folder: Path, root: Part, *, ranks: bool = True, events: Sequence[
         tree: dict[tuple[str, ...], tuple[float, int]] = {}
 
         def add(part: Part, above: tuple[str, ...], tree: dict[tuple[str, ...], tuple[float, int]], n: int) -> None:
-            shown = f"{part.name}()" if part.role else f"{part.name} [{{{part.file}}} {{{part.line},1}}-{{{part.line + 20},1}}]"
+            shown = (
+                f"{part.name}()"
+                if part.role
+                else f"{part.name} [{{{part.file}}} {{{part.line},1}}-{{{part.line + 20},1}}]"
+            )
             path = (*above, shown)
             tree[path] = ((part.own[n] if len(part.own) else 0.0) * 1e6, int(part.calls))
             for each in part.below:

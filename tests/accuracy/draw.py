@@ -5,7 +5,28 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass, field
 
-_FIRST = ("ba", "ce", "dro", "fi", "gla", "hu", "je", "kro", "li", "mo", "nel", "pra", "que", "ri", "sta", "tu", "vo", "wen", "xi", "zor")
+_FIRST = (
+    "ba",
+    "ce",
+    "dro",
+    "fi",
+    "gla",
+    "hu",
+    "je",
+    "kro",
+    "li",
+    "mo",
+    "nel",
+    "pra",
+    "que",
+    "ri",
+    "sta",
+    "tu",
+    "vo",
+    "wen",
+    "xi",
+    "zor",
+)
 _LAST = ("bar", "dim", "fol", "gen", "kit", "lan", "mep", "nor", "pax", "run", "sil", "tav", "vek", "wod", "yan", "zu")
 
 
@@ -30,7 +51,9 @@ class Names:
 
     def kernel(self) -> str:
         """A kernel with its parameters."""
-        return f"void {self.word()}::{self.word()}<float, {self.random.choice((64, 128, 256))}>(float*, float const*, int)"
+        return (
+            f"void {self.word()}::{self.word()}<float, {self.random.choice((64, 128, 256))}>(float*, float const*, int)"
+        )
 
     def file(self, suffix: str = ".c") -> str:
         """A source file."""

@@ -73,7 +73,9 @@ def copy_truth(cause: str, form: str, profiles: list[str], share: float, why: st
 @recipe("gpu-h2d-copy-bound", SYSTEM)
 def h2d_nsys(draw: Draw, folder: Path) -> Truth:
     p, share = copied(draw, "h2d")
-    why = "each step copies its input from pinned memory and waits for it; kernels take less than two thirds of that time"
+    why = (
+        "each step copies its input from pinned memory and waits for it; kernels take less than two thirds of that time"
+    )
     return copy_truth("gpu-h2d-copy-bound", NSYS, nsys(folder, p), share, why)
 
 
@@ -198,7 +200,9 @@ def data_loader(draw: Draw, folder: Path) -> Truth:
                 p.launch(kernel, draw.near(length))
             p.sync()
     why = "each step waits for the data loader, which runs in the same process, before the first kernel"
-    return truth("gpu-idle-host-bound", KINETO, kineto(folder, p), idle / (p.now - p.start), why, acceptable=("io-bound",))
+    return truth(
+        "gpu-idle-host-bound", KINETO, kineto(folder, p), idle / (p.now - p.start), why, acceptable=("io-bound",)
+    )
 
 
 @recipe("gpu-idle-host-bound", SYSTEM)

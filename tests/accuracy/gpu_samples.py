@@ -39,9 +39,13 @@ def sampled(draw: Draw, folder: Path, top: str, part: float, *, stalled: float) 
     long = _kernel(kernel, file, body, seconds, 400.0 * draw.repeat)
     short_rows = {"GINS": samples * 0.05, "GINS:STL_ANY": samples * 0.02, "GINS:STL_NSEL": samples * 0.02}
     short_file = draw.names.file(".cu")
-    short = _kernel(draw.names.kernel(), short_file, [line(short_file, 8, _point(40, short_rows))], seconds * 0.06, 100.0)
+    short = _kernel(
+        draw.names.kernel(), short_file, [line(short_file, 8, _point(40, short_rows))], seconds * 0.06, 100.0
+    )
     host = draw.names.file(".cpp")
-    copy = function("<gpu copy>", module=None, samples={"GXCOPY (sec)": {0: seconds * 0.02}, "GPUOP (sec)": {0: seconds * 0.02}})
+    copy = function(
+        "<gpu copy>", module=None, samples={"GXCOPY (sec)": {0: seconds * 0.02}, "GPUOP (sec)": {0: seconds * 0.02}}
+    )
     calls = [
         line(host, 30 + number, function("cudaLaunchKernel [libcudart.so.12]", function("<gpu kernel>", one, module=None),
                                          module="/usr/local/cuda/lib64/libcudart.so.12"))
@@ -61,7 +65,9 @@ def sampled(draw: Draw, folder: Path, top: str, part: float, *, stalled: float) 
 
 
 def _point(number: int, values: Mapping[str, float]) -> Context:
-    return point(0x100 + 16 * number, {name: {1: value} for name, value in values.items() if value}, module="app.gpubin")
+    return point(
+        0x100 + 16 * number, {name: {1: value} for name, value in values.items() if value}, module="app.gpubin"
+    )
 
 
 def _kernel(name: str, file: str, body: list[Context], seconds: float, count: float) -> Context:

@@ -100,7 +100,9 @@ def small_objects(draw: Draw, folder: Path) -> Truth:
 def copied_arrays(draw: Draw, folder: Path) -> Truth:
     seconds, file, name = draw.steps(*WHOLE) * 1.0, draw.names.file(".cpp"), draw.names.function()
     part = seconds * draw.real(0.35, 0.65)
-    hot = Part(name, [seconds * 0.05], [Part("__memmove_avx_unaligned_erms", [part], (), role="libc", at=46)], file, 40, 298)
+    hot = Part(
+        name, [seconds * 0.05], [Part("__memmove_avx_unaligned_erms", [part], (), role="libc", at=46)], file, 40, 298
+    )
     root = around(draw, seconds, file, hot)
     form, profiles = recorded(draw, folder, root, *ALL)
     why = f"{name} gets large arrays by value, which copies them at each call"
@@ -133,13 +135,17 @@ def never_freed(draw: Draw, folder: Path) -> Truth:
     key = ("Bytes Allocated", "Bytes Freed", "Bytes Leaked")
     leak = {key[0]: [allocated], key[1]: [allocated - lost], key[2]: [lost]}
     good = {key[0]: [fine], key[1]: [fine], key[2]: [0.0]}
-    grown = Part(name, [seconds * 0.05], (Part("malloc", [seconds * 0.001], (), role="libc", at=46, more=leak),), file, 40, 298)
+    grown = Part(
+        name, [seconds * 0.05], (Part("malloc", [seconds * 0.001], (), role="libc", at=46, more=leak),), file, 40, 298
+    )
     kept = Part(draw.names.function(), [seconds * 0.05], (Part("malloc", [seconds * 0.001], (), role="libc", at=76, more=good),),
                 file, 70, 299)  # fmt: skip
     root = around(draw, seconds, file, grown, kept)
     profiles = write_hpctoolkit(folder, root, metrics=key)
     why = f"{lost / 1e6:,.0f} MB of what {name} allocates are never freed"
-    return truth("memory-leak", HPCTOOLKIT, profiles, 0.001, why, where=place(name, file=file), functions=(name, "main"))
+    return truth(
+        "memory-leak", HPCTOOLKIT, profiles, 0.001, why, where=place(name, file=file), functions=(name, "main")
+    )
 
 
 @recipe("lock-contention", HOST, 2)
@@ -271,8 +277,22 @@ def many_files(draw: Draw, folder: Path) -> Truth:
 @recipe("healthy", HOST, 3)
 def flat_profile(draw: Draw, folder: Path) -> Truth:
     seconds, file = draw.steps(*WHOLE) * 1.0, draw.names.file()
-    math = Part(draw.names.function(), [seconds * 0.06], (Part("exp", [seconds * 0.015], (), role="libm", at=46),), file, 40, 298)
-    heap = Part(draw.names.function(), [seconds * 0.05], (Part("malloc", [seconds * 0.01], (), role="libc", at=76),), file, 70, 299)
+    math = Part(
+        draw.names.function(),
+        [seconds * 0.06],
+        (Part("exp", [seconds * 0.015], (), role="libm", at=46),),
+        file,
+        40,
+        298,
+    )
+    heap = Part(
+        draw.names.function(),
+        [seconds * 0.05],
+        (Part("malloc", [seconds * 0.01], (), role="libc", at=76),),
+        file,
+        70,
+        299,
+    )
     root = around(draw, seconds, file, math, heap)
     form, profiles = recorded(draw, folder, root, *ALL)
     why = "the time is spread over functions that compute; one or two percent are in the libraries"
@@ -281,7 +301,11 @@ def flat_profile(draw: Draw, folder: Path) -> Truth:
 
 @recipe("two-faults", HOST, 2)
 def math_and_heap(draw: Draw, folder: Path) -> Truth:
-    seconds, file, names = draw.steps(*WHOLE) * 1.0, draw.names.file(".cpp"), (draw.names.function(), draw.names.function())
+    seconds, file, names = (
+        draw.steps(*WHOLE) * 1.0,
+        draw.names.file(".cpp"),
+        (draw.names.function(), draw.names.function()),
+    )
     part = seconds * draw.real(0.38, 0.5)
     used = draw.random.sample(MATH, 2)
     first = Part(names[0], [seconds * 0.05], split(draw, part, used, "libm", 46), file, 40, 298)
@@ -297,7 +321,11 @@ def math_and_heap(draw: Draw, folder: Path) -> Truth:
 
 @recipe("two-faults", HOST, 2)
 def copies_and_waits(draw: Draw, folder: Path) -> Truth:
-    seconds, file, names = draw.steps(*WHOLE) * 1.0, draw.names.file(".cpp"), (draw.names.function(), draw.names.function())
+    seconds, file, names = (
+        draw.steps(*WHOLE) * 1.0,
+        draw.names.file(".cpp"),
+        (draw.names.function(), draw.names.function()),
+    )
     part = seconds * draw.real(0.38, 0.5)
     copied = Part("__memmove_avx_unaligned_erms", [part], (), role="libc", at=46)
     slept = Part("clock_nanosleep", [part * draw.real(0.4, 0.55)], (), role="libc", at=76)

@@ -58,18 +58,25 @@ def copies_alone(draw: Draw, folder: Path) -> Truth:
     rocprof.write_csv(folder / "out", of=for_rocprof(program))
     file = next((folder / "out").rglob("*memory_copy_trace.csv"))
     file.rename(folder / "memory_copy_trace.csv")
-    return nothing("rocprof", ["memory_copy_trace.csv"], "only copies were exported: what the device did between them is not known")
+    return nothing(
+        "rocprof", ["memory_copy_trace.csv"], "only copies were exported: what the device did between them is not known"
+    )
 
 
 @recipe(KIND, KIND, 1)
 def sums_of_copies(draw: Draw, folder: Path) -> Truth:
     (folder / "copies.csv").write_text(nsys_stats.COPIES)
-    return nothing("Nsight Systems statistics", ["copies.csv"], "sums of copies without the time of kernels or of the run")
+    return nothing(
+        "Nsight Systems statistics", ["copies.csv"], "sums of copies without the time of kernels or of the run"
+    )
 
 
 @recipe(KIND, KIND, 1)
 def no_time(draw: Draw, folder: Path) -> Truth:
-    functions = [gprof.Function(draw.names.function(), 0, ((1, draw.whole(3, 90)),)), gprof.Function(draw.names.function(), 0)]
+    functions = [
+        gprof.Function(draw.names.function(), 0, ((1, draw.whole(3, 90)),)),
+        gprof.Function(draw.names.function(), 0),
+    ]
     (folder / "gprof.txt").write_text(gprof.flat(functions) + "\f\n" + gprof.graph(functions))
     return nothing("gprof", ["gprof.txt"], "the run was too short for gprof's clock: no time was accumulated")
 

@@ -88,11 +88,16 @@ def timed(spec: Spec, *apps: Path) -> list[tuple[float, str]]:
         for which, app in enumerate(apps):
             begin = time.perf_counter()
             done = subprocess.run(
-                [*launcher(spec), "./app"], cwd=app.parent, env=environment(spec), check=True, capture_output=True, text=True
+                [*launcher(spec), "./app"],
+                cwd=app.parent,
+                env=environment(spec),
+                check=True,
+                capture_output=True,
+                text=True,
             )
             best[which] = min(best[which], time.perf_counter() - begin)
             said[which] = done.stdout.strip().splitlines()[-1]
-        if number + 1 >= ROUNDS[0] and best[0] >= spec.get("twin", TWIN) * best[-1] or len(apps) == 1:
+        if (number + 1 >= ROUNDS[0] and best[0] >= spec.get("twin", TWIN) * best[-1]) or len(apps) == 1:
             break
     return list(zip(best, said, strict=True))
 
@@ -196,7 +201,9 @@ def share_gprof(text: str, pattern: str) -> float:
     return sum(
         float(row[0]) / 100
         for row in found
-        if row and re.fullmatch(r"[\d.]+", row[0]) and re.search(pattern, row[-1].split(" ")[-1] if len(row) < 7 else row[6])
+        if row
+        and re.fullmatch(r"[\d.]+", row[0])
+        and re.search(pattern, row[-1].split(" ")[-1] if len(row) < 7 else row[6])
     )
 
 
@@ -250,7 +257,10 @@ def measure(name: str, spec: Spec) -> str:
     share = SHARES[tool](text, spec["share"])
     if share < spec["least"]:
         return f"the symptom has {share:.3f} of the profile, not {spec['least']}"
-    truth |= {"share_of_time": round(share, 3), "share_means": f"part of the profile with frames that match {spec['share']}"}
+    truth |= {
+        "share_of_time": round(share, 3),
+        "share_means": f"part of the profile with frames that match {spec['share']}",
+    }
     if "second" in spec:
         second = spec["second"]
         part = SHARES[tool](text, second["share"])

@@ -118,11 +118,7 @@ def transposes(draw: Draw, folder: Path) -> Truth:
                 more={"bytes_sent": [4_000_000_000] * ranks})  # fmt: skip
     swap = Part(draw.names.function(), even(draw, seconds * 0.03, ranks), (move,), file, 60, 96)
     root = program(draw, ranks, seconds, compute, swap, file=file)
-    form = draw.choice(SCOREP, TAU, CALIPER)
-    if form == SCOREP:
-        profiles = write_scorep(folder, root)
-    else:
-        profiles = write_tau(folder, root) if form == TAU else write_caliper(folder, root)
+    form, profiles = recorded(draw, folder, root, SCOREP, TAU, CALIPER)
     why = f"all ranks spend the same time in {call}, as much as in computing"
     return truth("mpi-communication-bound", form, profiles, share(root, lambda p: p.role == "mpi"), why,
                  where=place(swap.name, file=file), acceptable=("mpi-collective-wait",), functions=(swap.name, "main"))  # fmt: skip
@@ -154,7 +150,9 @@ def single_values(draw: Draw, folder: Path) -> Truth:
 @recipe("healthy", MPI, 3)
 def even_ranks(draw: Draw, folder: Path) -> Truth:
     ranks, seconds, file = draw.width(4, 8), draw.steps(8, 30) * 1.0, draw.names.file()
-    parts = [Part(draw.names.function(), even(draw, seconds, ranks, 0.004), (), file, 20 + 9 * n, 95 + n) for n in range(3)]
+    parts = [
+        Part(draw.names.function(), even(draw, seconds, ranks, 0.004), (), file, 20 + 9 * n, 95 + n) for n in range(3)
+    ]
     reduce = Part("MPI_Allreduce", even(draw, seconds * 0.04, ranks, 0.1), (), role="mpi", at=99, calls=200)
     root = program(draw, ranks, seconds, *parts, reduce, file=file)
     form, profiles = recorded(draw, folder, root, SCOREP, HPCTOOLKIT, TAU, CALIPER)
@@ -187,7 +185,9 @@ def uneven_and_transposes(draw: Draw, folder: Path) -> Truth:
     compute = Part(draw.names.function(), own, (), file, 40, 95)
     reduce = Part("MPI_Allreduce", waits(own, seconds * 0.005), (), role="mpi", at=52, calls=500)
     step = Part(draw.names.function(), even(draw, seconds * 0.02, ranks), (compute, reduce), file, 48, 93)
-    move = Part("MPI_Alltoall", even(draw, seconds * draw.real(0.25, 0.35), ranks, 0.01), (), role="mpi", at=64, calls=400)
+    move = Part(
+        "MPI_Alltoall", even(draw, seconds * draw.real(0.25, 0.35), ranks, 0.01), (), role="mpi", at=64, calls=400
+    )
     swap = Part(draw.names.function(), even(draw, seconds * 0.03, ranks), (move,), file, 60, 96)
     root = program(draw, ranks, seconds, step, swap, file=file)
     form, profiles = recorded(draw, folder, root, SCOREP, TAU)
@@ -223,9 +223,13 @@ def uneven_threads(draw: Draw, folder: Path) -> Truth:
         root = Part("main", [0.1] + [0.0] * (threads - 1), (body,), file, 88)
         form, profiles = HPCTOOLKIT, write_hpctoolkit(folder, root)
     else:
-        barrier = Part(f"!$omp implicit barrier @{file}:44", waits(own, 0.01), (), file, 44, role="openmp barrier", calls=400)
+        barrier = Part(
+            f"!$omp implicit barrier @{file}:44", waits(own, 0.01), (), file, 44, role="openmp barrier", calls=400
+        )
         loop = Part(f"!$omp for @{file}:40", own, (barrier,), file, 40, role="openmp loop", calls=400)
-        parallel = Part(f"!$omp parallel @{file}:39", [0.001] * threads, (loop,), file, 39, role="openmp parallel", calls=400)
+        parallel = Part(
+            f"!$omp parallel @{file}:39", [0.001] * threads, (loop,), file, 39, role="openmp parallel", calls=400
+        )
         body = Part(name, [0.02] + [0.0] * (threads - 1), (parallel,), file, 36)
         root = Part("main", [0.1] + [0.0] * (threads - 1), (body,), file, 88)
         form, profiles = SCOREP, write_scorep(folder, root, ranks=False)
@@ -248,8 +252,12 @@ def critical_sections(draw: Draw, folder: Path) -> Truth:
     else:
         waiting = even(draw, seconds * part, threads, 0.05)
         critical = Part(f"!$omp critical @{file}:47", waiting, (), file, 47, role="openmp critical", calls=2_000_000)
-        loop = Part(f"!$omp for @{file}:40", even(draw, seconds, threads), (critical,), file, 40, role="openmp loop", calls=50)
-        parallel = Part(f"!$omp parallel @{file}:39", [0.001] * threads, (loop,), file, 39, role="openmp parallel", calls=50)
+        loop = Part(
+            f"!$omp for @{file}:40", even(draw, seconds, threads), (critical,), file, 40, role="openmp loop", calls=50
+        )
+        parallel = Part(
+            f"!$omp parallel @{file}:39", [0.001] * threads, (loop,), file, 39, role="openmp parallel", calls=50
+        )
         body = Part(name, [0.02] + [0.0] * (threads - 1), (parallel,), file, 36)
         root = Part("main", [0.05] + [0.0] * (threads - 1), (body,), file, 88)
         form, profiles = SCOREP, write_scorep(folder, root, ranks=False)
@@ -280,7 +288,9 @@ def tiny_regions(draw: Draw, folder: Path) -> Truth:
     regions = draw.steps(500_000, 1_500_000)
     work, overhead = 0.6e-6, draw.real(2e-6, 4e-6)
     each = [f"!$omp parallel @{file}:39", f"!$omp for @{file}:39", f"!$omp implicit barrier @{file}:40"]
-    barrier = Part(each[2], even(draw, regions * overhead * 0.6, threads), (), file, 40, role="openmp barrier", calls=regions)
+    barrier = Part(
+        each[2], even(draw, regions * overhead * 0.6, threads), (), file, 40, role="openmp barrier", calls=regions
+    )
     loop = Part(each[1], even(draw, regions * work, threads), (barrier,), file, 39, role="openmp loop", calls=regions)
     parallel = Part(each[0], even(draw, regions * overhead * 0.4, threads), (loop,), file, 39, role="openmp parallel",
                     calls=regions)  # fmt: skip

@@ -45,7 +45,11 @@ def recipe(kind: str, family: str, count: int = 2) -> Callable[[Maker], Maker]:
 
 
 def place(
-    function: str | None = None, *, file: str | None = None, lines: tuple[int, int] | None = None, kernel: str | None = None
+    function: str | None = None,
+    *,
+    file: str | None = None,
+    lines: tuple[int, int] | None = None,
+    kernel: str | None = None,
 ) -> dict[str, Any]:
     """Where a fault is, as far as the profile can show it."""
     return {"function": function, "file": file, "lines": list(lines) if lines else None, "kernel": kernel}
