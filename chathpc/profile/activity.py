@@ -73,7 +73,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.OMP_LOCK,
         r"gomp_(critical|atomic|mutex|ordered)|omp_(set|unset|test)(_nest)?_lock|kmpc_(end_)?(critical|ordered|set_lock|unset_lock|atomic_start|atomic_end)"
         r"|kmp_acquire|kmp_release_(queuing|tas|ticket|futex|drdpa)|<omp mutex wait>|<omp ordered"
-        r"|(?i:!\$omp (critical|ordered|atomic) @|openmp_critical)",
+        r"|(?i:!\$omp (critical|ordered|atomic) ?(@|$)|openmp_critical)",
     ),
     (
         Activity.OMP_WAIT,
@@ -197,7 +197,7 @@ _UNKNOWN = ("<unknown procedure>", "<unknown function>")
 #: copy with source lines (an interposed allocator, a static MPI). `mpi_exchange`, `free_grid` or `kmp_search` are not.
 _INTERFACE = re.compile(
     r"P?MPI_[A-Z]|GOMP_|GOACC_|(je_|tc_|mi_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc)$"
-    r"|operator (new|delete)"
+    r"|operator (new|delete)|!\$omp "
 )
 
 #: Names of two interfaces whose prefix is theirs alone.
@@ -283,7 +283,9 @@ def classify(tree: CallTree) -> Activities:
     unambiguous &= outside | interface_table[tree.name]
     # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
     standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
-    unambiguous |= standard_table[tree.name]
+    # So do the C library's own names for its functions, whose load module perf leaves out where lines are shown.
+    internal_table = np.array([name.startswith("__GI_") for name in names] + [False])
+    unambiguous |= standard_table[tree.name] | internal_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
     frame = np.where(trusted, own, by_module)

@@ -402,3 +402,24 @@ def test_regions_named_like_mpi_calls_are_mpi_without_any_module() -> None:
 
 def test_functions_that_nsight_systems_wraps_are_what_they_wrap() -> None:
     assert activity_of_name("NSYS_OSRT_pthread_mutex_lock_1") == Activity.LOCK
+
+
+def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_module() -> None:
+    tree = tree_of(
+        entry(
+            "<program root>",
+            call(
+                "main",
+                call("__GI___libc_read"),
+                call("read", at="app.c:4"),
+                call("!$omp implicit barrier @app.c:9", at="app.c:9"),
+                call("!$omp critical @app.c:7", at="app.c:7"),
+                at="app.c:1",
+            ),
+        )
+    )
+    kinds = {tree.label(number): Activity(kind) for number, kind in enumerate(classify(tree).kind)}
+    assert kinds["__GI___libc_read"] == Activity.IO
+    assert kinds["read"] == Activity.COMPUTE
+    assert kinds["!$omp implicit barrier @app.c:9"] == Activity.OMP_WAIT
+    assert kinds["!$omp critical @app.c:7"] == Activity.OMP_LOCK
