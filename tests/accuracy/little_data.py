@@ -8,7 +8,7 @@ from tests.accuracy.call_trees import Part, write_hpctoolkit
 from tests.accuracy.draw import Draw
 from tests.accuracy.gpu_runs import copied
 from tests.accuracy.recipes import Truth, recipe, truth
-from tests.synthetic import collapsed, gprof, nsys_stats, rocprof
+from tests.synthetic import collapsed, nsys_stats, rocprof
 from tests.synthetic.gpu_program import for_rocprof
 from tests.synthetic.perf_script import Fields, Frame, Sample, write
 
@@ -71,17 +71,7 @@ def sums_of_copies(draw: Draw, folder: Path) -> Truth:
     )
 
 
-@recipe(KIND, KIND, 1)
-def no_time(draw: Draw, folder: Path) -> Truth:
-    functions = [
-        gprof.Function(draw.names.function(), 0, ((1, draw.whole(3, 90)),)),
-        gprof.Function(draw.names.function(), 0),
-    ]
-    (folder / "gprof.txt").write_text(gprof.flat(functions) + "\f\n" + gprof.graph(functions))
-    return nothing("gprof", ["gprof.txt"], "the run was too short for gprof's clock: no time was accumulated")
-
-
-@recipe(KIND, KIND, 1)
+@recipe(KIND, KIND, 2)
 def few_stacks(draw: Draw, folder: Path) -> Truth:
     made = [(("main", draw.names.function()), draw.whole(1, 4)) for _ in range(4)]
     (folder / "stacks.txt").write_text(collapsed.write(made))

@@ -198,13 +198,14 @@ def share_gprof(text: str, pattern: str) -> float:
     """The part of the time of matching functions in the flat profile."""
     rows = text.partition("\f")[0].splitlines()
     found = [row.split(maxsplit=6) for row in rows]
-    return sum(
+    part = sum(
         float(row[0]) / 100
         for row in found
         if row
         and re.fullmatch(r"[\d.]+", row[0])
         and re.search(pattern, row[-1].split(" ")[-1] if len(row) < 7 else row[6])
     )
+    return min(part, 1.0)  # percentages are rounded
 
 
 SHARES = {"perf": share_perf, "callgrind": share_callgrind, "gprof": share_gprof}

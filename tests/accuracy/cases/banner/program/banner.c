@@ -15,7 +15,7 @@ static int upper_vowels(char *line) {
 }
 
 int main(int argc, char **argv) {
-  int passes = argc > 1 ? atoi(argv[1]) : 6;
+  int passes = argc > 1 ? atoi(argv[1]) : 16;
   size_t length = 90000;
   char *line = malloc(length + 1);
   unsigned long sum = 0;

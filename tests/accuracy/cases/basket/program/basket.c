@@ -24,7 +24,7 @@ static double bundle(int i) {
 }
 
 int main(int argc, char **argv) {
-  int rounds = argc > 1 ? atoi(argv[1]) : 900;
+  int rounds = argc > 1 ? atoi(argv[1]) : 14000;
   double sum = 0;
   for (int i = 0; i < ITEMS; i++) price[i] = 1 + i % 90;
   for (int r = 0; r < rounds; r++)

@@ -14,7 +14,7 @@ static void count(long events) {
 }
 
 int main(int argc, char **argv) {
-  long events = argc > 1 ? atol(argv[1]) : 150000000;
+  long events = argc > 1 ? atol(argv[1]) : 1200000000;
   long sum = 0;
   count(events);
   for (int t = 0; t < 8; t++) sum += SLOT(t);

@@ -15,7 +15,7 @@ static long scan(const std::vector<int> &bases) {
 }
 
 int main(int argc, char **argv) {
-  int passes = argc > 1 ? std::atoi(argv[1]) : 4;
+  int passes = argc > 1 ? std::atoi(argv[1]) : 24;
   std::vector<int> bases(24000);
   for (size_t i = 0; i < bases.size(); i++) bases[i] = (i * i + 3) % 4;
   long sum = 0;

@@ -2,7 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define ENTRIES 3000000
+#define ENTRIES 40000000
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static long balance;

@@ -22,7 +22,7 @@ program lens
   integer :: pass
   real(8) :: total
   total = 0d0
-  do pass = 1, 40
+  do pass = 1, 120
     call trace(1000000, total)
   end do
   print '(a, es14.6)', 'checksum ', total

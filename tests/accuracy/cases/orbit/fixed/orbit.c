@@ -25,7 +25,7 @@ static void accelerate(void) {
 }
 
 int main(int argc, char **argv) {
-  int steps = argc > 1 ? atoi(argv[1]) : 14;
+  int steps = argc > 1 ? atoi(argv[1]) : 45;
   for (int i = 0; i < BODIES; i++) {
     px[i] = 0.001 * ((i * 37) % 1009);
     py[i] = 0.001 * ((i * 101) % 997);

@@ -16,7 +16,7 @@ static void count(int seed) {
 }
 
 int main(int argc, char **argv) {
-  int rounds = argc > 1 ? atoi(argv[1]) : 8;
+  int rounds = argc > 1 ? atoi(argv[1]) : 60;
   unsigned long sum = 0;
   for (int r = 0; r < rounds; r++) count(r * 97);
   for (int c = 0; c < 64; c++) sum += tally[c] * (c + 1);
