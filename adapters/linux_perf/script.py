@@ -65,12 +65,12 @@ class _Chain:
         default_factory=list
     )  #: frames called inlined at one address: place in `numbers`
 
-    def add(self, frame: _Frame) -> None:
+    def add(self, outer: _Frame) -> None:
         """Put a frame at the outer end."""
         if self.pending:
-            self.settle(frame)
-        self.last = frame
-        self.numbers.append(frame.number)
+            self.settle(outer)
+        self.last = outer
+        self.numbers.append(outer.number)
 
     def called_inlined(self) -> None:
         """What perf calls the last frame."""
@@ -83,9 +83,9 @@ class _Chain:
         if shared and outer is not None and not outer.module:
             return
         inside = self.pending if shared else self.pending[:-1]
-        for place, frame in inside:
+        for place, inner in inside:
             module = outer.module if shared and outer is not None else ""
-            self.numbers[place] = self.stacks.frame(frame.symbol, kind=NodeKind.INLINED, module=module)
+            self.numbers[place] = self.stacks.frame(inner.symbol, kind=NodeKind.INLINED, module=module)
         self.pending.clear()
 
     def clear(self) -> None:

@@ -15,6 +15,7 @@ from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
+from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
@@ -72,7 +73,7 @@ def _insufficient(facts: Facts) -> str:
         return profile.insufficient
     if facts.has_host_time or has_good_timeline(facts):
         alone = facts.has_host_time and facts.timeline is None and not has_device_values(facts)
-        return (too_brief(facts) or only_start_up(facts)) if alone else ""
+        return (too_brief(facts) or only_start_up(facts) or nameless(facts)) if alone else ""
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):

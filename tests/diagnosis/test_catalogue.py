@@ -132,6 +132,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "min_window_seconds": (1e-3, "seconds"),
         "min_operations": (20, "launches"),
         "max_missing": (0.5, "share"),
+        "max_nameless": (0.9, "share"),
         "min_samples": (100, "samples"),
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),
