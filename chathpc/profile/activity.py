@@ -146,6 +146,7 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
         r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
     ),
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
+    (Activity.JIT, r"libLLVM|libclang-cpp|libgccjit|libnvrtc|libnvJitLink|libnvptxcompiler|libcling"),
     (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
     (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
     (

@@ -140,6 +140,8 @@ def test_a_name_says_what_its_frame_does(name: str, activity: Activity | None) -
         ("/opt/libmesh.so", None),
         ("/opt/libmpy/app", None),
         ("", None),
+        ("/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", A.JIT),
+        ("/usr/local/cuda/lib64/libnvrtc.so.12", A.JIT),
     ],
 )
 def test_a_module_says_what_its_code_is_for(path: str, activity: Activity | None) -> None:
