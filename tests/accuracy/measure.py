@@ -138,7 +138,8 @@ def record_callgrind(spec: Spec, app: Path, name: str) -> str:
 
 def record_gprof(spec: Spec, app: Path, name: str) -> str:
     """What gprof prints."""
-    subprocess.run(["./app"], cwd=app.parent, env=environment(spec), check=True, capture_output=True)
+    run = ["./app", *spec.get("arguments", [])]
+    subprocess.run(run, cwd=app.parent, env=environment(spec), check=True, capture_output=True)
     command = ["gprof", "-b", "./app", "gmon.out"]
     return subprocess.run(command, cwd=app.parent, check=True, capture_output=True, text=True).stdout
 
