@@ -32,7 +32,17 @@ def has_good_timeline(facts: Facts) -> bool:
 
 def host_rules() -> tuple[Rule, ...]:
     """Rules over the time of host threads."""
-    from chathpc.diagnosis.rules import compute, input_output, memory, mpi, mpi_messages, mpi_sums, openmp, waiting
+    from chathpc.diagnosis.rules import (
+        compilation,
+        compute,
+        input_output,
+        memory,
+        mpi,
+        mpi_messages,
+        mpi_sums,
+        openmp,
+        waiting,
+    )
 
     return (
         *compute.RULES,
@@ -43,6 +53,7 @@ def host_rules() -> tuple[Rule, ...]:
         *waiting.RULES,
         *input_output.RULES,
         *memory.RULES,
+        *compilation.RULES,
     )
 
 
