@@ -46,6 +46,7 @@ class Activity(IntEnum):
     PROFILER = 20
     GPU = 21  #: on the device
     LIBRARY = 22  #: in a system library for none of the reasons above
+    PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
@@ -89,6 +90,10 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
         r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
         r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
+    ),
+    (
+        Activity.PAGE_FAULT,
+        r"(asm_|exc_|do_|do_sync_)*page_fault$|do_(user|kern)_addr_fault$|handle_mm_fault$|do_translation_fault$",
     ),
     # Text that is put together or taken apart in memory is no input or output, though stdio does it.
     (Activity.COMPUTE, r"v?a?sn?printf(_chk|_internal)?$|(isoc\d+_)?v?sscanf$"),
@@ -270,6 +275,7 @@ def classify(tree: CallTree) -> Activities:
             Activity.MPI_SETUP,
             *_OMP_FAMILY,
             Activity.ALLOCATION,
+            Activity.PAGE_FAULT,
             Activity.GPU_LAUNCH,
             Activity.GPU_SYNC,
             Activity.GPU_COPY,
@@ -316,6 +322,9 @@ def classify(tree: CallTree) -> Activities:
         ),
     )
     is_frame |= (tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)
+    handler = is_frame & (frame == Activity.PAGE_FAULT)
+    if handler.any():  # the kernel calls nothing of the program, whatever its functions are called
+        frame[(tree.nearest(handler) >= 0) & (frame == _USER)] = Activity.LIBRARY
     own_code = is_frame & (frame == _USER)
     above = np.where(tree.parent >= 0, tree.parent, 0)
     frames_above = tree.nearest(is_frame)[above]

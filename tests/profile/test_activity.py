@@ -98,6 +98,8 @@ NAMES: dict[Activity | None, tuple[str, ...]] = {
     A.GPU_API: ("cudaMalloc", "cudaFree", "hipMalloc", "cuModuleLoadData", "cublasDgemm_v2", "zeInit", "clBuildProgram",
                 "omp_target_alloc", "__tgt_target_kernel"),
     A.PROFILER: ("hpcrun_sample_callpath", "papi_read", "cuptiActivityFlushAll", "monitor_main"),
+    A.PAGE_FAULT: ("asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "handle_mm_fault", "do_page_fault",
+                   "__do_page_fault", "page_fault", "do_translation_fault"),
     A.JIT: ("llvm::orc::LLJIT::lookup", "_PyEval_EvalFrameDefault", "PyEval_EvalCode", "nvrtcCompileProgram"),
     None: (
         "main", "solve", "copy_grid", "reader", "read_input", "write_output", "waiting", "fib", "λ", "sleepy", "poller",
