@@ -83,7 +83,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         # Regions of Score-P, TAU and OMPT tools.
         r"|(?i:!\$omp (implicit )?barrier|openmp_(\w+_)?barrier|omp_?(implicit_|explicit_)?barrier)",
     ),
-    (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>"),
+    # What a parallel region of Score-P spends itself is starting and joining its threads; the work stands in the loop below.
+    (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>|(?i:!\$omp parallel ?(@|$))"),
     (
         Activity.ALLOCATION,
         r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
@@ -250,6 +251,9 @@ class Activities:
         return np.isin(self.kind, activities)
 
 
+#: How instrumentation of OpenMP (OPARI2: Score-P, TAU) begins the names of regions: `!$omp for @relax.c:40`.
+DIRECTIVE = "!$omp "
+
 _USER = 255  # own code: no activity from name or module
 
 
@@ -343,6 +347,8 @@ def classify(tree: CallTree) -> Activities:
     ]
     _refine_openmp(tree, kind, call, frame, nearest_frame)
     program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
+    directive_table = np.array([name.startswith(DIRECTIVE) for name in names] + [False])
+    program &= ~(directive_table[tree.name] & (tree.kind == NodeKind.REGION))  # a part of the function around it
     program &= ~template_library(tree)[np.maximum(tree.function, 0)]
     site = tree.nearest(program)
     caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
