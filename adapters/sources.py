@@ -12,8 +12,11 @@ from chathpc.profile.text import clean
 LARGEST_SOURCE = 8 << 20
 #: Endings of source files. What a profile calls a file and ends otherwise is not opened.
 _ENDINGS = frozenset(
-    [".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", ".cu", ".cuh", ".hip", ".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".py", ".jl", ".rs"]
-)
+    {
+        ".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", ".cu", ".cuh", ".hip",
+        ".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".py", ".jl", ".rs",
+    }
+)  # fmt: skip
 
 
 def beside(profile: Path) -> SourceReader:

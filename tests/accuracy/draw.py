@@ -62,19 +62,22 @@ class Names:
 
 @dataclass(slots=True)
 class Draw:
-    """What a recipe draws from. `names` has a generator of its own, so that other names change nothing else; `repeat` multiplies
-    the numbers of iterations, `wider` those of threads or ranks.
+    """What a recipe draws from. `names` has a generator of its own, and so has the noise of single threads or steps, so that other
+    names, more steps and more threads change nothing else; `repeat` multiplies the numbers of iterations, `wider` those of
+    threads or ranks.
     """
 
     random: random.Random
     names: Names
+    noise: random.Random
     repeat: int = 1
     wider: int = 1
 
     @classmethod
     def of(cls, seed: str, *, names: str = "", repeat: int = 1, wider: int = 1) -> Draw:
         """The draw of a case; `names` is another seed for them."""
-        return cls(random.Random(seed), Names(random.Random(f"{seed}/names/{names}")), repeat, wider)
+        own = [random.Random(f"{seed}{part}") for part in ("", f"/names/{names}", "/noise")]
+        return cls(own[0], Names(own[1]), own[2], repeat, wider)
 
     def real(self, low: float, high: float) -> float:
         """A number between."""
@@ -94,7 +97,7 @@ class Draw:
 
     def near(self, value: float, part: float = 0.05) -> float:
         """The value, give or take a part of it."""
-        return value * self.random.uniform(1 - part, 1 + part)
+        return value * self.noise.uniform(1 - part, 1 + part)
 
     def choice(self, *given: str) -> str:
         """One of them."""
@@ -103,3 +106,7 @@ class Draw:
     def chance(self, probability: float) -> bool:
         """True with this probability."""
         return self.random.random() < probability
+
+    def sometimes(self, probability: float) -> bool:
+        """True with this probability, in single steps."""
+        return self.noise.random() < probability

@@ -37,10 +37,10 @@ def rocm(folder: Path, program: Program, form: str) -> list[str]:
 
 def small_things(draw: Draw, p: Program) -> None:
     """What any program does besides and what is nobody's trouble: a small copy, a short kernel, a little host work."""
-    if draw.chance(0.5):
-        p.copy("h2d", draw.whole(256, 4096), 1.0)
-    if draw.chance(0.5):
-        p.work(draw.real(1, 10))
+    if draw.sometimes(0.5):
+        p.copy("h2d", int(draw.near(2000, 0.9)), 1.0)
+    if draw.sometimes(0.5):
+        p.work(draw.near(5, 0.9))
 
 
 # -- copies ------------------------------------------------------------------------------------------------------
@@ -123,7 +123,7 @@ def one_stream(draw: Draw, folder: Path) -> Truth:
         p.copy("h2d", size, rate)
         p.launch(kernel, draw.near(compute))
         p.copy("d2h", int(size * back), rate)
-        if draw.chance(0.1):
+        if draw.sometimes(0.1):
             p.sync()
     p.sync()
     share = steps * cost * (1 + back) / (p.now - p.start)

@@ -273,14 +273,17 @@ def measure(name: str, spec: Spec) -> str:
             "either_first": bool(spec.get("either_first")),
         }  # fmt: skip
     truth |= {
-        "profiles": [SUFFIX[tool]], "format": {"perf": "Linux perf", "callgrind": "Callgrind", "gprof": "gprof"}[tool],
+        "profiles": [f"program/{SUFFIX[tool]}"], "format": {"perf": "Linux perf", "callgrind": "Callgrind", "gprof": "gprof"}[tool],
         "family": "measured", "language": LANGUAGES[source.suffix[1:]], "model": spec.get("model", "serial"),
         "threads": spec.get("threads", 0), "ranks": spec.get("ranks", 0),
         "split": split_of(spec["cause"] + ("+" if "second" in spec else ""), spec.get("source", name)),
     }  # fmt: skip
-    folder.mkdir(exist_ok=True)
+    # The profile lies beside the source, as it does where a program is measured.
+    (folder / "program").mkdir(parents=True, exist_ok=True)
+    if folder / "program" != source.parent:
+        shutil.copy(source, folder / "program")
     content = text.encode()
-    target = folder / SUFFIX[tool]
+    target = folder / "program" / SUFFIX[tool]
     target.write_bytes(gzip.compress(content, mtime=0) if target.suffix == ".gz" else content)
     (folder / "truth.json").write_text(dump(truth))
     return ""
@@ -289,7 +292,7 @@ def measure(name: str, spec: Spec) -> str:
 def check(name: str, spec: Spec) -> str:
     """Compare a committed profile with its truth; "" or what is wrong."""
     tool = spec.get("tool", "perf")
-    file = CASES / name / SUFFIX[tool]
+    file = CASES / name / "program" / SUFFIX[tool]
     content = file.read_bytes()
     text = (gzip.decompress(content) if file.suffix == ".gz" else content).decode()
     truth = json.loads((CASES / name / "truth.json").read_text())

@@ -131,6 +131,14 @@ def test_other_names_change_no_number() -> None:
     assert [first.real(0, 1), first.whole(1, 9)] == [other.real(0, 1), other.whole(1, 9)]
 
 
+def test_more_steps_and_threads_change_no_parameter() -> None:
+    first, other = Draw.of("a"), Draw.of("a", repeat=2, wider=2)
+    assert (other.steps(3, 9), other.width(2, 4)) == (2 * first.steps(3, 9), 2 * first.width(2, 4))
+    for draw, count in ((first, 4), (other, 8)):
+        assert all(0.9 <= draw.near(1.0, 0.1) <= 1.1 for _ in range(count))
+    assert first.real(0, 1) == other.real(0, 1)
+
+
 def test_no_name_is_given_twice() -> None:
     names = Draw.of("a").names
     assert len({names.word() for _ in range(500)}) == 500
