@@ -24,6 +24,7 @@ from tests.synthetic.hpctoolkit_v4 import (
 from tests.synthetic.perf_script import Frame, Sample
 from tests.synthetic.perf_script import write as write_script
 
+EVENTS = 10_000_000  #: hardware events of a sample
 PERIOD = 1 / 256  #: seconds of a sample (exact in binary, so that sums are)
 
 
@@ -70,6 +71,7 @@ def walk(part: Part) -> Iterator[Part]:
 # -- HPCToolkit ------------------------------------------------------------------------------------------------
 
 _LIBRARIES = {
+    "mpi library": "/usr/lib/x86_64-linux-gnu/libopen-pal.so.40.30.2",
     "mpi": "/usr/lib/x86_64-linux-gnu/libmpi.so.40.30.4", "libc": "/usr/lib/x86_64-linux-gnu/libc.so.6",
     "libm": "/usr/lib/x86_64-linux-gnu/libm.so.6", "gomp": "/usr/lib/x86_64-linux-gnu/libgomp.so.1.0.0",
     "kernel": "<vmlinux.0>", "llvm": "/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", "cpp": "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
@@ -110,14 +112,14 @@ def write_hpctoolkit(
     *,
     threads: Sequence[Part] = (),
     ranks: bool = False,
-    per_node: int = 0,
+    cores: int = 0,
     metrics: Sequence[str] = (),
     sources: Mapping[str, str] | None = None,
 ) -> list[str]:
     """A database; `threads` are the roots of threads other than the first, `ranks`: locations are MPI ranks."""
     count = len(total(main))
     locations = [
-        Location(thread=0 if ranks else n, rank=n if ranks else None, core=n, node=n // per_node if per_node else 0)
+        Location(thread=0 if ranks else n, rank=n if ranks else None, core=n % cores if cores else n)
         for n in range(count)
     ]
     roots = [entry(context(rounded(main)))] + [entry(context(rounded(one)), kind=2) for one in threads]
@@ -213,24 +215,30 @@ def write_caliper(folder: Path, root: Part) -> list[str]:
 # -- Linux perf ------------------------------------------------------------------------------------------------
 
 
-def write_perf(folder: Path, root: Part, *, hertz: int = 250, event: str = "cpu-clock") -> list[str]:
-    """The text of perf script: samples of each thread in turn, each with its call stack, the innermost frame first."""
+def write_perf(folder: Path, root: Part, *, hertz: int = 250) -> list[str]:
+    """The text of perf script: samples of each thread in turn, each with its call stack, the innermost frame first.
+
+    `more` of a part are counts of hardware events, of which each ten millionth gives a sample.
+    """
     period = round(1e9 / hertz)
-    samples: list[tuple[int, tuple[Frame, ...]]] = []
+    samples: list[tuple[int, tuple[Frame, ...], str, int]] = []
 
     def add(part: Part, above: tuple[Frame, ...]) -> None:
         module = {"": "/opt/app/bin/app", "kernel": "[kernel.kallsyms]"}.get(part.role) or _LIBRARIES[part.role]
         address = 0xFFFFFFFF81000000 if part.role == "kernel" else 0x401000
         stack = (Frame(part.name, module, address=address + part.line * 16), *above)
         for thread, seconds in enumerate(part.own):
-            samples.extend((thread, stack) for _ in range(round(seconds * hertz)))
+            samples.extend((thread, stack, "cpu-clock", period) for _ in range(round(seconds * hertz)))
+        for event, counts in part.more.items():
+            for thread, count in enumerate(counts):
+                samples.extend((thread, stack, event, EVENTS) for _ in range(round(count / EVENTS)))
         for each in part.below:
             add(each, stack)
 
     add(root, (Frame("_start", "/opt/app/bin/app"),))
     made = [
-        Sample(stack, comm="app", pid=4000, tid=4000 + thread, seconds=100 + n / hertz, period=period, event=event)
-        for n, (thread, stack) in enumerate(samples)
+        Sample(stack, comm="app", pid=4000, tid=4000 + thread, seconds=100 + n / hertz, period=count, event=event)
+        for n, (thread, stack, event, count) in enumerate(samples)
     ]
     (folder / "perf-script.txt").write_text(write_script(made))
     return ["perf-script.txt"]

@@ -148,6 +148,27 @@ def never_freed(draw: Draw, folder: Path) -> Truth:
     )
 
 
+@recipe("memory-latency", HOST, 2)
+def missed_caches(draw: Draw, folder: Path) -> Truth:
+    seconds, file, name = draw.steps(*WHOLE) * 1.0, draw.names.file(), draw.names.function()
+    part, clock, line = seconds * draw.real(0.5, 0.75), 3e9, 64
+    cycles = part * clock
+    instructions, misses = cycles * draw.real(0.05, 0.12), part / draw.real(80e-9, 110e-9)
+    events = {"cycles": [cycles], "instructions": [instructions], "cache-misses": [misses]}
+    hot = Part(name, [part], (), file, 40, 298, more=events)
+    root = around(draw, seconds, file, hot)
+    for each in root.below[1:]:
+        own = sum(each.own) * clock
+        each.more = {"cycles": [own], "instructions": [own * draw.near(1.6, 0.2)], "cache-misses": [own * 2e-5]}
+    profiles = write_perf(folder, root)
+    why = (
+        f"one miss of the last cache each 100 ns ({misses / part * line / 1e9:.1f} GB/s, far from any memory's limit) and less than "
+        f"0.12 instructions a cycle in {name}: each load waits for the one before"
+    )
+    return truth("memory-latency", PERF, profiles, part / seconds, why, where=place(name, file=file),
+                 acceptable=("strided-access",), functions=(name,))  # fmt: skip
+
+
 @recipe("lock-contention", HOST, 2)
 def one_mutex(draw: Draw, folder: Path) -> Truth:
     threads, seconds, file, name = draw.width(4, 8), draw.steps(4, 12) * 1.0, draw.names.file(), draw.names.function()

@@ -147,6 +147,22 @@ def single_values(draw: Draw, folder: Path) -> Truth:
                  functions=(halo.name, "main"))  # fmt: skip
 
 
+@recipe("oversubscription", MPI, 2)
+def more_ranks_than_cores(draw: Draw, folder: Path) -> Truth:
+    ranks, seconds, file = draw.width(4, 8), draw.steps(8, 30) * 1.0, draw.names.file()
+    idle = seconds * draw.real(0.3, 0.6)
+    compute = Part(draw.names.function(), even(draw, seconds, ranks, 0.004), (), file, 40, 95)
+    given = Part("sched_yield", even(draw, idle, ranks), (), role="libc")
+    progress = Part("opal_progress", even(draw, idle * 0.1, ranks), (given,), role="mpi library")
+    reduce = Part("MPI_Allreduce", (), (progress,), role="mpi", at=96)
+    step = Part(draw.names.function(), even(draw, seconds * 0.02, ranks), (compute, reduce), file, 60, 93)
+    root = program(draw, ranks, seconds, step, file=file)
+    profiles = write_hpctoolkit(folder, root, ranks=True, cores=ranks // 2)
+    why = f"{ranks} ranks on {ranks // 2} cores: whoever waits gives the core away (sched_yield), although the work is even"
+    return truth("oversubscription", HPCTOOLKIT, profiles, share(root, lambda p: p.name == "sched_yield"), why,
+                 acceptable=("mpi-collective-wait",), where=place(step.name, file=file), functions=(step.name, "main"))  # fmt: skip
+
+
 @recipe("healthy", MPI, 3)
 def even_ranks(draw: Draw, folder: Path) -> Truth:
     ranks, seconds, file = draw.width(4, 8), draw.steps(8, 30) * 1.0, draw.names.file()
