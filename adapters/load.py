@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError, ChathpcError, UsageError
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import Profile, no_source
 from chathpc.profile.text import clean
 
 #: Asked before the installed adapters are looked up, which takes as long as reading a database of 10,000 contexts.
@@ -89,7 +90,7 @@ def detect(glance: Glance) -> Adapter | None:
 def _read(adapter: Adapter, path: Path) -> Profile:
     """Read `path`; what another package's adapter raises is an AdapterError that names it."""
     try:
-        return adapter.read(path)
+        return _with_sources(adapter.read(path), path)
     except ChathpcError:
         raise
     except Exception as error:
@@ -102,6 +103,15 @@ def _read(adapter: Adapter, path: Path) -> Profile:
             path=path,
             hint="Report it to those who wrote the adapter, or set CHATHPC_PLUGINS= to do without it.",
         ) from error
+
+
+def _with_sources(profile: Profile, path: Path) -> Profile:
+    """The profile; where the format carries no source text, that of files beside it is read when it is asked for."""
+    if profile.read_source is not no_source or not path.is_file():
+        return profile
+    from chathpc.adapters.sources import beside
+
+    return replace(profile, read_source=beside(path))
 
 
 def _look(path: Path) -> None:

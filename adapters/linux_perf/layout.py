@@ -26,7 +26,9 @@ _HEAD = re.compile(
 #: A frame: address, symbol with offset, load module in brackets (either may be missing).
 _FRAME = re.compile(r"\s*+(?P<ip>[0-9a-f]{1,16})\s(?P<symbol>.*)", re.DOTALL)
 _OFFSET = re.compile(r"\+0x[0-9a-f]{1,16}$")
-_SOURCE_LINE = re.compile(r"\s++(?P<file>\S.{0,4000}):(?P<line>\d{1,9})(?:\[\w*\])?")
+_SOURCE_LINE = re.compile(
+    r"\s++(?:(?P<file>\S.{0,4000}):(?P<line>\d{1,9})(?:\[\w*\])?|\S.{0,4000}\[[0-9a-f]{1,16}\])(?P<inlined> \(inlined\))?"
+)
 
 UNKNOWN = "[unknown]"
 
@@ -36,8 +38,8 @@ def head(line: str) -> re.Match[str] | None:
     return _HEAD.fullmatch(line)
 
 
-def frame(line: str) -> tuple[str, str] | None:
-    """(symbol, load module) of a line that is a frame, else None; `[unknown]` for a symbol that perf does not know."""
+def frame(line: str) -> tuple[str, str, str] | None:
+    """(symbol, load module, address) of a line that is a frame, else None; `[unknown]` for a symbol that perf does not know."""
     match = _FRAME.fullmatch(line)
     if match is None:
         return None
@@ -51,13 +53,16 @@ def frame(line: str) -> tuple[str, str] | None:
         if depth == 0 and (position == 0 or symbol[position - 1] == " "):
             symbol, module = symbol[:position].rstrip(), symbol[position + 1 : -1]
     symbol = _OFFSET.sub("", symbol)
-    return symbol or UNKNOWN, "" if module == UNKNOWN else module
+    return symbol or UNKNOWN, "" if module == UNKNOWN else module, match["ip"]
 
 
-def source_line(line: str) -> tuple[str, int] | None:
-    """(file, line) of a line that perf adds below a frame with -F +srcline, else None."""
+def source_line(line: str) -> tuple[str, int, bool] | None:
+    """(file, line, whether perf calls the frame inlined) of a line that it adds below a frame with -F +srcline, else None.
+
+    Without line information perf writes `??:0`, or load module and address (`libmpi.so.40[2706]`): the file is `??` for both.
+    """
     match = _SOURCE_LINE.fullmatch(line)
-    return None if match is None else (match["file"], int(match["line"]))
+    return None if match is None else (match["file"] or "??", int(match["line"] or 0), match["inlined"] is not None)
 
 
 def looks_like_samples(text: str) -> bool:

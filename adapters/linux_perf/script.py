@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -39,6 +39,62 @@ class _Counted:
     samples: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Frame:
+    """A frame of a stack: its number, and what perf says of it."""
+
+    number: int
+    symbol: str
+    module: str
+    address: str
+
+
+@dataclass(slots=True)
+class _Chain:
+    """The frames of a sample, innermost first, and between them the lines at which they are.
+
+    With source lines perf calls all frames inlined whose name differs from that of the symbol table, without their load module.
+    Those that share their address with a frame that has one are inlined there. A second name of a library's function
+    (`MPI_Send` for `PMPI_Send`) has an address of its own: it was called.
+    """
+
+    stacks: Stacks
+    numbers: list[int] = field(default_factory=list)
+    last: _Frame | None = None
+    pending: list[tuple[int, _Frame]] = field(
+        default_factory=list
+    )  #: frames called inlined at one address: place in `numbers`
+
+    def add(self, outer: _Frame) -> None:
+        """Put a frame at the outer end."""
+        if self.pending:
+            self.settle(outer)
+        self.last = outer
+        self.numbers.append(outer.number)
+
+    def called_inlined(self) -> None:
+        """What perf calls the last frame."""
+        if self.last is not None and not self.last.module:
+            self.pending.append((len(self.numbers) - 1, self.last))
+
+    def settle(self, outer: _Frame | None) -> None:
+        """Decide what pending frames are, once the frame outside of them is known (None: there is none)."""
+        shared = outer is not None and outer.address == self.pending[-1][1].address
+        if shared and outer is not None and not outer.module:
+            return
+        inside = self.pending if shared else self.pending[:-1]
+        for place, inner in inside:
+            module = outer.module if shared and outer is not None else ""
+            self.numbers[place] = self.stacks.frame(inner.symbol, kind=NodeKind.INLINED, module=module)
+        self.pending.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.numbers.clear()
+        self.pending.clear()
+        self.last = None
+
+
 @dataclass(slots=True)
 class _Reading:
     path: Path
@@ -46,7 +102,7 @@ class _Reading:
     threads: dict[tuple[int, int], int] = field(default_factory=dict)
     events: dict[str, _Counted] = field(default_factory=dict)
     comms: Counter[str] = field(default_factory=Counter)
-    frames: dict[str, int] = field(default_factory=dict)
+    frames: dict[str, _Frame] = field(default_factory=dict)
     idle: int = 0
     chains: int = 0
     invalid: int = 0
@@ -74,13 +130,13 @@ def profile_of(text: Iterable[str], path: Path) -> Profile:
 
 def _samples(reading: _Reading, text: Iterable[str]) -> None:
     begun: re.Match[str] | None = None
-    chain: list[int] = []
+    chain = _Chain(reading.stacks)
     known = reading.frames
     for line in text:
         found = known.get(line) if begun is not None else None
         if found is not None:
-            chain.append(found)
-            if len(chain) > _DEEPEST:
+            chain.add(found)
+            if len(chain.numbers) > _DEEPEST:
                 raise AdapterError(f"has a stack of more than {_DEEPEST:,} frames", path=reading.path, hint=_HOW)
             continue
         if not line.strip():
@@ -91,15 +147,18 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             _header(reading, line)
             continue
         if begun is not None and line[0] in " \t":
-            number = _frame(reading, line)
-            if number is not None:
-                known[line] = number
-                chain.append(number)
+            found = _frame(reading, line)
+            if found is not None:
+                known[line] = found
+                chain.add(found)
                 continue
             place = source_line(line)
-            if place is not None and chain:
-                if place[0] != "??" and place[1] > 0:
-                    chain.insert(-1, reading.stacks.frame("", kind=NodeKind.LINE, file=place[0], line=place[1]))
+            if place is not None and chain.numbers:
+                file, number, inlined = place
+                if file != "??" and number > 0:
+                    chain.numbers.insert(-1, reading.stacks.frame("", kind=NodeKind.LINE, file=file, line=number))
+                if inlined:
+                    chain.called_inlined()
                 continue
         match = head(line)
         if match is None:
@@ -109,24 +168,25 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
         _finish(reading, begun, chain)
         begun = match
         if match["rest"]:
-            number = _frame(reading, match["rest"])
-            if number is not None:
-                chain.append(number)
+            found = _frame(reading, match["rest"])
+            if found is not None:
+                chain.add(found)
     _finish(reading, begun, chain)
 
 
-def _frame(reading: _Reading, line: str) -> int | None:
+def _frame(reading: _Reading, line: str) -> _Frame | None:
+    """The frame that `line` is, None if it is none."""
     found = frame(line)
     if found is None:
         return None
-    symbol, module = found
+    symbol, module, address = found
     if module == "inlined":
-        return reading.stacks.frame(symbol, kind=NodeKind.INLINED)
-    return reading.stacks.frame(symbol, module=module)
+        return _Frame(reading.stacks.frame(symbol, kind=NodeKind.INLINED), symbol, module, address)
+    return _Frame(reading.stacks.frame(symbol, module=module), symbol, module, address)
 
 
-def _finish(reading: _Reading, begun: re.Match[str] | None, chain: list[int]) -> None:
-    """Add the sample that began with `begun` and has the frames `chain`, innermost first; empties `chain`."""
+def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> None:
+    """Add the sample that began with `begun` and has the frames of `chain`; empties `chain`."""
     if begun is None:
         chain.clear()
         return
@@ -150,13 +210,14 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: list[int]) ->
         return
     counted.samples += 1
     reading.comms[comm] += 1
-    reading.chains += len(chain) > 1
+    reading.chains += len(chain.numbers) > 1
     location = reading.threads.setdefault((pid if begun["tid"] else -1, tid), len(reading.threads))
     stacks = reading.stacks
     # A region, not an entry point: a stack that was cut short must not look like a thread that a library runs for itself.
     node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
-    chain.reverse()
-    node = stacks.walk(chain, node)
+    if chain.pending:
+        chain.settle(None)
+    node = stacks.walk(reversed(chain.numbers), node)
     chain.clear()
     stacks.add(counted.metric.id, node, float(period) * counted.metric.scale if counted.with_period else 1.0, location)
     if begun["time"]:
@@ -192,8 +253,7 @@ def _profile(reading: _Reading) -> Profile:
         raise AdapterError("its samples have no period", path=reading.path, hint=_HOW)
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]
-    order = {key: number for number, key in enumerate(sorted(reading.threads))}
-    thread = np.array([order[key] for key in reading.threads], dtype=np.int64)
+    ranks = _ranks(reading)
     main = min(counted, key=lambda found: (_RANK.get(found.metric.id, 9), -found.samples))
     return Profile(
         format="Linux perf",
@@ -201,15 +261,38 @@ def _profile(reading: _Reading) -> Profile:
         tree=tree,
         metrics=metrics,
         values=values,
-        where=Locations.of(len(thread), thread=thread),
+        where=_locations(reading, ranks),
         sources=(Source(reading.path, "Linux perf", reading.version),),
-        caveats=_caveats(reading, main),
+        caveats=(*_caveats(reading, main), *(_ORDER if ranks else ())),
         not_collected=_not_collected(reading, main, title),
         run={"events": ", ".join(found.event.source or "samples" for found in counted)}
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
         hardware=reading.hardware,
         sample_count=float(main.samples),
     )
+
+
+_ORDER = ("perf does not know ranks of MPI: processes that call it are numbered in the order of process ids.",)
+
+
+def _ranks(reading: _Reading) -> dict[int, int]:
+    """Process id → number, for programs whose processes call MPI; empty for others, and for a process alone."""
+    processes = sorted({pid for pid, _ in reading.threads if pid >= 0})
+    if len(processes) < 2 or not reading.stacks.has_prefix(("MPI_", "PMPI_")):
+        return {}
+    return {pid: number for number, pid in enumerate(processes)}
+
+
+def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:
+    """One location a thread: numbered over the whole recording, or inside its rank."""
+    number, seen = {}, Counter[int]()
+    for pid, tid in sorted(reading.threads):
+        group = ranks.get(pid, -1)
+        number[pid, tid] = seen[group]
+        seen[group] += 1
+    thread = np.array([number[key] for key in reading.threads], dtype=np.int64)
+    rank = np.array([ranks.get(pid, -1) for pid, _ in reading.threads], dtype=np.int64)
+    return Locations.of(len(thread), thread=thread, rank=rank)
 
 
 #: Of several events the first of these is what the time is explained by.

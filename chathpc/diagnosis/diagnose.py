@@ -15,6 +15,7 @@ from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, share_error, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
+from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
@@ -78,7 +79,7 @@ def _insufficient(facts: Facts) -> str:
         return profile.insufficient
     if facts.has_host_time or has_good_timeline(facts):
         alone = facts.has_host_time and facts.timeline is None and not has_device_values(facts)
-        return (too_brief(facts) or only_start_up(facts)) if alone else ""
+        return (too_brief(facts) or only_start_up(facts) or nameless(facts)) if alone else ""
     if facts.timeline is not None and facts.timeline.lack is not None:
         return too_little(facts.timeline, facts.timeline.lack)
     if has_device_values(facts):
@@ -147,7 +148,7 @@ def _weight(draft: Draft) -> float:
 
 
 #: Words of a compiler about hot code do not stand for it, unless they are worth acting on.
-_BESIDE_HOT = ("not-vectorized", "not-inlined")
+_BESIDE_HOT = ("not-vectorised", "not-inlined")
 
 
 def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:

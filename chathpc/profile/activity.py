@@ -46,6 +46,7 @@ class Activity(IntEnum):
     PROFILER = 20
     GPU = 21  #: on the device
     LIBRARY = 22  #: in a system library for none of the reasons above
+    PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
@@ -73,7 +74,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.OMP_LOCK,
         r"gomp_(critical|atomic|mutex|ordered)|omp_(set|unset|test)(_nest)?_lock|kmpc_(end_)?(critical|ordered|set_lock|unset_lock|atomic_start|atomic_end)"
         r"|kmp_acquire|kmp_release_(queuing|tas|ticket|futex|drdpa)|<omp mutex wait>|<omp ordered"
-        r"|(?i:!\$omp (critical|ordered|atomic) @|openmp_critical)",
+        r"|(?i:!\$omp (critical|ordered|atomic) ?(@|$)|openmp_critical)",
     ),
     (
         Activity.OMP_WAIT,
@@ -82,13 +83,18 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         # Regions of Score-P, TAU and OMPT tools.
         r"|(?i:!\$omp (implicit )?barrier|openmp_(\w+_)?barrier|omp_?(implicit_|explicit_)?barrier)",
     ),
-    (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>"),
+    # What a parallel region of Score-P spends itself is starting and joining its threads; the work stands in the loop below.
+    (Activity.OMP_OVERHEAD, r"gomp_|goacc_|kmp|omp_(get|set|in)_|<omp overhead>|(?i:!\$omp parallel ?(@|$))"),
     (
         Activity.ALLOCATION,
         r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
         r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
         r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
         r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
+    ),
+    (
+        Activity.PAGE_FAULT,
+        r"(asm_|exc_|do_|do_sync_)*page_fault$|do_(user|kern)_addr_fault$|handle_mm_fault$|do_translation_fault$",
     ),
     # Text that is put together or taken apart in memory is no input or output, though stdio does it.
     (Activity.COMPUTE, r"v?a?sn?printf(_chk|_internal)?$|(isoc\d+_)?v?sscanf$"),
@@ -146,6 +152,7 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
         r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
     ),
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
+    (Activity.JIT, r"libLLVM|libclang-cpp|libgccjit|libnvrtc|libnvJitLink|libnvptxcompiler|libcling"),
     (Activity.MATH, r"libm[.-]|libmvec|libimf|libsvml|libquadmath"),
     (Activity.GPU_API, r"libcuda|libcudart|libamdhip|libhsa|libnv|libze_|libOpenCL|libcublas|libcudnn|librocblas"),
     (
@@ -197,7 +204,7 @@ _UNKNOWN = ("<unknown procedure>", "<unknown function>")
 #: copy with source lines (an interposed allocator, a static MPI). `mpi_exchange`, `free_grid` or `kmp_search` are not.
 _INTERFACE = re.compile(
     r"P?MPI_[A-Z]|GOMP_|GOACC_|(je_|tc_|mi_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc)$"
-    r"|operator (new|delete)"
+    r"|operator (new|delete)|!\$omp "
 )
 
 #: Names of two interfaces whose prefix is theirs alone.
@@ -244,6 +251,9 @@ class Activities:
         return np.isin(self.kind, activities)
 
 
+#: How instrumentation of OpenMP (OPARI2: Score-P, TAU) begins the names of regions: `!$omp for @relax.c:40`.
+DIRECTIVE = "!$omp "
+
 _USER = 255  # own code: no activity from name or module
 
 
@@ -269,6 +279,7 @@ def classify(tree: CallTree) -> Activities:
             Activity.MPI_SETUP,
             *_OMP_FAMILY,
             Activity.ALLOCATION,
+            Activity.PAGE_FAULT,
             Activity.GPU_LAUNCH,
             Activity.GPU_SYNC,
             Activity.GPU_COPY,
@@ -283,7 +294,9 @@ def classify(tree: CallTree) -> Activities:
     unambiguous &= outside | interface_table[tree.name]
     # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
     standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
-    unambiguous |= standard_table[tree.name]
+    # So do the C library's own names for its functions, whose load module perf leaves out where lines are shown.
+    internal_table = np.array([name.startswith("__GI_") for name in names] + [False])
+    unambiguous |= standard_table[tree.name] | internal_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
     frame = np.where(trusted, own, by_module)
@@ -313,6 +326,9 @@ def classify(tree: CallTree) -> Activities:
         ),
     )
     is_frame |= (tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)
+    handler = is_frame & (frame == Activity.PAGE_FAULT)
+    if handler.any():  # the kernel calls nothing of the program, whatever its functions are called
+        frame[(tree.nearest(handler) >= 0) & (frame == _USER)] = Activity.LIBRARY
     own_code = is_frame & (frame == _USER)
     above = np.where(tree.parent >= 0, tree.parent, 0)
     frames_above = tree.nearest(is_frame)[above]
@@ -331,6 +347,8 @@ def classify(tree: CallTree) -> Activities:
     ]
     _refine_openmp(tree, kind, call, frame, nearest_frame)
     program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
+    directive_table = np.array([name.startswith(DIRECTIVE) for name in names] + [False])
+    program &= ~(directive_table[tree.name] & (tree.kind == NodeKind.REGION))  # a part of the function around it
     program &= ~template_library(tree)[np.maximum(tree.function, 0)]
     site = tree.nearest(program)
     caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)

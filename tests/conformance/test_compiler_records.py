@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve()
 PLANTED = Path(os.environ.get("CHATHPC_TEST_DATA") or HERE.parents[3] / "shared" / "data") / "planted"
 COMPILERS = {".c": "gcc", ".cpp": "g++", ".f90": "gfortran"}
 #: Findings that only records can make.
-OURS = ("not-vectorized", "not-inlined")
+OURS = ("not-vectorised", "not-inlined")
 
 pytestmark = pytest.mark.skipif(not PLANTED.is_dir(), reason="the planted programs are not here (CHATHPC_TEST_DATA)")
 

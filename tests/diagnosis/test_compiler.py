@@ -52,34 +52,34 @@ LOOP = program(hot_loop(6.0, "app.c:10"))
 
 def test_a_hot_loop_that_was_not_vectorised_with_its_reason_time_and_remedy() -> None:
     diagnosis = explained(LOOP, missed(10))
-    found = finding(diagnosis, "not-vectorized")
+    found = finding(diagnosis, "not-vectorised")
     assert (found.where.function, found.where.short, found.seconds, found.share) == ("solve", "app.c:11", 6.0, 0.6)
     # 60 % of the time, of which half could go: Amdahl 1 / (1 - 0.6 * 0.5).
     assert found.speedup_bound == pytest.approx(1 / (1 - 0.3))
     assert "cannot rule out that the arrays overlap" in found.summary
     assert "restrict" in found.advice[0]
     assert len(set(found.advice)) == len(found.advice)
-    said = statements(diagnosis, "not-vectorized")
+    said = statements(diagnosis, "not-vectorised")
     assert said[0].startswith("The loop at app.c:10 takes 6.00 s of 10.0 s (60.0 %)")
     assert said[1].startswith("1 record of GCC: the loop at app.c:10 was not vectorised")
     assert diagnosis.verdict == "bottleneck"
 
 
 def test_without_records_nothing_is_said_of_compilers() -> None:
-    assert "not-vectorized" not in names(diagnose(LOOP))
+    assert "not-vectorised" not in names(diagnose(LOOP))
     assert names(explained(LOOP)) == names(diagnose(LOOP))
 
 
 def test_a_cold_loop_is_not_worth_a_word() -> None:
     cold = program(hot_loop(5.8, "app.c:10"), hot_loop(0.2, "app.c:30"))
     diagnosis = explained(cold, missed(30))
-    assert "not-vectorized" not in names(diagnosis)
+    assert "not-vectorised" not in names(diagnosis)
     assert not any("app.c:30" in item.statement for item in diagnosis.evidence)
 
 
 def test_a_loop_that_was_vectorised_is_told_with_the_hot_code() -> None:
     diagnosis = explained(LOOP, vectorised(10))
-    assert "not-vectorized" not in names(diagnosis)
+    assert "not-vectorised" not in names(diagnosis)
     assert diagnosis.verdict == "healthy"
     solve = next(item for item in diagnosis.findings if item.where.function == "solve")
     texts = {item.id: item.statement for item in diagnosis.evidence}
@@ -87,20 +87,20 @@ def test_a_loop_that_was_vectorised_is_told_with_the_hot_code() -> None:
 
 
 def test_a_copy_that_was_vectorised_speaks_against_the_finding() -> None:
-    assert "not-vectorized" not in names(explained(LOOP, missed(10), vectorised(10)))
+    assert "not-vectorised" not in names(explained(LOOP, missed(10), vectorised(10)))
 
 
 def test_of_several_copies_that_of_the_function_counts() -> None:
     records = (missed(10, function="solve"), vectorised(10, function="main"))
-    assert "not-vectorized" in names(explained(LOOP, *records))
+    assert "not-vectorised" in names(explained(LOOP, *records))
     other = (missed(10, function="main"), vectorised(10, function="solve"))
-    assert "not-vectorized" not in names(explained(LOOP, *other))
+    assert "not-vectorised" not in names(explained(LOOP, *other))
 
 
 @pytest.mark.parametrize("obstacle", [Obstacle.DEPENDENCE, Obstacle.UNSTATED])
 def test_what_can_hardly_be_changed_is_evidence_and_no_finding(obstacle: Obstacle) -> None:
     diagnosis = explained(LOOP, missed(10, obstacle))
-    assert "not-vectorized" not in names(diagnosis)
+    assert "not-vectorised" not in names(diagnosis)
     assert any("was not vectorised" in item.statement for item in diagnosis.evidence)
 
 
@@ -110,7 +110,7 @@ def test_what_can_hardly_be_changed_is_evidence_and_no_finding(obstacle: Obstacl
 def test_what_asks_for_another_loop_is_told_and_alone_no_bottleneck(obstacle: Obstacle) -> None:
     diagnosis = explained(LOOP, missed(10, obstacle))
     assert diagnosis.verdict == "healthy"
-    assert {"not-vectorized", "hot-compute"} <= set(names(diagnosis))
+    assert {"not-vectorised", "hot-compute"} <= set(names(diagnosis))
 
 
 @pytest.mark.parametrize(
@@ -119,88 +119,88 @@ def test_what_asks_for_another_loop_is_told_and_alone_no_bottleneck(obstacle: Ob
      (Obstacle.TRIP_COUNT, "count that is known"), (Obstacle.ACCESS, "stride 1"), (Obstacle.CONTROL_FLOW, "branch")],
 )  # fmt: skip
 def test_the_remedy_of_the_obstacle_comes_first(obstacle: Obstacle, word: str) -> None:
-    assert word in finding(explained(LOOP, missed(10, obstacle)), "not-vectorized").advice[0]
+    assert word in finding(explained(LOOP, missed(10, obstacle)), "not-vectorised").advice[0]
 
 
 def test_fortran_is_told_fortrans_clause() -> None:
     solve = build(main(function("solve", hot_loop(6.0, "app.f90:10"), at="app.f90:8"), at="app.f90:1"))
-    found = finding(explained(solve, missed(10, Obstacle.REDUCTION_ORDER, file="app.f90")), "not-vectorized")
+    found = finding(explained(solve, missed(10, Obstacle.REDUCTION_ORDER, file="app.f90")), "not-vectorised")
     assert "!$omp simd reduction" in found.advice[0]
 
 
 def test_the_innermost_loop_holds_the_line_not_the_one_around_it() -> None:
     nest = program(loop("app.c:10", loop("app.c:12", line("app.c:13", time=6.0)), line("app.c:15", time=0.01)))
     diagnosis = explained(nest, missed(10, Obstacle.CONTROL_FLOW), missed(12))
-    assert [item.summary.split(" in ")[0] for item in diagnosis.findings if item.cause == "not-vectorized"] == [
+    assert [item.summary.split(" in ")[0] for item in diagnosis.findings if item.cause == "not-vectorised"] == [
         "The compiler did not vectorise the loop at app.c:12"
     ]
 
 
 def test_two_loops_at_one_line_are_judged_by_the_inner_one() -> None:
     """GCC has "control flow" for the outer."""
-    found = finding(explained(LOOP, missed(10, Obstacle.CONTROL_FLOW), missed(10, Obstacle.ALIASING)), "not-vectorized")
+    found = finding(explained(LOOP, missed(10, Obstacle.CONTROL_FLOW), missed(10, Obstacle.ALIASING)), "not-vectorised")
     assert "overlap" in found.summary
 
 
 def test_the_lines_of_a_loop_add_up() -> None:
     wide = program(loop("app.c:10", line("app.c:11", time=2.0), line("app.c:12", time=3.0), line("app.c:14", time=1.0)))
-    assert finding(explained(wide, missed(10)), "not-vectorized").seconds == 6.0
+    assert finding(explained(wide, missed(10)), "not-vectorised").seconds == 6.0
 
 
 def test_a_record_at_the_first_statement_of_the_loop_is_the_loops() -> None:
     """Debug information and records may differ on where a loop begins."""
     wide = program(loop("app.c:11", line("app.c:11", time=2.0), line("app.c:12", time=4.0)))
-    assert "not-vectorized" in names(explained(wide, missed(10)))
+    assert "not-vectorised" in names(explained(wide, missed(10)))
 
 
 def test_without_loops_in_the_profile_the_nearest_above_is_taken_with_a_doubt() -> None:
     flat = program(line("app.c:14", time=6.0))
-    found = finding(explained(flat, missed(9, Obstacle.TRIP_COUNT), missed(12)), "not-vectorized")
+    found = finding(explained(flat, missed(9, Obstacle.TRIP_COUNT), missed(12)), "not-vectorised")
     assert "app.c:12" in found.summary
     assert len(found.against) == 1
-    exact = finding(explained(LOOP, missed(10)), "not-vectorized")
+    exact = finding(explained(LOOP, missed(10)), "not-vectorised")
     assert found.confidence < exact.confidence
 
 
 @pytest.mark.parametrize("at", [7, 15, 900])
 def test_a_loop_before_the_function_or_behind_the_line_does_not_hold_it(at: int) -> None:
-    assert "not-vectorized" not in names(explained(program(line("app.c:14", time=6.0)), missed(at)))
+    assert "not-vectorised" not in names(explained(program(line("app.c:14", time=6.0)), missed(at)))
 
 
 def test_a_loop_too_far_above_does_not_hold_the_line() -> None:
-    assert "not-vectorized" not in names(explained(program(line("app.c:80", time=6.0)), missed(12)))
+    assert "not-vectorised" not in names(explained(program(line("app.c:80", time=6.0)), missed(12)))
 
 
 @pytest.mark.parametrize(
     ("file", "found"), [("/build/x/app.c", True), ("src/app.c", True), ("app.cpp", False), ("other.c", False)]
 )
 def test_files_are_compared_by_the_end_of_their_path(file: str, found: bool) -> None:
-    assert ("not-vectorized" in names(explained(LOOP, missed(10, file=file)))) is found
+    assert ("not-vectorised" in names(explained(LOOP, missed(10, file=file)))) is found
 
 
 def test_the_cause_of_a_loops_time_stands_for_it_and_takes_the_record_as_evidence() -> None:
     math = program(loop("app.c:10", line("app.c:11", libm("exp", time=6.0))))
     diagnosis = explained(math, replace(missed(10, Obstacle.MATH_CALL), at=11))
-    assert "not-vectorized" not in names(diagnosis)
+    assert "not-vectorised" not in names(diagnosis)
     said = statements(diagnosis, "expensive-math")
     assert any("because of line 11: the loop calls a mathematical function" in text for text in said)
 
 
 def test_spellings_of_one_file_are_one_file() -> None:
-    assert "not-vectorized" in names(explained(LOOP, missed(10), missed(10, file="./app.c")))
-    assert "not-vectorized" not in names(explained(LOOP, missed(10), replace(vectorised(10), file="./app.c")))
+    assert "not-vectorised" in names(explained(LOOP, missed(10), missed(10, file="./app.c")))
+    assert "not-vectorised" not in names(explained(LOOP, missed(10), replace(vectorised(10), file="./app.c")))
 
 
 def test_lines_that_instrumented_functions_begin_at_are_not_hot() -> None:
     measured = replace(
         build(main(function("solve", at="app.c:10", time=6.0), function("rest", at="app.c:20", time=4.0))), timed=True
     )
-    assert "not-vectorized" not in names(explained(measured, missed(10)))
+    assert "not-vectorised" not in names(explained(measured, missed(10)))
 
 
 def test_at_most_three_loops_are_told() -> None:
     wide = program(*(hot_loop(2.0, f"app.c:{number}0") for number in range(1, 6)))
-    assert names(explained(wide, *(missed(number * 10) for number in range(1, 6)))).count("not-vectorized") == 3
+    assert names(explained(wide, *(missed(number * 10) for number in range(1, 6)))).count("not-vectorised") == 3
 
 
 # -- calls -------------------------------------------------------------------------------------------------------

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, main, statements, sure, thread
-from tests.profile.build import build, line, loop
+from tests.profile.build import build, call, line, loop
 
 REST = function("rest", line("app.c:40", time=5.0), at="app.c:39")
 
@@ -136,3 +136,25 @@ def test_few_page_faults_or_a_time_without_seconds_are_no_finding() -> None:
 def test_page_faults_of_nobody_known_are_no_finding() -> None:
     worker = thread(libc("memset", values={"cpu.page-faults": 4e6}))
     assert "page-faults" not in causes(build(main(REST), worker))
+
+
+# -- page faults in samples of the kernel ------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", ["[kernel.kallsyms]", None])
+def test_time_of_the_kernel_for_pages_counts_for_the_line_that_touches_them(module: str | None) -> None:
+    clear = call("clear_page_erms", module=module, time=3.0)
+    fault = call("asm_exc_page_fault", call("handle_mm_fault", clear, module=module, time=2.0), module=module)
+    diagnosis = diagnosed(build(main(churning(fault), REST)))
+    found = finding(diagnosis, "page-faults")
+    assert (found.where.function, found.where.short, found.share, found.against) == ("grow", "app.c:11", 0.5, ())
+    assert statements(diagnosis, "page-faults") == [
+        "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %).",
+        "grow calls for 5.00 s of it.",
+    ]
+
+
+def test_page_faults_below_a_copy_belong_to_the_copy() -> None:
+    fault = call("asm_exc_page_fault", module="[kernel.kallsyms]", time=4.0)
+    copying = churning(libc("__memmove_avx_unaligned_erms", fault, time=1.0))
+    assert causes(build(main(copying, REST)))[0] == "redundant-copies"

@@ -8,6 +8,8 @@ import pytest
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.openmp import team
 from chathpc.profile.location import Locations
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import (
     barrier,
     causes,
@@ -23,7 +25,7 @@ from tests.diagnosis.parts import (
     sure,
     thread,
 )
-from tests.profile.build import Node, build, call, line, loop, placeholder
+from tests.profile.build import Node, build, call, line, loop, node, placeholder
 
 Seconds = tuple[float | None, ...]
 
@@ -306,3 +308,40 @@ def test_more_threads_than_cores_are_a_doubt() -> None:
     assert found.confidence == sure(3, against=1)
     bound = replace(profile, where=Locations.of(4, thread=np.arange(4), core=np.arange(4)))
     assert diagnosed(bound).findings[0].against == ()
+
+
+# -- regions that instrumentation names --------------------------------------------------------------------------
+
+
+def directive(name: str, *children: Node, time: Seconds, at: int = 40) -> Node:
+    """A region as OPARI2 names it for Score-P."""
+    return node(NodeKind.REGION, Relation.CALL, f"!$omp {name} @app.c:{at}", *children, at=f"app.c:{at}", time=time)
+
+
+def instrumented(overhead: Seconds, work: Seconds, wait: Seconds) -> Profile:
+    loop_ = directive("for", directive("implicit barrier", time=wait, at=44), time=work)
+    nothing = (0.0,) * len(work)
+    return build(
+        main(function("relax", directive("parallel", loop_, time=overhead, at=39), time=nothing, at="app.c:30"))
+    )
+
+
+def test_instrumented_regions_of_unequal_work_are_an_imbalance_of_their_function() -> None:
+    diagnosis = diagnosed(instrumented((0.0,) * 4, (4.0, 3.0, 2.0, 1.0), (0.0, 1.0, 2.0, 3.0)))
+    (found,) = diagnosis.findings
+    assert (found.cause, found.where.function, found.seconds) == ("omp-load-imbalance", "relax", 6.0)
+    assert "In relax the busiest thread works 4.00 s, the idlest 1.00 s, the mean is 2.50 s." in statements(
+        diagnosis, found.cause
+    )
+
+
+def test_instrumented_regions_with_less_work_than_overhead_are_too_small() -> None:
+    (found,) = diagnosed(instrumented((1.0,) * 4, (0.5,) * 4, (2.5,) * 4)).findings
+    assert (found.cause, found.where.function) == ("omp-fine-grained-regions", "relax")
+    assert found.share == pytest.approx(3.5 / 4)
+
+
+def test_the_critical_section_of_an_instrumented_loop_belongs_to_its_function() -> None:
+    loop_ = directive("for", directive("critical", time=(1.0, 1.0), at=47), time=(1.0, 1.0))
+    profile = build(main(function("relax", directive("parallel", loop_, time=(0.0, 0.0)), at="app.c:30")))
+    assert finding(diagnosed(profile), "omp-critical-contention").where.function == "relax"

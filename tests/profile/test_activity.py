@@ -98,6 +98,8 @@ NAMES: dict[Activity | None, tuple[str, ...]] = {
     A.GPU_API: ("cudaMalloc", "cudaFree", "hipMalloc", "cuModuleLoadData", "cublasDgemm_v2", "zeInit", "clBuildProgram",
                 "omp_target_alloc", "__tgt_target_kernel"),
     A.PROFILER: ("hpcrun_sample_callpath", "papi_read", "cuptiActivityFlushAll", "monitor_main"),
+    A.PAGE_FAULT: ("asm_exc_page_fault", "exc_page_fault", "do_user_addr_fault", "handle_mm_fault", "do_page_fault",
+                   "__do_page_fault", "page_fault", "do_translation_fault"),
     A.JIT: ("llvm::orc::LLJIT::lookup", "_PyEval_EvalFrameDefault", "PyEval_EvalCode", "nvrtcCompileProgram"),
     None: (
         "main", "solve", "copy_grid", "reader", "read_input", "write_output", "waiting", "fib", "λ", "sleepy", "poller",
@@ -140,6 +142,8 @@ def test_a_name_says_what_its_frame_does(name: str, activity: Activity | None) -
         ("/opt/libmesh.so", None),
         ("/opt/libmpy/app", None),
         ("", None),
+        ("/usr/lib/x86_64-linux-gnu/libLLVM-14.so.1", A.JIT),
+        ("/usr/local/cuda/lib64/libnvrtc.so.12", A.JIT),
     ],
 )
 def test_a_module_says_what_its_code_is_for(path: str, activity: Activity | None) -> None:
@@ -402,3 +406,24 @@ def test_regions_named_like_mpi_calls_are_mpi_without_any_module() -> None:
 
 def test_functions_that_nsight_systems_wraps_are_what_they_wrap() -> None:
     assert activity_of_name("NSYS_OSRT_pthread_mutex_lock_1") == Activity.LOCK
+
+
+def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_module() -> None:
+    tree = tree_of(
+        entry(
+            "<program root>",
+            call(
+                "main",
+                call("__GI___libc_read"),
+                call("read", at="app.c:4"),
+                call("!$omp implicit barrier @app.c:9", at="app.c:9"),
+                call("!$omp critical @app.c:7", at="app.c:7"),
+                at="app.c:1",
+            ),
+        )
+    )
+    kinds = {tree.label(number): Activity(kind) for number, kind in enumerate(classify(tree).kind)}
+    assert kinds["__GI___libc_read"] == Activity.IO
+    assert kinds["read"] == Activity.COMPUTE
+    assert kinds["!$omp implicit barrier @app.c:9"] == Activity.OMP_WAIT
+    assert kinds["!$omp critical @app.c:7"] == Activity.OMP_LOCK

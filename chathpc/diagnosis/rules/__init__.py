@@ -36,6 +36,7 @@ def host_rules() -> tuple[Rule, ...]:
         compiler,
         compute,
         input_output,
+        jit,
         memory,
         mpi,
         mpi_messages,
@@ -56,6 +57,7 @@ def host_rules() -> tuple[Rule, ...]:
         *input_output.RULES,
         *memory.RULES,
         *own_patterns.RULES,
+        *jit.RULES,
     )
 
 

@@ -61,7 +61,7 @@ def not_vectorised(facts: Facts) -> Iterable[Draft]:
     records = facts.compiled
     if records is None or facts.total == 0:
         return
-    entry = cause("not-vectorized")
+    entry = cause("not-vectorised")
     count = 0
     for loop in records.hot_loops:
         share = loop.cost / facts.total
@@ -265,7 +265,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         headroom=entry.threshold("headroom_by_records"),
         evidence=(time, said),
         signs=2,
-        replaces=("hot-compute", "not-vectorized", "not-inlined") if share >= 0.5 else (),
+        replaces=("hot-compute", "not-vectorised", "not-inlined") if share >= 0.5 else (),
     )
 
 
@@ -287,7 +287,7 @@ def with_loops(facts: Facts, drafts: Iterable[Draft]) -> list[Draft]:
     ]  # fmt: skip
 
 
-_MISSED = "not-vectorized"
+_MISSED = "not-vectorised"
 _FIRST = ("expensive-math", "loop-invariant-work", "strided-access")
 #: Causes about computing, to which it matters whether the loop was vectorised.
 _IN_LOOPS = (*_FIRST, "hot-compute", "memory-bandwidth", "memory-latency")

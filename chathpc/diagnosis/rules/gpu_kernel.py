@@ -27,6 +27,7 @@ _STALLS = {
     ),
     "gpu-dependency-stall": (("gpu.stall.dependency", "gpu.stall.pipe-busy"), "the result of an earlier instruction"),
     "gpu-barrier-stall": (("gpu.stall.barrier",), "other warps at a barrier"),
+    "gpu-instruction-fetch": (("gpu.stall.instruction-fetch",), "their next instruction"),
 }
 
 #: Stalls for room in a queue: NVIDIA's lg_throttle and tex_throttle.

@@ -123,9 +123,44 @@ def _dense(facts: Facts, metric: str) -> FloatArray:
     return facts.profile.exclusive(metric).dense(size) if metric in facts.profile.metrics else np.zeros(size)
 
 
-def page_faults(facts: Facts) -> Iterable[Draft]:
-    """Many page faults, where they were counted."""
+def fault_time(facts: Facts) -> Iterable[Draft]:
+    """Time in the kernel's page fault handler, where samples of the kernel were taken."""
     entry = cause("page-faults")
+    cost = facts.spent(Activity.PAGE_FAULT)
+    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
+        return
+    hot = facts.hot_place(facts.of(Activity.PAGE_FAULT))
+    if hot is None:
+        return
+    place, in_loop = hot.place, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"{place.function} touches memory for the first time again and again: {share_here(facts, hot.weight, cost)}.",
+        cost=cost,
+        share=cost / facts.total,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            fact(
+                facts,
+                f"The kernel's handling of page faults takes {of_total(facts, cost)}.",
+                cost,
+                subject="page faults",
+                how="time in and below the kernel's page fault handler",
+            ),
+            calling_function(facts, hot, how="time in the page fault handler by function that touches the page"),
+        ),
+        signs=2 if in_loop else 1,
+        against=() if in_loop else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
+    )
+
+
+def page_faults(facts: Facts) -> Iterable[Draft]:
+    """Many page faults, where they were counted; else by the time that the kernel takes for them."""
+    entry = cause("page-faults")
+    if "cpu.page-faults" not in facts.profile.metrics:
+        yield from fault_time(facts)
+        return
     metrics = facts.profile.metrics
     if (
         "cpu.page-faults" not in metrics

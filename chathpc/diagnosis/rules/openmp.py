@@ -19,7 +19,7 @@ from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, sha
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import DIRECTIVE, Activity
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
@@ -83,6 +83,9 @@ def team(facts: Facts) -> Team | None:
     covered = tree.inside(np.flatnonzero(marks).astype(np.int32))
     has_body = np.bincount(np.maximum(tree.nearest(tasks), 0)[marks], minlength=len(tree)) > 0
     marks |= tasks & ~covered & ~has_body
+    # Instrumentation names the region itself.
+    directives = np.array([name.startswith(f"{DIRECTIVE}parallel") for name in tree.names] + [False])[tree.name]
+    marks |= directives & (tree.kind == NodeKind.REGION)
     if not marks.any():
         return None
     region_node = tree.nearest(marks)
@@ -114,10 +117,19 @@ def team(facts: Facts) -> Team | None:
         serial=times[threaded, count],
         wait=times[threaded, count + 1],
         process=process[threaded].astype(np.int32),
-        regions=tuple(readable_function(tree.names[name]) for name in names),
+        regions=tuple(_holder(facts, int(name)) for name in names),
         region_names=names.astype(np.int32),
         region_of_node=region,
     )
+
+
+def _holder(facts: Facts, name: int) -> str:
+    """The function that holds the regions with a name; of a region that instrumentation named the function around it."""
+    tree = facts.profile.tree
+    if not tree.names[name].startswith(DIRECTIVE):
+        return readable_function(tree.names[name])
+    caller = int(facts.activities.caller[np.flatnonzero(tree.name == name)[0]])
+    return readable_function(tree.function_name(caller) if caller >= 0 else tree.names[name])
 
 
 def _region_place(facts: Facts, threads: Team, region: int) -> Place:

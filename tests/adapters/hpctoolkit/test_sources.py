@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from chathpc.adapters.hpctoolkit import read
-from chathpc.adapters.hpctoolkit.sources import LARGEST_SOURCE, source_reader
+from chathpc.adapters.hpctoolkit.sources import source_reader
+from chathpc.adapters.sources import LARGEST_SOURCE
 from chathpc.profile.profile import SourceReader
 from tests.synthetic.hpctoolkit_v4 import TIME, Database, entry, function, line, point, write
 

@@ -162,6 +162,56 @@ def test_inlined_frames_are_inlined_functions() -> None:
     assert profile.tree.function_name(int(profile.tree.parent[node])) == SOLVE.symbol
 
 
+#: perf 6.1 with -F +srcline: `(inlined)` stands behind the source line; what has no lines shows its module and address.
+INLINED = """\
+app 7/7 12538.236587:    4000000 cpu-clock:
+\t           f82ad __GI___libc_read
+  read.c:26 (inlined)
+\t            1266 load
+  atlas.c:13 (inlined)
+\t            1266 lookup
+  atlas.c:19 (inlined)
+\t            1266 main (/opt/app/app)
+  atlas.c:32
+\t            2706 [unknown] (/usr/lib/start.so)
+  start.so[2706]
+\t            1300 _start (/opt/app/app)
+  ??:0
+
+"""
+
+
+def test_inlined_frames_beside_source_lines_are_told_from_second_names() -> None:
+    profile = parsed(INLINED * 2)
+    tree = profile.tree
+    kinds = {
+        tree.label(node): NodeKind(tree.kind[node]) for node in range(len(tree)) if tree.kind[node] != NodeKind.LINE
+    }
+    assert [name for name, kind in kinds.items() if kind == NodeKind.INLINED] == ["lookup", "load"]
+    assert kinds["__GI___libc_read"] == NodeKind.FUNCTION
+    modules = {tree.label(node): tree.module_name(node) for node in range(len(tree))}
+    assert (modules["load"], modules["__GI___libc_read"]) == ("/opt/app/app", None)
+    lines = [tree.place(node) for node in range(len(tree)) if tree.kind[node] == NodeKind.LINE]
+    assert lines == ["atlas.c:32", "atlas.c:19", "atlas.c:13", "read.c:26"]
+    assert not [caveat for caveat in profile.caveats if "no part of a sample" in caveat]
+
+
+def test_processes_that_call_mpi_are_ranks() -> None:
+    send = Frame("PMPI_Send", "/usr/lib/libmpi.so.40")
+    both = [Sample((send, MAIN), pid=pid, tid=tid) for pid, tid in ((50, 50), (40, 40), (40, 41))]
+    profile = parsed(write(both, Fields(pid=True)))
+    assert sorted(zip(profile.where.rank.tolist(), profile.where.thread.tolist(), strict=True)) == [
+        (0, 0),
+        (0, 1),
+        (1, 0),
+    ]
+    assert any("in the order of process ids" in caveat for caveat in profile.caveats)
+    plain = parsed(write([Sample((MAIN,), pid=pid, tid=pid) for pid in (50, 40)], Fields(pid=True)))
+    assert set(plain.where.rank.tolist()) == {-1}
+    alone = parsed(write([Sample((send, MAIN), pid=50, tid=50)], Fields(pid=True)))
+    assert set(alone.where.rank.tolist()) == {-1}
+
+
 def test_idle_processors_are_left_out_and_said() -> None:
     idle = Sample((Frame("native_safe_halt", "[kernel.kallsyms]"),), comm="swapper", pid=0, tid=0)
     profile = parsed(write([*heat(), *[idle] * 1000]))
@@ -176,9 +226,9 @@ def test_names_with_blanks_colons_and_brackets_are_whole() -> None:
     for name in names:
         assert parsed(write([Sample((MAIN,), comm=name)], Fields(pid=True, cpu=True))).title == name
     symbol = "std::map<int, (anonymous namespace)::T>::operator()(int) const"
-    assert frame(f"  4005d6 {symbol}+0x1f (/opt/my app (2))") == (symbol, "/opt/my app (2)")
-    assert frame("  4005d6 f (deleted)") == ("f", "deleted")
-    assert frame("  4005d6 main") == ("main", "")
+    assert frame(f"  4005d6 {symbol}+0x1f (/opt/my app (2))") == (symbol, "/opt/my app (2)", "4005d6")
+    assert frame("  4005d6 f (deleted)") == ("f", "deleted", "4005d6")
+    assert frame("  4005d6 main") == ("main", "", "4005d6")
     assert frame("  zz main (x)") is None
 
 
@@ -190,8 +240,10 @@ def test_parts_of_lines() -> None:
     )  # fmt: skip
     assert head("a line of text that is no sample") is None
     assert head("two 12") is None
-    assert source_line("  heat.c:12") == ("heat.c", 12)
-    assert source_line("  heat.c:12[4005d6]") == ("heat.c", 12)
+    assert source_line("  heat.c:12") == ("heat.c", 12, False)
+    assert source_line("  heat.c:12[4005d6]") == ("heat.c", 12, False)
+    assert source_line("  heat.c:12 (inlined)") == ("heat.c", 12, True)
+    assert source_line("  libm.so.6[4005d6]") == ("??", 0, False)
     assert source_line("heat.c:12") is None
 
 

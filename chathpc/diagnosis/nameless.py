@@ -1,0 +1,44 @@
+"""Profiles whose samples have no names: they say that time was spent, and not where."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.facts import Facts
+from chathpc.profile import numbers
+from chathpc.profile.tree import NodeKind
+
+#: What readers call a frame without a symbol.
+_NONE = ("[unknown]", "<unknown procedure>", "<unknown function>", "??")
+_FRAMES = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.GPU_KERNEL, NodeKind.PLACEHOLDER)
+
+
+def nameless(facts: Facts) -> str:
+    """That nearly all time is in frames without function, load module and source line, as a sentence; empty otherwise.
+
+    Frames that call it count as well: a nameless frame below a known function is time of that function. Threshold: `max_nameless`
+    of the common ones.
+    """
+    tree = facts.profile.tree
+    if not len(tree) or facts.total <= 0:
+        return ""
+    named = np.array([not name.startswith(_NONE) for name in tree.names] + [False])[tree.name]
+    known = np.isin(tree.kind, _FRAMES) & (named | (tree.module >= 0))
+    known |= (tree.file >= 0) & (tree.line > 0)
+    known |= (tree.kind == NodeKind.REGION) & (tree.parent >= 0)
+    lost = float(facts.time[tree.nearest(known) < 0].sum()) / facts.total
+    regions = bool(np.any((tree.kind == NodeKind.REGION) & (tree.parent < 0) & ~_holds_frames(facts)))
+    if regions or lost <= common()["max_nameless"].value:
+        return ""
+    return (
+        f"{numbers.percent(lost)} of the time is in frames without a name, a load module or a source line: it is known that time was "
+        "spent, and not where. Record where the program's files can be read, with symbols (-g, not stripped)."
+    )
+
+
+def _holds_frames(facts: Facts) -> np.ndarray:
+    """True for nodes with a frame below: a process or thread that was sampled, not a region that the program marked."""
+    tree = facts.profile.tree
+    frames = np.concatenate([[0], np.cumsum(np.isin(tree.kind, _FRAMES))])
+    return np.asarray(frames[tree.end] - frames[np.arange(len(tree)) + 1] > 0)
