@@ -24,10 +24,14 @@ from chathpc.profile.text import clean
 TOOL = "disassembly"
 #: More instructions are no kernels' of one program; the largest libraries have some millions.
 _MOST = 8_000_000
+#: No program has more kernels.
+_KERNELS = 50_000
 #: Longer lines hold no instruction.
 _LINE = 4096
 #: No kernel's code is longer.
 _LARGEST = 1 << 32
+
+_ONE = "Disassemble one kernel: cuobjdump -sass -fun NAME program."
 
 _STARTS = re.compile(
     r'^\s*(?:\.headerflags\s+@"EF_CUDA|\.target\s+sm_\d|code for sm_\d|Fatbin elf code:)', re.MULTILINE
@@ -61,11 +65,12 @@ def read(path: Path) -> Profile:
     """The code of all kernels in the text, in a profile without measurements. AdapterError for text without instructions."""
     from chathpc.adapters.lines import lines
 
-    found = [
-        MachineCode(function.name, tuple(function.lines), architecture=function.architecture)
-        for function in functions(lines(path), path)
-        if function.lines
-    ]
+    found = []
+    for function in functions(lines(path), path):
+        if function.lines:
+            found.append(MachineCode(function.name, tuple(function.lines), architecture=function.architecture))
+        if len(found) > _KERNELS:
+            raise AdapterError(f"more than {_KERNELS:,} kernels", path=path, hint=_ONE)
     if not found:
         raise AdapterError(
             "no machine instruction in this disassembly",
@@ -103,11 +108,7 @@ def functions(lines: Iterable[str], path: Path) -> Iterator[_Function]:
                 continue
             count += 1
             if count > _MOST:
-                raise AdapterError(
-                    f"more than {_MOST:,} instructions",
-                    path=path,
-                    hint="Disassemble one kernel: nvdisasm -fun, cuobjdump -fun NAME.",
-                )
+                raise AdapterError(f"more than {_MOST:,} instructions", path=path, hint=_ONE)
             current.lines.append(CodeLine(offset, clean(match[2]), *place, labels=tuple(labels)))
             labels.clear()
             continue

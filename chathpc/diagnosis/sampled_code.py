@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -59,7 +59,7 @@ def sampled_code(profile: Profile, name: str, nodes: IntArray) -> tuple[MachineC
     """The code of a kernel, and where in it the nodes below the kernel are; None if no code is known that fits."""
     if not profile.code:
         return None
-    known = [code for code in profile.code if _key(code.kernel) == kernel_key(name)]
+    known = _by_key(profile.code).get(kernel_key(name), [])
     fitting = [(code, places) for code in known if (places := _by_offset(profile, nodes, code)) is not None]
     if fitting:
         return _joined(tuple(code for code, _ in fitting)), fitting[0][1]
@@ -89,9 +89,13 @@ def _joined(several: tuple[MachineCode, ...]) -> MachineCode:
     return replace(first, lines=tuple(lines))
 
 
-@lru_cache(maxsize=4096)
-def _key(name: str) -> str:
-    return kernel_key(name)
+@lru_cache(maxsize=4)
+def _by_key(codes: tuple[MachineCode, ...]) -> Mapping[str, Sequence[MachineCode]]:
+    """Kernel in the one spelling of all tools → its texts."""
+    found: dict[str, list[MachineCode]] = {}
+    for code in codes:
+        found.setdefault(kernel_key(code.kernel), []).append(code)
+    return found
 
 
 def _by_offset(profile: Profile, nodes: IntArray, code: MachineCode) -> Places | None:

@@ -105,6 +105,13 @@ def test_too_many_instructions_are_refused(tmp_path: Path, monkeypatch: pytest.M
         read(written(tmp_path, HEAD + rows))
 
 
+def test_too_many_kernels_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chathpc.adapters.nvdisasm._KERNELS", 2)
+    kernels = "".join(f".text.f{i}:\n/*0000*/ EXIT ;\n" for i in range(3))
+    with pytest.raises(AdapterError, match="more than 2 kernels"):
+        read(written(tmp_path, HEAD + kernels))
+
+
 def test_alone_it_allows_no_conclusion_and_says_so() -> None:
     report = explain(load(CODE / "sm_80.sass"), llm="none")
     assert report.verdict == "insufficient-data"

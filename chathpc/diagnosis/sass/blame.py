@@ -120,7 +120,9 @@ def _began(program: Program, at: int, reason: str) -> dict[int, int]:
     """
     instructions, far = program.instructions, _reach(Result.LONG)
     if reason == "drain":
-        leaves = at - 1 if at and instructions[at].opcode != "EXIT" and instructions[at - 1].opcode == "EXIT" else at
+        leaves = next((i for i in (at, at - 1) if i >= 0 and instructions[i].opcode == "EXIT"), -1)
+        if leaves < 0:
+            return {}
         found = program.backwards(leaves, program.stores, lambda event: False, far)
         return {cause: distance + at - leaves for cause, distance in found.items()}
     places = program.barriers if reason == "barrier" else program.fences

@@ -170,6 +170,7 @@ def test_barriers_fences_and_stores_are_what_later_instructions_wait_for() -> No
     assert causes(text, "memory-fence", 3) == {(2, Link.ORDER)}
     assert causes(text, "drain", 4) == {(0, Link.ORDER)}
     assert causes(text, "drain", 5) == {(0, Link.ORDER)}  # the address behind EXIT
+    assert causes(text, "drain", 3) == {(3, Link.ITSELF)}  # only the end waits for stores
     assert causes("BAR.SYNC 0x0\nBAR.SYNC 0x0", "barrier", 1) == {(0, Link.ORDER)}
     assert causes("MOV R1, R2\nMOV R2, R3", "barrier", 1) == {(1, Link.ITSELF)}
 
