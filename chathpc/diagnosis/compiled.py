@@ -21,6 +21,8 @@ from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind
 MOST_LINES, LEAST_SHARE = 300, 1e-3
 #: Without loops in the profile, a loop of the records that begins at most so many lines above a hot line may hold it.
 NEAR = 40
+#: The option of nvcc that leaves device code without optimisation; it says nothing of host code.
+DEVICE_DEBUG = "-G"
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 
 
@@ -231,7 +233,7 @@ class Compiled:
 
         Of units without a name, the optimised ones count: they contradict any word about the whole program.
         """
-        known = [unit for unit in self.build.units if unit.optimised is not None]
+        known = [unit for unit in self.build.units if unit.optimised is not None and unit.options != DEVICE_DEBUG]
         return {unit.file: unit for unit in sorted(known, key=lambda unit: bool(unit.optimised and not unit.file))}
 
     def without_optimisation(self) -> tuple[BoolArray, tuple[CompiledUnit, ...]]:

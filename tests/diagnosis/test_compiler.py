@@ -448,6 +448,21 @@ def test_a_kernel_whose_name_is_shortened_by_the_tool_is_found_if_it_is_the_only
     assert "gpu-register-spill" not in names(on_device(short, SPILLS, replace(SPILLS, kernel="_Z5blendILi25EEvPdPKdi")))
 
 
+def test_kernels_compiled_for_debugging() -> None:
+    debug = CompiledUnit("src/kernels.cu", "nvcc", False, "-G", "the command line")
+    diagnosis = diagnose(replace(DEVICE, build=Build(units=(debug,))))
+    check(diagnosis)
+    found = finding(diagnosis, "unoptimised-build")
+    assert (found.share, found.seconds, found.where.kernel) == (1.0, 4.0, "_Z5blendILi24EEvPdPKdi")
+    assert "nvcc -G" in " ".join(found.advice)
+    other = replace(debug, file="other.cu")
+    assert "unoptimised-build" not in names(diagnose(replace(DEVICE, build=Build(units=(other,)))))
+
+
+def test_the_option_for_device_code_says_nothing_of_host_code() -> None:
+    assert "unoptimised-build" not in names(explained(LOOP, units=(unit("app.c", False, "-G"),)))
+
+
 SLOW = {
     "sm_throughput": 20.0,
     "memory_throughput": 70.0,
