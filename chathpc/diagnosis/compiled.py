@@ -15,12 +15,14 @@ from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activity
 from chathpc.profile.compiler import Build, CompiledUnit, CompilerRecord, FileIndex, KernelResources, Outcome
 from chathpc.profile.kernel_names import base_key, kernel_key
-from chathpc.profile.tree import BoolArray, NodeKind
+from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind
 
 #: The hottest lines are looked up; one with less than this part of the time never decides anything.
 MOST_LINES, LEAST_SHARE = 300, 1e-3
 #: Without loops in the profile, a loop of the records that begins at most so many lines above a hot line may hold it.
 NEAR = 40
+#: The option of nvcc that leaves device code without optimisation; it says nothing of host code.
+DEVICE_DEBUG = "-G"
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
 
 
@@ -35,6 +37,7 @@ class HotLoop:
     exact: bool
     cost: float = 0.0
     at_place: float = 0.0
+    lines: set[tuple[str, int]] = field(default_factory=set)  #: files and lines with time
 
     @property
     def missed(self) -> tuple[CompilerRecord, ...]:
@@ -86,36 +89,48 @@ class Compiled:
 
     @cached_property
     def hot_loops(self) -> tuple[HotLoop, ...]:
-        """Loops of the records in which hot lines lie, the one with most time first."""
+        """Loops of the records in which hot lines lie, the one with most time first.
+
+        Lines of a function that was inlined into a loop count for that loop.
+        """
         facts, tree = self.facts, self.facts.profile.tree
         if not self.build.records or facts.total == 0:
             return ()
         found: dict[tuple[str, int], HotLoop] = {}
         lines: dict[str, tuple[dict[int, list[CompilerRecord]], list[int]]] = {}
-        for node, weight in self._hot_lines():
-            file, line = str(tree.file_name(node)), int(tree.line[node])
+        for node, around, weight in self._hot_lines():
+            file = str(tree.file_name(around if around >= 0 else node))
             if file not in lines:
                 known = self._at(file)
                 lines[file] = known, sorted(known)
             known, numbers = lines[file]
-            chosen = self._loop_at(node, line, numbers)
+            chosen = self._loop_at(node, around, numbers)
             if chosen is None:
                 continue
             number, exact = chosen
             loop = found.get((file, number))
             if loop is None:
-                place = facts.place(int(facts.activities.caller[node]), line_node=node)
-                records = _of_function(known[number], tree.function_name(node))
-                loop = found[file, number] = HotLoop(file, number, records, place, exact)
+                records = _of_function(known[number], tree.function_name(around if around >= 0 else node))
+                loop = found[file, number] = HotLoop(file, number, records, Place(), exact)
             loop.cost += weight
             loop.exact &= exact
+            loop.lines.add((str(tree.file_name(node)), int(tree.line[node])))
             if weight > loop.at_place:
                 loop.at_place = weight
-                loop.place = facts.place(int(facts.activities.caller[node]), line_node=node)
+                loop.place = self._place(node, around)
         return tuple(sorted(found.values(), key=lambda loop: (-loop.cost, loop.file, loop.line)))
 
-    def _hot_lines(self) -> list[tuple[int, float]]:
-        """Source lines of the program by the time that counts for them: (a node of the line, time), the hottest first."""
+    def _place(self, node: int, around: int) -> Place:
+        """A hot line as a place; the loop around it where the line was inlined from another function."""
+        tree, caller = self.facts.profile.tree, int(self.facts.activities.caller[node])
+        if around < 0 or tree.function[around] == tree.function[node]:
+            return self.facts.place(caller, line_node=node)
+        return self.facts.place(int(tree.function[around]), line_node=around)
+
+    def _hot_lines(self) -> list[tuple[int, int, float]]:
+        """Source lines of the program by the time that counts for them, the hottest first: (a node of the line, the loop of the
+        profile around it or −1, time). A line that was inlined into several loops is several.
+        """
         facts, tree = self.facts, self.facts.profile.tree
         weight = facts.of(*_COMPUTING)
         counted = np.flatnonzero((weight > 0) & (facts.activities.site >= 0))
@@ -126,61 +141,70 @@ class Compiled:
         counted, site = counted[usable], site[usable]
         if not len(counted):
             return []
-        key = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
-        order = np.lexsort((-weight[counted], key))
-        first = np.flatnonzero(np.append(True, key[order][1:] != key[order][:-1]))
+        is_loop = (tree.kind == NodeKind.LOOP) & (tree.line > 0) & (tree.file >= 0)
+        frame = np.isin(tree.kind, FUNCTION_KINDS) & (tree.kind != NodeKind.INLINED)
+        around = tree.nearest(is_loop | frame)[site]
+        around = np.where((around >= 0) & is_loop[np.maximum(around, 0)], around, np.int32(-1))
+        outer = np.where(around >= 0, tree.file[around].astype(np.int64) * 2**32 + tree.line[around], -1)
+        own = tree.file[site].astype(np.int64) * 2**32 + tree.line[site]
+        order = np.lexsort((-weight[counted], own, outer))
+        changed = (own[order][1:] != own[order][:-1]) | (outer[order][1:] != outer[order][:-1])
+        first = np.flatnonzero(np.append(True, changed))
         sums = np.add.reduceat(weight[counted][order], first)
-        nodes = site[order][first]
+        chosen = order[first]
         hottest = np.argsort(-sums, kind="stable")[:MOST_LINES]
         hottest = hottest[sums[hottest] >= LEAST_SHARE * facts.total]
-        return list(zip(nodes[hottest].tolist(), sums[hottest].tolist(), strict=True))
+        columns = site[chosen[hottest]], around[chosen[hottest]], sums[hottest]
+        return list(zip(*(column.tolist() for column in columns), strict=True))
 
-    def _loop_at(self, node: int, line: int, numbers: Sequence[int]) -> tuple[int, bool] | None:
-        """The line of the loop of the records that holds a hot line, and whether that is certain."""
+    def _loop_at(self, node: int, around: int, numbers: Sequence[int]) -> tuple[int, bool] | None:
+        """The line of the loop of the records that holds a hot line, and whether that is certain; `around` is the profile's loop."""
+        tree = self.facts.profile.tree
         if not numbers:
             return None
-        loop = self.facts.innermost_loop(node)
-        if loop >= 0:
-            begin, end = self._extent(loop)
+        if around >= 0:
+            begin, end = self._extent(around)
             # Debug information may give the loop the line of its first statement.
             inside = list(numbers[bisect_right(numbers, begin - 3) : bisect_right(numbers, end)])
-            header = int(self.facts.profile.tree.line[loop]) or begin
+            header = int(tree.line[around])
             return (min(inside, key=lambda number: (abs(number - header), number)), True) if inside else None
+        line = int(tree.line[node])
         at = bisect_right(numbers, line) - 1
         if at < 0 or line - numbers[at] > NEAR:
             return None
-        function = self.facts.profile.tree.function[node]
-        start = int(self.facts.profile.tree.line[function]) if function >= 0 else 0
-        same = function >= 0 and self.facts.profile.tree.file[function] == self.facts.profile.tree.file[node]
-        if same and 0 < start <= line and numbers[at] < start:
+        function = tree.function[node]
+        start = int(tree.line[function]) if function >= 0 and tree.file[function] == tree.file[node] else 0
+        if 0 < start <= line and numbers[at] < start:
             return None
         return numbers[at], numbers[at] == line
 
     def _extent(self, loop: int) -> tuple[int, int]:
-        """First and last line of a loop of the tree, in its own file."""
+        """First and last line of a loop of the tree, without those of functions that were inlined into it."""
         if loop not in self._loops:
             tree = self.facts.profile.tree
             below = slice(loop, int(tree.end[loop]))
-            lines = tree.line[below][(tree.file[below] == tree.file[loop]) & (tree.line[below] > 0)]
-            self._loops[loop] = (int(lines.min()), int(lines.max())) if len(lines) else (0, 0)
+            mine = (
+                (tree.file[below] == tree.file[loop])
+                & (tree.line[below] > 0)
+                & (tree.function[below] == tree.function[loop])
+            )
+            lines = tree.line[below][mine]
+            self._loops[loop] = (int(lines.min()), int(lines.max()))
         return self._loops[loop]
 
     def loop_of(self, place: Place) -> HotLoop | None:
         """The hot loop that holds a place of a finding."""
         if place.file is None or place.line is None:
             return None
-        return next(
-            (loop for loop in self.hot_loops if loop.place.node == place.node or (loop.file, loop.place.line) == (place.file, place.line)),
-            None,
-        )  # fmt: skip
+        return next((loop for loop in self.hot_loops if (place.file, place.line) in loop.lines), None)
 
     def loops_itself(self, node: int) -> bool:
         """True if a line of the program (as a node) lies in a loop of its own function, by the profile or by the records."""
         tree = self.facts.profile.tree
-        file, line = tree.file_name(node), int(tree.line[node])
+        file = tree.file_name(node)
         if self.facts.innermost_loop(node) >= 0:
             return True
-        return file is not None and line > 0 and self._loop_at(node, line, sorted(self._at(file))) is not None
+        return file is not None and tree.line[node] > 0 and self._loop_at(node, -1, sorted(self._at(file))) is not None
 
     # -- calls -----------------------------------------------------------------------------------------------
 
@@ -209,7 +233,7 @@ class Compiled:
 
         Of units without a name, the optimised ones count: they contradict any word about the whole program.
         """
-        known = [unit for unit in self.build.units if unit.optimised is not None]
+        known = [unit for unit in self.build.units if unit.optimised is not None and unit.options != DEVICE_DEBUG]
         return {unit.file: unit for unit in sorted(known, key=lambda unit: bool(unit.optimised and not unit.file))}
 
     def without_optimisation(self) -> tuple[BoolArray, tuple[CompiledUnit, ...]]:

@@ -13,7 +13,7 @@ from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Device
 from tests.diagnosis.kernels import one, report
 from tests.diagnosis.parts import check, finding, function, hot_loop, libm, main, statements
-from tests.profile.build import Node, build, call, entry, gpu_op, kernel, line, loop
+from tests.profile.build import Node, build, call, entry, gpu_op, inlined, kernel, line, loop
 
 
 def missed(at: int, obstacle: Obstacle = Obstacle.ALIASING, *, file: str = "app.c", **facts: object) -> CompilerRecord:
@@ -201,6 +201,38 @@ def test_lines_that_instrumented_functions_begin_at_are_not_hot() -> None:
 def test_at_most_three_loops_are_told() -> None:
     wide = program(*(hot_loop(2.0, f"app.c:{number}0") for number in range(1, 6)))
     assert names(explained(wide, *(missed(number * 10) for number in range(1, 6)))).count("not-vectorised") == 3
+
+
+def test_what_was_inlined_into_a_loop_counts_for_the_loop() -> None:
+    flux = inlined("flux", line("app.c:4", time=5.0), at="app.c:11")
+    seen = program(loop("app.c:10", line("app.c:11", flux, time=1.0)))
+    found = finding(explained(seen, missed(10), missed(3)), "not-vectorized")
+    assert (found.seconds, found.where.function, found.where.short) == (6.0, "solve", "app.c:10")
+
+
+def test_a_line_inlined_into_two_loops_counts_for_each_with_its_own_time() -> None:
+    loops = [
+        loop(f"app.c:{at}", line(f"app.c:{at + 1}", inlined("flux", line("app.c:4", time=time), at=f"app.c:{at + 1}")))
+        for at, time in ((20, 4.0), (30, 2.0))
+    ]
+    diagnosis = explained(program(*loops), missed(20), missed(30))
+    assert {(item.where.short, item.seconds) for item in diagnosis.findings if item.cause == "not-vectorized"} == {
+        ("app.c:20", 4.0),
+        ("app.c:30", 2.0),
+    }
+
+
+def test_a_loop_of_the_inlined_function_is_its_own() -> None:
+    body = inlined("flux", loop("app.c:4", line("app.c:5", time=6.0)), at="app.c:11")
+    found = finding(
+        explained(program(loop("app.c:10", line("app.c:11", body))), missed(4), missed(10)), "not-vectorized"
+    )
+    assert "app.c:4" in found.summary
+
+
+def test_a_function_called_in_a_loop_does_not_count_for_it() -> None:
+    called = function("flux", line("flux.c:4", time=6.0), at="flux.c:2")
+    assert "not-vectorized" not in names(explained(program(loop("app.c:10", line("app.c:11", called))), missed(10)))
 
 
 # -- calls -------------------------------------------------------------------------------------------------------
@@ -414,6 +446,21 @@ def test_a_kernel_whose_name_is_shortened_by_the_tool_is_found_if_it_is_the_only
     short = build(main(function("solve", launched("blend", 3.0))))
     assert "gpu-register-spill" in names(on_device(short, SPILLS))
     assert "gpu-register-spill" not in names(on_device(short, SPILLS, replace(SPILLS, kernel="_Z5blendILi25EEvPdPKdi")))
+
+
+def test_kernels_compiled_for_debugging() -> None:
+    debug = CompiledUnit("src/kernels.cu", "nvcc", False, "-G", "the command line")
+    diagnosis = diagnose(replace(DEVICE, build=Build(units=(debug,))))
+    check(diagnosis)
+    found = finding(diagnosis, "unoptimised-build")
+    assert (found.share, found.seconds, found.where.kernel) == (1.0, 4.0, "_Z5blendILi24EEvPdPKdi")
+    assert "nvcc -G" in " ".join(found.advice)
+    other = replace(debug, file="other.cu")
+    assert "unoptimised-build" not in names(diagnose(replace(DEVICE, build=Build(units=(other,)))))
+
+
+def test_the_option_for_device_code_says_nothing_of_host_code() -> None:
+    assert "unoptimised-build" not in names(explained(LOOP, units=(unit("app.c", False, "-G"),)))
 
 
 SLOW = {

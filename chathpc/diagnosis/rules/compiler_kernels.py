@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.compiled import resources_of
+from chathpc.diagnosis.compiled import DEVICE_DEBUG, resources_of
 from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
@@ -14,7 +14,7 @@ from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
-from chathpc.profile.compiler import KernelResources
+from chathpc.profile.compiler import FileIndex, KernelResources
 from chathpc.profile.names import shorten
 from chathpc.profile.profile import Profile
 
@@ -79,6 +79,46 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
     )  # fmt: skip
 
 
+def debug_kernels(facts: Facts) -> Iterable[Draft]:
+    """Hot kernels of files that nvcc compiled with -G, which turns the optimisation of device code off."""
+    profile = facts.profile
+    units = [] if profile.build is None else [unit for unit in profile.build.units if unit.options == DEVICE_DEBUG]
+    if not units or (profile.time is None and facts.timeline is None):
+        return
+    entry = cause("unoptimised-build")
+    index = FileIndex(unit.file for unit in units)
+    every = kernels(profile)
+    device = device_time(profile) or sum(kernel.seconds for kernel in every)
+    mine = [kernel for kernel in every if index.find(profile.tree.file_name(kernel.top) or "")]
+    cost = sum(kernel.seconds for kernel in mine)
+    if not mine or cost < entry.threshold("min_share") * device:
+        return
+    unit = next(unit for unit in units if unit.file in index.find(profile.tree.file_name(mine[0].top) or ""))
+    place, short = kernel_place(profile, mine[0]), shorten(mine[0].name, LONGEST_NAME)
+    name = unit.file.rsplit("/", 1)[-1]
+    yield Draft(
+        cause=entry.id,
+        where=place,
+        summary=f"Kernels with {numbers.percent(cost / device)} of the device's busy time were compiled without optimisation (-G), {short} first.",
+        cost=cost,
+        share=cost / device,
+        threshold=entry.threshold("min_share"),
+        headroom=entry.threshold("headroom_by_records"),
+        evidence=(
+            fact(
+                facts, f"Kernels of {name} run {numbers.seconds(cost)}, {numbers.percent(cost / device)} of the device's busy time.", cost,
+                unit="s", metric="gpu.kernel.time", subject=short, how="time of their launches", where=place,
+            ),
+            Evidence(
+                id="", statement=f"1 file of these kernels, {name}, was compiled by {unit.compiler} with -G, by {unit.told_by}.", value=1.0,
+                unit="count", source=f"{unit.told_by} of {unit.compiler}", subject=short, where=place, tool=unit.compiler,
+            ),
+        ),
+        signs=2,
+        samples=0,
+    )  # fmt: skip
+
+
 def resource_evidence(found: KernelResources, subject: str, where: Place) -> Evidence:
     """What ptxas says of a kernel; its value is what is spilled, in bytes a thread."""
     spilled = _spilled(found)
@@ -127,4 +167,4 @@ def with_resources(facts: Facts, drafts: Iterable[Draft]) -> list[Draft]:
     return result
 
 
-RULES = (spills,)
+RULES = (spills, debug_kernels)
