@@ -58,11 +58,17 @@ def test_what_cannot_be_read_is_a_case_without_an_answer(tmp_path: Path) -> None
     assert outcome.verdict == ""
 
 
-def test_a_case_that_takes_too_long_is_ended(tmp_path: Path) -> None:
-    case(tmp_path / "a", profiles=["pipe"])
-    os.mkfifo(tmp_path / "a" / "pipe")
-    (outcome,) = run_cases(cases_of(tmp_path), seconds=1)
-    assert outcome.failure
+def test_a_case_that_takes_too_long_or_crashes_is_one_without_an_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cases = cases_of(case(tmp_path / "a"))
+    # On a busy machine the wall clock may end it before its processor time is spent.
+    spinning = ("its process crashed (signal", "its process did not come to an end")
+    for text, ended in (("while True: pass", spinning), ("import os; os.abort()", ("its process crashed (signal 6)",))):
+        (tmp_path / "child.py").write_text(f"import sys; sys.stdin.read()\n{text}\n")
+        monkeypatch.setattr("chathpc.bench.run._CHILD", tmp_path / "child.py")
+        (outcome,) = run_cases(cases, seconds=1)
+        assert outcome.failure.startswith(ended)
 
 
 def test_a_bug_is_a_case_without_an_answer(
