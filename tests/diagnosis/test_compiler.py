@@ -206,7 +206,7 @@ def test_at_most_three_loops_are_told() -> None:
 def test_what_was_inlined_into_a_loop_counts_for_the_loop() -> None:
     flux = inlined("flux", line("app.c:4", time=5.0), at="app.c:11")
     seen = program(loop("app.c:10", line("app.c:11", flux, time=1.0)))
-    found = finding(explained(seen, missed(10), missed(3)), "not-vectorized")
+    found = finding(explained(seen, missed(10), missed(3)), "not-vectorised")
     assert (found.seconds, found.where.function, found.where.short) == (6.0, "solve", "app.c:10")
 
 
@@ -216,7 +216,7 @@ def test_a_line_inlined_into_two_loops_counts_for_each_with_its_own_time() -> No
         for at, time in ((20, 4.0), (30, 2.0))
     ]
     diagnosis = explained(program(*loops), missed(20), missed(30))
-    assert {(item.where.short, item.seconds) for item in diagnosis.findings if item.cause == "not-vectorized"} == {
+    assert {(item.where.short, item.seconds) for item in diagnosis.findings if item.cause == "not-vectorised"} == {
         ("app.c:20", 4.0),
         ("app.c:30", 2.0),
     }
@@ -225,14 +225,14 @@ def test_a_line_inlined_into_two_loops_counts_for_each_with_its_own_time() -> No
 def test_a_loop_of_the_inlined_function_is_its_own() -> None:
     body = inlined("flux", loop("app.c:4", line("app.c:5", time=6.0)), at="app.c:11")
     found = finding(
-        explained(program(loop("app.c:10", line("app.c:11", body))), missed(4), missed(10)), "not-vectorized"
+        explained(program(loop("app.c:10", line("app.c:11", body))), missed(4), missed(10)), "not-vectorised"
     )
     assert "app.c:4" in found.summary
 
 
 def test_a_function_called_in_a_loop_does_not_count_for_it() -> None:
     called = function("flux", line("flux.c:4", time=6.0), at="flux.c:2")
-    assert "not-vectorized" not in names(explained(program(loop("app.c:10", line("app.c:11", called))), missed(10)))
+    assert "not-vectorised" not in names(explained(program(loop("app.c:10", line("app.c:11", called))), missed(10)))
 
 
 # -- calls -------------------------------------------------------------------------------------------------------
