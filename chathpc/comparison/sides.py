@@ -62,8 +62,8 @@ class Sides:
 
     @property
     def same_shape(self) -> bool:
-        """True if both sides ran with the same numbers of ranks and threads."""
-        return len({(run.ranks, run.threads) for run in self.runs}) == 1
+        """True if both sides ran with the same numbers of ranks and threads (where nothing was measured, none is known)."""
+        return len({(run.ranks, run.threads) for run in self.runs if run.total > 0}) <= 1
 
     @property
     def decisive(self) -> TotalRecord | None:

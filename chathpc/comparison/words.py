@@ -35,6 +35,8 @@ THE_RUN = "the run"
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
 #: A headline names the shares that explain so much of the difference, and not more than MOST.
 _EXPLAINED, _MOSTLY, _MOST = 0.8, 0.5, 2
+#: Smaller parts are written with fewer digits.
+_SMALL = 0.001
 #: Steps of a path that are shown, and characters of each.
 _STEPS, _NAME = 4, 32
 #: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
@@ -60,7 +62,9 @@ def signed(value: float, unit: str) -> str:
 
 def signed_percent(part: float) -> str:
     """`+5.2 %`, `−81.5 %`."""
-    return f"{'+' if part > 0 else '−' if part < 0 else ''}{numbers.percent(abs(part))}"
+    # `<0.1 %` has no sign.
+    text = numbers.percent(abs(part)) if abs(part) >= _SMALL or part == 0 else f"{numbers.number(abs(part) * 100, 1)} %"
+    return f"{'+' if part > 0 else '−' if part < 0 else ''}{text}"
 
 
 def relative(total: TotalRecord) -> str:

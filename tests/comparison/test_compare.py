@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
-from chathpc.profile.metric import Clock
+from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
@@ -376,3 +376,58 @@ def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
     assert [(row.name, row.change, row.beyond_noise) for row in found.kernels] == [("saxpy<float>", 2.0, True)]
     direct = compared(program(1.0), program(3.0), metric="gpu.kernel.time")
     assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_total_that_stays_can_have_changes_inside() -> None:
+    one, other = (build(main(function("f", time=a), function("g", time=b))) for a, b in ((8.0, 2.0), (2.0, 8.0)))
+    found = compared(one, other)
+    assert found.verdict == "unchanged"
+    assert found.headline == "No difference: the run has 10.0 s on both sides. Inside, f changed by −6.00 s."
+
+
+def test_a_run_that_had_nothing_has_no_ratio() -> None:
+    nothing, something = (build(main(function("f", time=seconds))) for seconds in (0.0, 5.0))
+    nothing = replace(nothing, metrics=something.metrics)
+    found = compared(nothing, something, fail_on_regression=0.05)
+    assert found.total is not None
+    assert (found.total.ratio, found.verdict, found.gate.outcome if found.gate else "") == (None, "slower", "failed")
+    assert found.headline.startswith("The run changed: 0 s became 5.00 s.")
+
+
+def test_a_chosen_metric_must_add_up_and_have_values_on_both_sides() -> None:
+    one = build(main(values={"cpu.time": 1.0, "io.read.bytes": 1.0, "gpu.kernel.registers": 32.0}))
+    with pytest.raises(UsageError, match="do not add up"):
+        chathpc.diff(one, one, metric="gpu.kernel.registers")
+    empty = replace(
+        one, metrics={**one.metrics, "io.read.bytes": replace(one.metrics["io.read.bytes"], has_values=False)}
+    )
+    with pytest.raises(UsageError, match="no values on one side"):
+        chathpc.diff(one, empty, metric="io.read.bytes")
+
+
+def test_one_id_in_two_units_is_refused() -> None:
+    one = build(main(values={"cpu.time": 1.0}))
+    other = replace(one, metrics={"cpu.time": replace(one.metrics["cpu.time"], unit=Unit.CYCLES)})
+    assert "is in cycles and s" in compared(one, other).headline
+
+
+def test_small_parts_keep_their_sign() -> None:
+    from chathpc.comparison.words import signed_percent
+
+    assert [signed_percent(part) for part in (0.0004, -0.0004, 0.0, 0.052, -1.0)] == [
+        "+0.04 %", "−0.04 %", "0 %", "+5.20 %", "−100 %",
+    ]  # fmt: skip
+
+
+def test_paths_of_deep_recursion_are_told_by_their_ends() -> None:
+    def program(seconds: float) -> Profile:
+        inner = function("leaf", time=seconds)
+        for _ in range(150):
+            inner = function("even", function("odd", inner))
+        return build(main(inner))
+
+    (path,) = share(compared(program(1.0), program(9.0)), "leaf").contexts
+    assert (len(path), path[0], path[50], path[-1]) == (101, "<program root>", "…", "leaf")
