@@ -120,7 +120,7 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
         lead = f"{what[0].upper()}{what[1:]} {how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))}"
     else:
         lead = f"{what[0].upper()}{what[1:]} is {numbers.number(decisive.ratio)} times what it was"
-    return f"{lead}: {before} became {after}{part}.{_explained(decisive, shares, unit)}{_cause(decisive, pairs)}"
+    return f"{lead}: {before} became {after}{part}.{_explained(sides, shares)}{_cause(decisive, pairs)}"
 
 
 def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
@@ -131,7 +131,10 @@ def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
     return f" Inside, {subject(largest)} changed by {signed(largest.change, unit)}."
 
 
-def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) -> str:
+def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
+    """The largest shares in the direction of the total, which is that of the run unless the numbers of threads differ."""
+    decisive, unit = sides.total, sides.metric.unit.value
+    lead = "" if sides.same_shape else f" All threads together: {signed(decisive.change, unit)}."
     same = [share for share in shares if (share.change < 0) == (decisive.change < 0)]
     chosen: list[ShareRecord] = []
     for share in same[:_MOST]:
@@ -139,10 +142,10 @@ def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) 
         if sum(each.change for each in chosen) / decisive.change >= _EXPLAINED:
             break
     if not chosen:
-        return ""
+        return lead
     parts = " and ".join(f"{subject(each)} ({signed(each.change, unit)})" for each in chosen)
     most = sum(each.change for each in chosen) / decisive.change > _MOSTLY
-    return f" Mostly {parts}." if most else f" The largest parts: {parts}."
+    return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
 
 def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:

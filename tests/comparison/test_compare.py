@@ -216,6 +216,7 @@ def test_more_threads_are_recognised_and_the_longest_decides() -> None:
     assert found.total is not None
     assert found.elapsed is not None
     assert (found.total.change, found.elapsed.change, found.verdict) == (1.0, -3.5, "faster")
+    assert "All threads together: +1.00 s." in found.headline
     assert any("with 1 thread, after with 2 threads" in note for note in found.notes)
     cpu = [replace(each, metrics=build(main(time=1.0)).metrics) for each in (one, two)]
     unknown = compared(*cpu)
