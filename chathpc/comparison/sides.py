@@ -67,8 +67,15 @@ class Sides:
 
     @property
     def decisive(self) -> TotalRecord | None:
-        """What the verdict is about: the total, or the longest thread where the numbers of threads differ."""
-        return self.total if self.same_shape else self.longest
+        """What the verdict is about: how long the run took, told by its longest thread where a wall clock measured; else the
+        total, but of sides with different numbers of threads that is no duration, and nothing is.
+        """
+        return self.longest or (self.total if self.same_shape else None)
+
+    @property
+    def by_longest(self) -> bool:
+        """True if the verdict is about one of several threads."""
+        return self.longest is not None and any(run.threads > 1 for run in self.runs)
 
     def _whole(self, values: FloatArray) -> TotalRecord:
         judged = self.whole.judge(values[:, None])

@@ -226,6 +226,22 @@ def test_more_threads_are_recognised_and_the_longest_decides() -> None:
         chathpc.diff(*cpu, fail_on_regression=0.1)
 
 
+def test_how_long_a_run_took_is_told_by_its_longest_thread() -> None:
+    def program(first: float, second: float) -> Profile:
+        return wall(build(main(time=(first, 0.0)), thread(function("f", time=(0.0, second)))))
+
+    found = compared(program(8.0, 8.0), program(8.0, 2.0))  # the other thread ends sooner, and nobody gains
+    assert found.elapsed is not None
+    assert (found.verdict, found.elapsed.change) == ("unchanged", 0)
+    assert (
+        found.headline
+        == "No difference: the run has 8.00 s on both sides. All threads together: −6.00 s. Inside, f changed by −6.00 s."
+    )
+    alike = compared(program(8.0, 8.0), program(4.0, 4.0))
+    assert "together" not in alike.headline
+    assert "is 2.00 times as fast: 8.00 s became 4.00 s" in alike.headline
+
+
 def test_other_programs_and_tools_are_recognised() -> None:
     one = replace(build(main(time=1.0)), title="a", format="one tool")
     other = replace(build(main(time=1.0)), title="b", format="other tool", hardware={"CPU": "x"})
