@@ -251,6 +251,19 @@ def test_other_programs_and_tools_are_recognised() -> None:
     assert "CPU y and x" in notes
 
 
+def test_what_the_numbers_stand_for_is_said() -> None:
+    shares = build(main(values={"cpu.share": 100.0}))
+    percent = replace(shares, metrics={"cpu.share": replace(shares.metrics["cpu.share"], unit=Unit.PERCENT)})
+    assert compared(percent, percent).notes == [
+        "Only percentages were recorded: parts of the run are compared, not its length."
+    ]
+    found = compared(
+        wall(build(main(time=(4.0, 4.0)), locations=ranks(2))),
+        wall(build(main(time=(3.0, 3.0, 3.0)), locations=ranks(3))),
+    )
+    assert "with 2 ranks, after with 3 ranks" in found.notes[0]
+
+
 def test_a_side_without_a_profile_is_wrong_usage() -> None:
     with pytest.raises(UsageError, match="has no profile"):
         chathpc.diff([], build(main(time=1.0)))
