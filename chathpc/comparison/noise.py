@@ -57,13 +57,15 @@ class Noise:
     """How much the values of runs vary by themselves.
 
     The first `count` of the runs are those before, the others those after. `period[k]` is what one sample of run k stands
-    for, in the unit of the values; 0 where nothing was sampled. `variation` is the relative variance between runs that functions
-    have in common beyond the error of counting, and `prior` how many degrees of freedom that is worth (see `learned`).
+    for, in the unit of the values; 0 where nothing was sampled. `total[k]` is the total of run k. `variation` is the relative
+    variance between runs that functions have in common beyond that of dealing out samples, and `prior` how many degrees of
+    freedom that is worth (see `learned`).
     """
 
     kind: NoiseKind
     count: int
     period: FloatArray
+    total: FloatArray
     variation: float = 0.0
     prior: float = 0.0
 
@@ -77,7 +79,7 @@ class Noise:
         """
         if self.kind != NoiseKind.REPETITIONS:
             return self
-        counted = np.maximum(values, 0.0) * self.period[:, None]
+        counted = self._drawn(values)
         sides = [part for part in (slice(self.count), slice(self.count, None)) if len(values[part]) > 1]
         own = np.concatenate([values[part].var(axis=0, ddof=1) for part in sides])
         floor = np.concatenate([counted[part].mean(axis=0) for part in sides])
@@ -118,25 +120,35 @@ class Noise:
         """Variance of the mean of either side, and the degrees of freedom of their sum.
 
         One run a side: a sum of c samples of period p has the variance c p² (Poisson); one sample is added for what was not
-        seen. Several: Welch's t-test, in which the variance of a side is at least that of counting its samples; a side of a
-        single run takes the relative variance of the other.
+        seen. Several: Welch's t-test, in which the variance of a side is at least that of dealing its samples out to its parts;
+        a side of a single run takes the relative variance of the other.
         """
-        counted = np.maximum(values, 0.0) * self.period[:, None]
         unlimited = np.full(values.shape[1], math.inf)
         if self.kind == NoiseKind.REPETITIONS:
             first, second = values[: self.count], values[self.count :]
-            mine = self._variance(first, second, counted[: self.count])
-            theirs = self._variance(second, first, counted[self.count :])
+            drawn = self._drawn(values)
+            mine = self._variance(first, second, drawn[: self.count])
+            theirs = self._variance(second, first, drawn[self.count :])
             limit = len(values) - 2 + self.prior
             return mine[0], theirs[0], np.minimum(_welch(*mine, *theirs), max(np.floor(limit), 1.0))
         if self.kind == NoiseKind.SAMPLING:
             unseen = np.where((values != 0).any(axis=0), self.period.max() ** 2 / 2, 0.0)
+            counted = np.maximum(values, 0.0) * self.period[:, None]
             return counted[0] + unseen, counted[1] + unseen, unlimited
         width = TOLERANCE / _quantile(math.inf) if self.kind == NoiseKind.ASSUMED else 0.0
         each = (width * np.abs(values).max(axis=0)) ** 2 / 2
         return each, each, unlimited
 
-    def _variance(self, mine: FloatArray, other: FloatArray, counted: FloatArray) -> tuple[FloatArray, float]:
+    def _drawn(self, values: FloatArray) -> FloatArray:
+        """The least variance of values: that of a part of the run's samples (binomial), and that of one sample.
+
+        How many samples a run has in all is no matter of chance: a clock draws them.
+        """
+        period, total = self.period[:, None], np.maximum(self.total[:, None], np.finfo(np.float64).tiny)
+        value = np.clip(values, 0.0, total)
+        return np.asarray(value * period * (1 - value / total) + np.where(value > 0, period**2, 0.0))
+
+    def _variance(self, mine: FloatArray, other: FloatArray, drawn: FloatArray) -> tuple[FloatArray, float]:
         """Variance of the mean of a side's runs, and its degrees of freedom."""
         if len(mine) > 1:
             variance, degrees = mine.var(axis=0, ddof=1), len(mine) - 1
@@ -145,7 +157,7 @@ class Noise:
             with np.errstate(divide="ignore", invalid="ignore"):
                 relative = np.where(mean != 0, other.var(axis=0, ddof=1) / mean**2, 0.0)
             variance, degrees = relative * mine[0] ** 2, len(other) - 1
-        floor = counted.mean(axis=0)
+        floor = drawn.mean(axis=0)
         if self.prior:
             common = floor + self.variation * mine.mean(axis=0) ** 2
             variance = (self.prior * common + degrees * variance) / (self.prior + degrees)

@@ -76,7 +76,9 @@ def test_a_regression_has_an_exit_code_of_its_own_and_the_answer_is_given_all_th
     assert "GATE FAILED" in failed.out
     assert failed.err.startswith("chathpc: The run has grown beyond the limit of +5 %: +100 %")
     assert run("diff", "f1", "s1", "--fail-on-regression", "5%").code == 0
-    assert run("diff", "--before", "s1", "s2", "s3", "--after", "f1", "f2", "f3", "--fail-on-regression", "50").code == 7
+    assert (
+        run("diff", "--before", "s1", "s2", "s3", "--after", "f1", "f2", "f3", "--fail-on-regression", "50").code == 7
+    )
 
 
 @pytest.mark.usefixtures("files")

@@ -30,7 +30,9 @@ def program(pow_time: float, malloc_time: float, *more: str, name: str = "state"
 
 
 def sample() -> Diff:
-    return chathpc.diff(program(6.0, 1.0, "old_name"), program(1.0, 4.0, "new_name", "another"), fail_on_regression=0.05)
+    return chathpc.diff(
+        program(6.0, 1.0, "old_name"), program(1.0, 4.0, "new_name", "another"), fail_on_regression=0.05
+    )
 
 
 def text_of(found: Diff, **style: object) -> str:
@@ -43,7 +45,18 @@ def test_every_format_of_a_report_is_one_of_a_comparison() -> None:
 
 def test_the_outcome_comes_first_then_where_why_and_how_sure() -> None:
     text = text_of(sample())
-    order = ["SLOWER", "GATE", "Before", "After", "Where it changed", "in all", "Findings", "By kind of work", "By function", "± is the error"]
+    order = [
+        "SLOWER",
+        "GATE",
+        "Before",
+        "After",
+        "Where it changed",
+        "in all",
+        "Findings",
+        "By kind of work",
+        "By function",
+        "± is the error",
+    ]
     assert sorted(text.index(word) for word in order) == [text.index(word) for word in order]
 
 
@@ -97,7 +110,9 @@ def test_names_act_on_nothing(name: str, form: str) -> None:
 
 
 def test_markdown_has_tables_with_whole_rows() -> None:
-    text = diff_renderers()["markdown"](chathpc.diff(program(6.0, 1.0, name="a|b"), program(1.0, 4.0, name="a|b")), Style())
+    text = diff_renderers()["markdown"](
+        chathpc.diff(program(6.0, 1.0, name="a|b"), program(1.0, 4.0, name="a|b")), Style()
+    )
     tokens = MarkdownIt("commonmark").enable("table").parse(text)
     rows, cells = [], 0
     for token in tokens:
@@ -121,7 +136,9 @@ def test_what_is_not_comparable_has_findings_and_no_numbers() -> None:
 
 
 def test_other_measurements_and_kernels_are_shown() -> None:
-    one, other = (build(main(function("f", time=4.0), values={"cpu.time": 1.0, "io.read.bytes": read})) for read in (2e6, 3e6))
+    one, other = (
+        build(main(function("f", time=4.0), values={"cpu.time": 1.0, "io.read.bytes": read})) for read in (2e6, 3e6)
+    )
     found = chathpc.diff(one, other)
     assert "io.read.bytes  2.00 MB  3.00 MB   +50.0 %" in text_of(found)
     assert "| `io.read.bytes` | 2.00 MB | 3.00 MB | +50.0 % |" in diff_renderers()["markdown"](found, Style())
