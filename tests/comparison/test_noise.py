@@ -165,3 +165,17 @@ def test_repetitions_of_one_program_seldom_differ() -> None:
         p = learned.judge(values).p
         false += bool((p <= critical(p)).any())
     assert false / trials < 0.08
+
+
+def test_runs_that_are_slower_as_a_whole_seldom_make_functions_differ() -> None:
+    """Each run has a speed of its own, and its samples are dealt out to thirty functions: nothing of a function has changed."""
+    random = np.random.default_rng(13)
+    parts = 1 / np.arange(1, 31)
+    false, trials = 0, 200
+    for _ in range(trials):
+        totals = np.round(2000 * np.exp(0.03 * random.standard_normal(6)))
+        values = np.array([random.multinomial(int(total), parts / parts.sum()) for total in totals]).astype(float)
+        learned = Noise(NoiseKind.REPETITIONS, 3, np.ones(6), totals).learned(values)
+        p = learned.judge(values).p
+        false += bool((p <= critical(p)).any())
+    assert false / trials < 0.1
