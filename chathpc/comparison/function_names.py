@@ -18,6 +18,8 @@ _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 _NUMBERS = re.compile(r"(?<=\.so)(\.\d+)+")
 _INSTRUCTION_SET = re.compile(r"(_(fma4?|sse\d+|avx\w*|evex\w*|erms|unaligned|finite|ifunc|chk))+$")
 _WRAPPING = re.compile(r"^(ieee754_|w_|libc_|P(?=MPI_))")
+#: Longer names are not taken apart, which takes time that grows with the square of their length.
+_LONGEST = 5_000
 #: What only names of C++ have: scopes, template arguments, parameters right behind a name, mangling.
 _CPLUSPLUS = re.compile(r"::|^[^\s<]+(\s[^\s<]+)*<[^<]|\w\(|^_Z")
 
@@ -76,7 +78,7 @@ def function_key(name: str) -> str:
     `_Z3sumPKdi`, `double sum(double const*, int)` and `sum.constprop.0` all give `sum`; template arguments stay.
     """
     bare = plain_key(name)
-    if _PLAIN.fullmatch(bare) or bare.startswith("<"):
+    if _PLAIN.fullmatch(bare) or bare.startswith("<") or len(bare) > _LONGEST:
         return bare
     if _CPLUSPLUS.search(bare):
         return readable_function(kernel_key(bare)) or name

@@ -21,6 +21,9 @@ from chathpc.profile.tree import CallTree, FloatArray, IntArray, NodeKind, Relat
 
 HashArray = NDArray[np.uint64]
 
+#: Names of a path that are told: recursion can be as deep as memory.
+LONGEST = 100
+
 
 class Part(IntEnum):
     """What a context of the joint tree is."""
@@ -237,5 +240,9 @@ def inclusive(joint: Joint) -> FloatArray:
 
 
 def path_of(joint: Joint, node: int) -> list[str]:
-    """Names from the entry point down to `node`."""
-    return [joint.name(step) for step in joint.tree.path(node) if joint.part[step] != Part.ROOT]
+    """Names from the entry point down to `node`; of a path of more than LONGEST the middle is left out."""
+    steps = [step for step in joint.tree.path(node) if joint.part[step] != Part.ROOT]
+    if len(steps) <= LONGEST:
+        return [joint.name(step) for step in steps]
+    half = LONGEST // 2
+    return [*map(joint.name, steps[:half]), "…", *map(joint.name, steps[-half:])]

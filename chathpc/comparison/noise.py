@@ -57,13 +57,15 @@ class Noise:
     """How much the values of runs vary by themselves.
 
     The first `count` of the runs are those before, the others those after. `period[k]` is what one sample of run k stands
-    for, in the unit of the values; 0 where nothing was sampled. `variation` is the relative variance between runs that functions
-    have in common beyond the error of counting, and `prior` how many degrees of freedom that is worth (see `learned`).
+    for, in the unit of the values; 0 where nothing was sampled. `total[k]` is the total of run k. `variation` is the relative
+    variance between runs that functions have in common beyond that of dealing out samples, and `prior` how many degrees of
+    freedom that is worth (see `learned`).
     """
 
     kind: NoiseKind
     count: int
     period: FloatArray
+    total: FloatArray
     variation: float = 0.0
     prior: float = 0.0
 
@@ -73,14 +75,14 @@ class Noise:
         A variance from three runs is hardly known. Where functions vary alike, that of one is better told together with all
         others' (Smyth, Stat. Appl. Genet. Mol. Biol. 3 (2004) 3): as a mean of both, weighted with degrees of freedom. How alike
         they are is told by how much the ratios of own and common variance spread (moments of the F distribution); where they spread
-        too much nothing is borrowed.
+        too much nothing is borrowed. What all functions of a run have in common (a slow node) is no part of it.
         """
         if self.kind != NoiseKind.REPETITIONS:
             return self
-        counted = np.maximum(values, 0.0) * self.period[:, None]
+        drawn = self._drawn(values)
         sides = [part for part in (slice(self.count), slice(self.count, None)) if len(values[part]) > 1]
-        own = np.concatenate([values[part].var(axis=0, ddof=1) for part in sides])
-        floor = np.concatenate([counted[part].mean(axis=0) for part in sides])
+        own = np.concatenate([_alone(values[part], self.total[part]) for part in sides])
+        floor = np.concatenate([drawn[part].mean(axis=0) for part in sides])
         square = np.concatenate([values[part].mean(axis=0) ** 2 for part in sides])
         degrees = min(len(values[part]) - 1 for part in sides)
         if not float(square.sum()):
@@ -118,38 +120,70 @@ class Noise:
         """Variance of the mean of either side, and the degrees of freedom of their sum.
 
         One run a side: a sum of c samples of period p has the variance c p² (Poisson); one sample is added for what was not
-        seen. Several: Welch's t-test, in which the variance of a side is at least that of counting its samples; a side of a
-        single run takes the relative variance of the other.
+        seen. Several: Welch's t-test, in which the variance of a side is at least that of dealing its samples out to its parts;
+        a side of a single run takes the relative variance of the other.
         """
-        counted = np.maximum(values, 0.0) * self.period[:, None]
         unlimited = np.full(values.shape[1], math.inf)
         if self.kind == NoiseKind.REPETITIONS:
-            first, second = values[: self.count], values[self.count :]
-            mine = self._variance(first, second, counted[: self.count])
-            theirs = self._variance(second, first, counted[self.count :])
+            drawn = self._drawn(values)
+            sides = (slice(self.count), slice(self.count, None))
+            mine, theirs = (self._of_mean(values, drawn, *pair) for pair in (sides, sides[::-1]))
             limit = len(values) - 2 + self.prior
             return mine[0], theirs[0], np.minimum(_welch(*mine, *theirs), max(np.floor(limit), 1.0))
         if self.kind == NoiseKind.SAMPLING:
             unseen = np.where((values != 0).any(axis=0), self.period.max() ** 2 / 2, 0.0)
+            counted = np.maximum(values, 0.0) * self.period[:, None]
             return counted[0] + unseen, counted[1] + unseen, unlimited
         width = TOLERANCE / _quantile(math.inf) if self.kind == NoiseKind.ASSUMED else 0.0
         each = (width * np.abs(values).max(axis=0)) ** 2 / 2
         return each, each, unlimited
 
-    def _variance(self, mine: FloatArray, other: FloatArray, counted: FloatArray) -> tuple[FloatArray, float]:
+    def _drawn(self, values: FloatArray) -> FloatArray:
+        """The least variance of values: that of a part of the run's samples (binomial), and that of one sample.
+
+        How many samples a run has in all is no matter of chance: a clock draws them.
+        """
+        period, total = self.period[:, None], np.maximum(self.total[:, None], np.finfo(np.float64).tiny)
+        value = np.clip(values, 0.0, total)
+        return np.asarray(value * period * (1 - value / total) + np.where(value > 0, period**2, 0.0))
+
+    def _of_mean(
+        self, values: FloatArray, drawn: FloatArray, mine: slice, other: slice
+    ) -> tuple[FloatArray, FloatArray]:
         """Variance of the mean of a side's runs, and its degrees of freedom."""
-        if len(mine) > 1:
-            variance, degrees = mine.var(axis=0, ddof=1), len(mine) - 1
-        else:
-            mean = other.mean(axis=0)
-            with np.errstate(divide="ignore", invalid="ignore"):
-                relative = np.where(mean != 0, other.var(axis=0, ddof=1) / mean**2, 0.0)
-            variance, degrees = relative * mine[0] ** 2, len(other) - 1
-        floor = counted.mean(axis=0)
-        if self.prior:
-            common = floor + self.variation * mine.mean(axis=0) ** 2
-            variance = (self.prior * common + degrees * variance) / (self.prior + degrees)
-        return np.maximum(variance, floor) / len(mine), degrees + self.prior
+        count = len(values[mine])
+        if count > 1:
+            variance, degrees = self._between(values[mine], drawn[mine], self.total[mine])
+            return variance / count, degrees
+        variance, degrees = self._between(values[other], drawn[other], self.total[other])
+        mean = values[other].mean(axis=0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            relative = np.where(mean != 0, variance / mean**2, 0.0)
+        return np.maximum(relative * values[mine][0] ** 2, drawn[mine][0]), degrees
+
+    def _between(self, values: FloatArray, drawn: FloatArray, total: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Variance between the runs of a side, and its degrees of freedom.
+
+        Where something was learned it is the sum of two: that of the part of the run, known from all functions, and that of the
+        run as a whole, known from this side's runs alone.
+        """
+        degrees, floor = len(values) - 1, drawn.mean(axis=0)
+        if not self.prior:
+            return np.maximum(values.var(axis=0, ddof=1), floor), np.full(values.shape[1], float(degrees))
+        known = self.prior + degrees
+        common = floor + self.variation * values.mean(axis=0) ** 2
+        part = np.maximum((self.prior * common + degrees * _alone(values, total)) / known, floor)
+        whole = (values.mean(axis=0) / max(float(total.mean()), np.finfo(np.float64).tiny)) ** 2 * total.var(ddof=1)
+        both = part + whole
+        with np.errstate(divide="ignore", invalid="ignore"):
+            freedom = np.where(both > 0, both**2 / (part**2 / known + whole**2 / degrees), degrees)
+        return both, freedom
+
+
+def _alone(values: FloatArray, total: FloatArray) -> FloatArray:
+    """Variance between runs of the parts that `values` (runs × functions) are of the totals, at the mean of these."""
+    parts = values / np.maximum(total[:, None], np.finfo(np.float64).tiny)
+    return np.asarray(parts.var(axis=0, ddof=1) * total.mean() ** 2)
 
 
 def _prior(spread: float, degrees: int) -> float:
@@ -170,7 +204,7 @@ def _prior(spread: float, degrees: int) -> float:
     return low
 
 
-def _welch(mine: FloatArray, my_degrees: float, theirs: FloatArray, their_degrees: float) -> FloatArray:
+def _welch(mine: FloatArray, my_degrees: FloatArray, theirs: FloatArray, their_degrees: FloatArray) -> FloatArray:
     """Degrees of freedom of the difference (Welch and Satterthwaite); whole numbers from below, so that intervals are
     rather too wide.
     """

@@ -54,7 +54,7 @@ def kernel_rows(sides: Sides) -> list[RowRecord]:
         return []
     table = tables.by_kernel(sides.runs)
     kind = NoiseKind.REPETITIONS if len(sides.runs) > 2 else NoiseKind.ASSUMED
-    noise = Noise(kind, sides.count, np.zeros(len(sides.runs)))
+    noise = Noise(kind, sides.count, np.zeros(len(sides.runs)), table.own.sum(axis=1))
     return _rows(table, noise, LEAST * float(table.own.sum(axis=1).max(initial=0.0)))
 
 

@@ -16,6 +16,9 @@ from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
+#: How names begin of outlined regions of LLVM's compilers, and of what its runtime says of regions: they change with the source.
+_NUMBERED = (".omp_outlined", "<omp impl", "<omp expl", "<omp work", "<omp region")
+
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Run:
@@ -102,9 +105,14 @@ class Run:
 
     @cached_property
     def is_own(self) -> BoolArray:
-        """True for nodes that are functions of the program (or entry points), no part of a library call."""
+        """True for nodes that are functions of the program (or entry points), no part of a library call.
+
+        Bodies of OpenMP regions that have a number for a name are part of the function around them.
+        """
         tree = self.profile.tree
-        return np.asarray((tree.function == np.arange(len(tree))) & (self.facts.activities.call < 0))
+        numbered = np.array([name.startswith(_NUMBERED) for name in tree.names] + [False])
+        inside = numbered[tree.name] & (tree.parent >= 0)
+        return np.asarray((tree.function == np.arange(len(tree))) & (self.facts.activities.call < 0) & ~inside)
 
     @cached_property
     def is_template(self) -> BoolArray:

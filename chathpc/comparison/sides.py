@@ -17,18 +17,17 @@ from chathpc.profile.tree import FloatArray
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Sides:
-    """The runs of both sides; the first `count` are those before. `whole` is the noise of totals, `noise` that of their parts."""
+    """The runs of both sides; the first `count` are those before. `noise` is that of parts of the runs."""
 
     runs: tuple[Run, ...]
     count: int
-    whole: Noise
     noise: Noise
 
     @classmethod
     def of(cls, runs: tuple[Run, ...], count: int) -> Sides:
         """Runs that are measured in the same way, the first `count` of them before."""
-        noise = Noise(_kind(runs), count, np.array([run.period for run in runs]))
-        return cls(runs, count, noise, noise)
+        period, total = (np.array([getattr(run, what) for run in runs]) for what in ("period", "total"))
+        return cls(runs, count, Noise(_kind(runs), count, period, total))
 
     def learned(self, values: FloatArray) -> Sides:
         """The same with what `values` (runs × functions) tell of how much runs differ by themselves."""
@@ -62,17 +61,26 @@ class Sides:
 
     @property
     def same_shape(self) -> bool:
-        """True if both sides ran with the same numbers of ranks and threads."""
-        return len({(run.ranks, run.threads) for run in self.runs}) == 1
+        """True if both sides ran with the same numbers of ranks and threads (where nothing was measured, none is known)."""
+        return len({(run.ranks, run.threads) for run in self.runs if run.total > 0}) <= 1
 
     @property
     def decisive(self) -> TotalRecord | None:
-        """What the verdict is about: the total, or the longest thread where the numbers of threads differ."""
-        return self.total if self.same_shape else self.longest
+        """What the verdict is about: how long the run took, told by its longest thread where a wall clock measured; else the
+        total, but of sides with different numbers of threads that is no duration, and nothing is.
+        """
+        return self.longest or (self.total if self.same_shape else None)
+
+    @property
+    def by_longest(self) -> bool:
+        """True if the verdict is about one of several threads."""
+        return self.longest is not None and any(run.threads > 1 for run in self.runs)
 
     def _whole(self, values: FloatArray) -> TotalRecord:
-        judged = self.whole.judge(values[:, None])
-        ratio = self.whole.ratio(values)
+        # What functions have in common tells nothing of the whole, and the whole is no part of anything.
+        noise = replace(self.noise, total=values, variation=0.0, prior=0.0)
+        judged = noise.judge(values[:, None])
+        ratio = noise.ratio(values)
         # One quantity, looked at by itself: its own interval decides.
         beyond = abs(float(judged.change[0])) > float(judged.error[0])
         return TotalRecord(

@@ -35,6 +35,10 @@ THE_RUN = "the run"
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
 #: A headline names the shares that explain so much of the difference, and not more than MOST.
 _EXPLAINED, _MOSTLY, _MOST = 0.8, 0.5, 2
+#: Ratios that differ by less than this part say the same.
+_ALIKE = 0.05
+#: Smaller parts are written with fewer digits.
+_SMALL = 0.001
 #: Steps of a path that are shown, and characters of each.
 _STEPS, _NAME = 4, 32
 #: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
@@ -60,7 +64,9 @@ def signed(value: float, unit: str) -> str:
 
 def signed_percent(part: float) -> str:
     """`+5.2 %`, `−81.5 %`."""
-    return f"{'+' if part > 0 else '−' if part < 0 else ''}{numbers.percent(abs(part))}"
+    # `<0.1 %` has no sign.
+    text = numbers.percent(abs(part)) if abs(part) >= _SMALL or part == 0 else f"{numbers.number(abs(part) * 100, 1)} %"
+    return f"{'+' if part > 0 else '−' if part < 0 else ''}{text}"
 
 
 def relative(total: TotalRecord) -> str:
@@ -102,12 +108,12 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
         )
     before, after = numbers.quantity(decisive.before, unit), numbers.quantity(decisive.after, unit)
     what = "the run" if metric.unit == Unit.SECONDS else "the total"
-    what = what if sides.same_shape else "the longest thread"
     part = relative(decisive)
     part = f" ({part})" if part else ""
+    inside = f"{_together(sides)}{_inside(shares, unit)}"
     if outcome == "unchanged":
         if decisive.change == 0:
-            return f"No difference: {what} has {before} on both sides.{_inside(shares, unit)}"
+            return f"No difference: {what} has {before} on both sides.{inside}"
         return f"No difference beyond noise: {before} before, {after} after{part}.{_inside(shares, unit)}"
     if decisive.ratio is None:
         lead = f"{what[0].upper()}{what[1:]} changed"
@@ -116,7 +122,16 @@ def headline(sides: Sides, shares: Sequence[ShareRecord], pairs: Sequence[Pair])
         lead = f"{what[0].upper()}{what[1:]} {how.format(numbers.number(max(decisive.ratio, 1 / decisive.ratio)))}"
     else:
         lead = f"{what[0].upper()}{what[1:]} is {numbers.number(decisive.ratio)} times what it was"
-    return f"{lead}: {before} became {after}{part}.{_explained(decisive, shares, unit)}{_cause(decisive, pairs)}"
+    return f"{lead}: {before} became {after}{part}.{_explained(sides, shares)}{_cause(decisive, pairs)}"
+
+
+def _together(sides: Sides) -> str:
+    """The change of all threads together, where that is not the change of the run."""
+    total, longest = sides.total, sides.longest
+    if longest is None or not sides.by_longest or total.ratio is None or longest.ratio is None:
+        return ""
+    same = sides.same_shape and abs(total.ratio - longest.ratio) <= _ALIKE * longest.ratio
+    return "" if same else f" All threads together: {signed(total.change, sides.metric.unit.value)}."
 
 
 def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
@@ -127,7 +142,10 @@ def _inside(shares: Sequence[ShareRecord], unit: str) -> str:
     return f" Inside, {subject(largest)} changed by {signed(largest.change, unit)}."
 
 
-def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) -> str:
+def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
+    """The largest shares in the direction of the total, which is that of the run unless the numbers of threads differ."""
+    decisive, unit = sides.total, sides.metric.unit.value
+    lead = _together(sides)
     same = [share for share in shares if (share.change < 0) == (decisive.change < 0)]
     chosen: list[ShareRecord] = []
     for share in same[:_MOST]:
@@ -135,10 +153,10 @@ def _explained(decisive: TotalRecord, shares: Sequence[ShareRecord], unit: str) 
         if sum(each.change for each in chosen) / decisive.change >= _EXPLAINED:
             break
     if not chosen:
-        return ""
+        return lead
     parts = " and ".join(f"{subject(each)} ({signed(each.change, unit)})" for each in chosen)
     most = sum(each.change for each in chosen) / decisive.change > _MOSTLY
-    return f" Mostly {parts}." if most else f" The largest parts: {parts}."
+    return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
 
 def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
@@ -175,7 +193,7 @@ def noise(sides: Sides) -> str:
 def different_shapes(before: SideRecord, after: SideRecord, timed: bool) -> str:
     """What different numbers of threads or ranks mean for the comparison."""
     clock = (
-        "The verdict is about the longest thread, which is how long the run took."
+        "How long it takes is told by the longest thread, which the verdict is about."
         if timed
         else "How long the runs took, this metric does not tell."
     )

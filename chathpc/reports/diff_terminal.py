@@ -108,7 +108,7 @@ def _shares(page: Page, diff: Diff) -> None:
     style = page.style
     largest = max(abs(share.change) for share in diff.shares)
     shown = [share for share in diff.shares if abs(share.change) >= _SMALL * largest][:_SHARES]
-    if style.verbose:
+    if style.verbose or len(diff.shares) == len(shown) + 1:
         shown = list(diff.shares)
     hidden = diff.shares[len(shown) :]
     counted = f"in {diff.unit}; " if diff.unit in _COUNTS else ""

@@ -90,6 +90,17 @@ def explain_rows(size: int, options: argparse.Namespace) -> tuple[Run, list[Row]
     ]
 
 
+def diff_rows(size: int, options: argparse.Namespace) -> list[Row]:
+    """Comparing: time and peak memory of the process, both databases read and diagnosed in it."""
+    one, other = (databases.database(size, locations) for locations in (LOAD_LOCATIONS, EXPLAIN_LOCATIONS))
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = ["-m", "chathpc", "diff", str(one), str(other), "--format", "json", "-o", f"{folder}/diff.json"]
+        run = noted(f"diff {size:,}", median(lambda: command(arguments), min(3, options.repeats)))
+    what = f"diff, {LOAD_LOCATIONS} and {EXPLAIN_LOCATIONS} locations"
+    memory = "" if run.failure else f"{run.bytes >> 20} MiB"
+    return [Row(f"{what}: time", f"{size:,}", seconds(run)), Row(f"{what}: peak memory", f"{size:,}", memory)]
+
+
 def start_rows(options: argparse.Namespace) -> list[Row]:
     """What every user waits for: the help page, and the smallest database."""
     repeats = 2 * options.repeats + 1
@@ -148,6 +159,9 @@ def main() -> None:
         progress(f"explaining {size:,} contexts")
         explains[size], found = explain_rows(size, options)
         rows += found
+    for size in options.sizes:
+        progress(f"comparing {size:,} contexts")
+        rows += diff_rows(size, options)
     rows += linear_rows("load", loads) + linear_rows("explain", explains)
     if options.nsight:
         rows += nsight_rows(quick=options.quick, repeats=options.repeats)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import chathpc
 from chathpc.comparison.record import Diff, ShareRecord
 from chathpc.errors import UsageError
-from chathpc.profile.metric import Clock
+from chathpc.profile.metric import Clock, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import barrier, function, libc, libm, main, mpi, ranks, thread, wall
@@ -216,6 +216,7 @@ def test_more_threads_are_recognised_and_the_longest_decides() -> None:
     assert found.total is not None
     assert found.elapsed is not None
     assert (found.total.change, found.elapsed.change, found.verdict) == (1.0, -3.5, "faster")
+    assert "All threads together: +1.00 s." in found.headline
     assert any("with 1 thread, after with 2 threads" in note for note in found.notes)
     cpu = [replace(each, metrics=build(main(time=1.0)).metrics) for each in (one, two)]
     unknown = compared(*cpu)
@@ -225,6 +226,22 @@ def test_more_threads_are_recognised_and_the_longest_decides() -> None:
         chathpc.diff(*cpu, fail_on_regression=0.1)
 
 
+def test_how_long_a_run_took_is_told_by_its_longest_thread() -> None:
+    def program(first: float, second: float) -> Profile:
+        return wall(build(main(time=(first, 0.0)), thread(function("f", time=(0.0, second)))))
+
+    found = compared(program(8.0, 8.0), program(8.0, 2.0))  # the other thread ends sooner, and nobody gains
+    assert found.elapsed is not None
+    assert (found.verdict, found.elapsed.change) == ("unchanged", 0)
+    assert (
+        found.headline
+        == "No difference: the run has 8.00 s on both sides. All threads together: −6.00 s. Inside, f changed by −6.00 s."
+    )
+    alike = compared(program(8.0, 8.0), program(4.0, 4.0))
+    assert "together" not in alike.headline
+    assert "is 2.00 times as fast: 8.00 s became 4.00 s" in alike.headline
+
+
 def test_other_programs_and_tools_are_recognised() -> None:
     one = replace(build(main(time=1.0)), title="a", format="one tool")
     other = replace(build(main(time=1.0)), title="b", format="other tool", hardware={"CPU": "x"})
@@ -232,6 +249,19 @@ def test_other_programs_and_tools_are_recognised() -> None:
     assert "a before, b after" in notes
     assert "one tool measured before, other tool after" in notes
     assert "CPU y and x" in notes
+
+
+def test_what_the_numbers_stand_for_is_said() -> None:
+    shares = build(main(values={"cpu.share": 100.0}))
+    percent = replace(shares, metrics={"cpu.share": replace(shares.metrics["cpu.share"], unit=Unit.PERCENT)})
+    assert compared(percent, percent).notes == [
+        "Only percentages were recorded: parts of the run are compared, not its length."
+    ]
+    found = compared(
+        wall(build(main(time=(4.0, 4.0)), locations=ranks(2))),
+        wall(build(main(time=(3.0, 3.0, 3.0)), locations=ranks(3))),
+    )
+    assert "with 2 ranks, after with 3 ranks" in found.notes[0]
 
 
 def test_a_side_without_a_profile_is_wrong_usage() -> None:
@@ -376,3 +406,58 @@ def test_gpu_kernels_are_compared_by_their_measured_time() -> None:
     assert [(row.name, row.change, row.beyond_noise) for row in found.kernels] == [("saxpy<float>", 2.0, True)]
     direct = compared(program(1.0), program(3.0), metric="gpu.kernel.time")
     assert (direct.kernels, told(direct)) == ([], {"saxpy<float>": 2.0})
+
+
+# -- words ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_total_that_stays_can_have_changes_inside() -> None:
+    one, other = (build(main(function("f", time=a), function("g", time=b))) for a, b in ((8.0, 2.0), (2.0, 8.0)))
+    found = compared(one, other)
+    assert found.verdict == "unchanged"
+    assert found.headline == "No difference: the run has 10.0 s on both sides. Inside, f changed by −6.00 s."
+
+
+def test_a_run_that_had_nothing_has_no_ratio() -> None:
+    nothing, something = (build(main(function("f", time=seconds))) for seconds in (0.0, 5.0))
+    nothing = replace(nothing, metrics=something.metrics)
+    found = compared(nothing, something, fail_on_regression=0.05)
+    assert found.total is not None
+    assert (found.total.ratio, found.verdict, found.gate.outcome if found.gate else "") == (None, "slower", "failed")
+    assert found.headline.startswith("The run changed: 0 s became 5.00 s.")
+
+
+def test_a_chosen_metric_must_add_up_and_have_values_on_both_sides() -> None:
+    one = build(main(values={"cpu.time": 1.0, "io.read.bytes": 1.0, "gpu.kernel.registers": 32.0}))
+    with pytest.raises(UsageError, match="do not add up"):
+        chathpc.diff(one, one, metric="gpu.kernel.registers")
+    empty = replace(
+        one, metrics={**one.metrics, "io.read.bytes": replace(one.metrics["io.read.bytes"], has_values=False)}
+    )
+    with pytest.raises(UsageError, match="no values on one side"):
+        chathpc.diff(one, empty, metric="io.read.bytes")
+
+
+def test_one_id_in_two_units_is_refused() -> None:
+    one = build(main(values={"cpu.time": 1.0}))
+    other = replace(one, metrics={"cpu.time": replace(one.metrics["cpu.time"], unit=Unit.CYCLES)})
+    assert "is in cycles and s" in compared(one, other).headline
+
+
+def test_small_parts_keep_their_sign() -> None:
+    from chathpc.comparison.words import signed_percent
+
+    assert [signed_percent(part) for part in (0.0004, -0.0004, 0.0, 0.052, -1.0)] == [
+        "+0.04 %", "−0.04 %", "0 %", "+5.20 %", "−100 %",
+    ]  # fmt: skip
+
+
+def test_paths_of_deep_recursion_are_told_by_their_ends() -> None:
+    def program(seconds: float) -> Profile:
+        inner = function("leaf", time=seconds)
+        for _ in range(150):
+            inner = function("even", function("odd", inner))
+        return build(main(inner))
+
+    (path,) = share(compared(program(1.0), program(9.0)), "leaf").contexts
+    assert (len(path), path[0], path[50], path[-1]) == (101, "<program root>", "…", "leaf")

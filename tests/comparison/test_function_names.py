@@ -55,6 +55,11 @@ def test_names_that_are_not_of_cplusplus_are_left_alone(name: str) -> None:
     assert function_key(name) == name
 
 
+def test_names_beyond_all_measure_are_not_taken_apart() -> None:
+    name = "void f(" + "a b, " * 200_000 + "int)"
+    assert function_key(name) == name
+
+
 @given(st.text(max_size=60))
 def test_any_name_has_a_key_and_the_key_is_its_own(name: str) -> None:
     key = function_key(name)

@@ -12,7 +12,7 @@ from chathpc.comparison.matching import Joint, Part, join, path_of
 from chathpc.comparison.run import Run
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import APP, barrier, function, gomp, libc, libm, main, mpi, thread
-from tests.profile.build import Node, build, call, entry, inlined, line, loop
+from tests.profile.build import Node, build, call, entry, inlined, line, loop, placeholder
 from tests.profile.strategies import profiles
 
 
@@ -58,6 +58,16 @@ def test_clones_outlined_regions_and_direct_recursion_are_the_function() -> None
     before = (main(function("f", function("f", function("f", time=1.0), time=1.0), time=1.0)),)
     after = (main(function("f.constprop.0", gomp("GOMP_parallel", function("f._omp_fn.3", time=4.0)))),)
     assert contexts(before, after) == {"<program root>/main/f": (3, 4)}
+
+
+def test_regions_that_have_a_number_for_a_name_are_part_of_their_function() -> None:
+    def region(number: int, seconds: float) -> Node:
+        return placeholder(
+            "<omp impl task>", function(f".omp_outlined..{number}", function("f", time=seconds), time=seconds)
+        )
+
+    found = contexts((main(function("solve", region(3, 1.0))),), (main(function("solve", region(7, 2.0))),))
+    assert found == {"<program root>/main/solve": (1, 2), "<program root>/main/solve/f": (1, 2)}
 
 
 def test_a_runtime_is_one_context_below_its_caller_whatever_it_calls_inside() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from chathpc.profile.disagreement import TOLERANCE
 
 
 def noise(kind: NoiseKind, count: int, *periods: float) -> Noise:
-    return Noise(kind, count, np.array(periods))
+    """Noise of values that are small parts of their runs."""
+    return Noise(kind, count, np.array(periods), np.full(len(periods), 1e12))
 
 
 def column(*values: float) -> np.ndarray:
@@ -64,9 +66,14 @@ def test_repetitions_are_compared_by_welchs_test() -> None:
 def test_repetitions_that_agree_by_luck_still_have_the_error_of_their_samples() -> None:
     same = column(10, 10, 10, 12, 12, 12)
     assert noise(NoiseKind.REPETITIONS, 3, *[0.0] * 6).judge(same).error[0] == 0
-    # Variance of a mean of three of 10 s in samples of 1 s: 10 / 3; of 12 s: 12 / 3. 3 degrees, 4 rounded down.
+    # Variance of a mean of three of 10 s in samples of 1 s, and of one sample: 11 / 3; of 12 s: 13 / 3. 3.97 degrees, so 3.
     counted = noise(NoiseKind.REPETITIONS, 3, *[1.0] * 6).judge(same)
-    assert counted.error[0] == pytest.approx(3.1824 * math.sqrt(22 / 3), rel=1e-4)
+    assert counted.error[0] == pytest.approx(3.1824 * math.sqrt(24 / 3), rel=1e-4)
+    # Of 10 s of 40 s: 10 × 3 / 4 and one sample; a whole run has but the one.
+    part = replace(noise(NoiseKind.REPETITIONS, 3, *[1.0] * 6), total=np.array([40.0, 40, 40, 48, 48, 48])).judge(same)
+    assert part.error[0] == pytest.approx(3.1824 * math.sqrt((8.5 + 10) / 3), rel=1e-4)
+    whole = replace(noise(NoiseKind.REPETITIONS, 3, *[1.0] * 6), total=same[:, 0]).judge(same)
+    assert whole.error[0] == pytest.approx(2.7764 * math.sqrt(2 / 3), rel=1e-4)
 
 
 def test_a_single_run_takes_the_variation_of_the_other_side() -> None:
@@ -158,3 +165,17 @@ def test_repetitions_of_one_program_seldom_differ() -> None:
         p = learned.judge(values).p
         false += bool((p <= critical(p)).any())
     assert false / trials < 0.08
+
+
+def test_runs_that_are_slower_as_a_whole_seldom_make_functions_differ() -> None:
+    """Each run has a speed of its own, and its samples are dealt out to thirty functions: nothing of a function has changed."""
+    random = np.random.default_rng(13)
+    parts = 1 / np.arange(1, 31)
+    false, trials = 0, 200
+    for _ in range(trials):
+        totals = np.round(2000 * np.exp(0.03 * random.standard_normal(6)))
+        values = np.array([random.multinomial(int(total), parts / parts.sum()) for total in totals]).astype(float)
+        learned = Noise(NoiseKind.REPETITIONS, 3, np.ones(6), totals).learned(values)
+        p = learned.judge(values).p
+        false += bool((p <= critical(p)).any())
+    assert false / trials < 0.1
