@@ -56,6 +56,23 @@ class Expr:
             case _:
                 return self.text or "…"
 
+    def written(self, *, fortran: bool) -> str:
+        """As it is written in its language: Fortran's `u(i, j)` and `cell%e`, else as in C."""
+        if not fortran:
+            return str(self)
+        inner = [part.written(fortran=True) for part in self.parts]
+        match self.kind:
+            case Kind.MEMBER if self.base is not None:
+                return f"{self.base.written(fortran=True)}%{self.text}"
+            case Kind.INDEX if self.base is not None:
+                return f"{self.base.written(fortran=True)}({', '.join(inner)})"
+            case Kind.BINARY | Kind.ASSIGN:
+                return f" {self.text} ".join(inner)
+            case Kind.CALL:
+                return f"{self.text}({', '.join(inner)})"
+            case _:
+                return str(self)
+
     def walk(self) -> Iterator[Expr]:
         """The expression and all inside it, outer before inner, in the order of the text."""
         todo = [self]
@@ -204,6 +221,10 @@ class Function:
         if loop not in self._inside:
             self._inside[loop] = tuple(one for one in self.statements if loop in self._around[one.loop])
         return self._inside[loop]
+
+    def show(self, expr: Expr | None) -> str:
+        """An expression as it is written in the function's language."""
+        return "" if expr is None else expr.written(fortran=self.fortran)
 
     def calls_at(self, line: int) -> tuple[Expr, ...]:
         """The calls that begin at the line, in the order of the text."""

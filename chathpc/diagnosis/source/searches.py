@@ -34,7 +34,7 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         return None
     container = _container(loop, compared)
     grows = container is not None and _grows(function, container)
-    text = f"compares {_shown(compared)} one after the other"
+    text = f"compares {_shown(function, compared)} one after the other"
     return Sign(
         "quadratic-algorithm", loop.first, loop.first, loop.last,
         text + (f", and {function.name} adds to {container}" if grows else ""),
@@ -54,8 +54,9 @@ def _waits(loop: Loop, inside: tuple[Statement, ...]) -> tuple[str, ...]:
     return ()
 
 
-def _shown(compared: Expr) -> str:
-    return str(compared) if len(str(compared)) <= 60 else "items"
+def _shown(function: Function, compared: Expr) -> str:
+    text = function.show(compared)
+    return text if len(text) <= 60 else "items"
 
 
 def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> frozenset[str]:
@@ -322,7 +323,7 @@ def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             if len(sides) == 2 and (_apart(sides[0], sides[1], loop, outer) or _apart(sides[1], sides[0], loop, outer)):
                 return Sign(
                     "quadratic-algorithm", one.line, loop.first, loop.last,
-                    f"compares every item with every other: {_shown(expr)}",
+                    f"compares every item with every other: {_shown(function, expr)}",
                     "compares every item with every other",
                     ("All pairs may be needed, or the number of items small.",), calls=True,
                 )  # fmt: skip

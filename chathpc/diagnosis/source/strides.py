@@ -122,13 +122,13 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     by = by.lstrip("-")
     order = "columns" if function.fortran else "rows"
     says = (
-        f"steps through {walk.access} by {by} in the innermost loop over {loop.variable or 'it'}, though {'Fortran' if function.fortran else 'C'} stores "
+        f"steps through {function.show(walk.access)} by {by} in the innermost loop over {loop.variable or 'it'}, though {'Fortran' if function.fortran else 'C'} stores "
         f"arrays by {order}"
         + (f"; the loop over {better.variable} around it would step to neighbours" if better is not None else "")
     )
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
-        f"steps through {walk.access.base} by {by} in its innermost loop",
+        f"steps through {function.show(walk.access.base)} by {by} in its innermost loop",
 
     )  # fmt: skip
 

@@ -231,6 +231,14 @@ def test_an_expression_is_shown_as_it_is_written() -> None:
     assert str(Expr(Kind.OTHER)) == "…"
 
 
+def test_fortran_is_shown_as_fortran() -> None:
+    text = "subroutine f(u, n)\nreal(8) :: u(n, n)\ndo i = 1, n\n  u(i, 2) = g%cell(i + 1)%e - h(i)\nend do\nend subroutine"
+    function = function_of(text, "a.f90")
+    (one,) = (each.expr for each in function.statements if each.expr is not None and each.expr.kind == Kind.ASSIGN)
+    assert function.show(one) == "u(i, 2) = g%cell(i + 1)%e - h(i)"
+    assert function.show(None) == ""
+
+
 def test_what_cannot_be_parsed_is_noted_by_its_line() -> None:
     assert function_of("void f() {\n  int i = 0;\n  i = = 2 );\n}").broken == (3,)
     assert not function_of("void f() {\n  int i = 0;\n}").broken
