@@ -232,7 +232,8 @@ def test_an_expression_is_shown_as_it_is_written() -> None:
 
 
 def test_fortran_is_shown_as_fortran() -> None:
-    text = "subroutine f(u, n)\nreal(8) :: u(n, n)\ndo i = 1, n\n  u(i, 2) = g%cell(i + 1)%e - h(i)\nend do\nend subroutine"
+    text = "subroutine f(u, n)\nreal(8) :: u(n, n)\ndo i = 1, n\n  u(i, 2) = g%cell(i + 1)%e - h(i)\nend do\n"
+    text += "end subroutine"
     function = function_of(text, "a.f90")
     (one,) = (each.expr for each in function.statements if each.expr is not None and each.expr.kind == Kind.ASSIGN)
     assert function.show(one) == "u(i, 2) = g%cell(i + 1)%e - h(i)"
