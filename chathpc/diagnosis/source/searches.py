@@ -75,6 +75,12 @@ def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
 def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> Expr | None:
     """The comparison of an item with a key that the loop does not change."""
     moving = _elements(function, loop, inside)
+    items = {loop.variable} if loop.container is not None else set()
+    items |= {
+        one.parts[0].text
+        for one in expressions(inside)
+        if one.kind == Kind.ASSIGN and one.text == "=" and one.parts[0].kind == Kind.NAME and _is_part(one.parts[1])
+    }
     local = {
         one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
     }
@@ -90,19 +96,25 @@ def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
             if len(sides) != 2:
                 continue
             for item, key in (sides, sides[::-1]):
-                if _is_item(item, loop, moving) and _is_key(key, moving | local, unit_names=frozenset()):
+                if _is_item(item, frozenset(items), moving) and _is_key(key, moving | local, unit_names=frozenset()):
                     return expr
     return None
 
 
-def _is_item(expr: Expr, loop: Loop, moving: frozenset[str]) -> bool:
+def _is_part(expr: Expr) -> bool:
+    """True for an element or member, or what a pointer points to."""
+    return expr.kind in (Kind.INDEX, Kind.MEMBER) or (expr.kind == Kind.UNARY and expr.text in ("*", "&"))
+
+
+def _is_item(expr: Expr, items: frozenset[str], moving: frozenset[str]) -> bool:
     """True for an element: an index with the moving variable, a member of what moves, the variable of a range-for."""
     if expr.kind == Kind.INDEX:
         return any(part.names() & moving for part in expr.parts)
     if expr.kind == Kind.MEMBER and expr.base is not None:
-        return _is_item(expr.base, loop, moving) or (expr.base.kind == Kind.NAME and expr.base.text in moving)
+        named = expr.base.kind == Kind.NAME and expr.base.text in moving | items
+        return named or _is_item(expr.base, items, moving)
     if expr.kind == Kind.NAME:
-        return expr.text in moving and (loop.container is not None or expr.text not in loop.updated)
+        return expr.text in items
     if expr.kind == Kind.UNARY and expr.text == "*":
         return bool(expr.names() & moving)
     if expr.kind == Kind.CALL and expr.short in ("at", "get", "key", "id", "name", "c_str") and expr.base is not None:
