@@ -109,7 +109,7 @@ def _at_line(
         copies.range_copy(function, file, line.line),
         copies.returned_copy(function, file, line.line),
     )
-    several = facts.thread_count > 1
+    several = _has_threads(facts)
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
         yield from (
@@ -134,6 +134,11 @@ def _at_line(
     if key not in loops:
         loops.add(key)
         yield from _at_loop(hot, file, function, loop, line)
+
+
+def _has_threads(facts: Facts) -> bool:
+    """True if several threads of one process work."""
+    return bool(np.unique(facts.ranks, return_counts=True)[1].max(initial=0) > 1)
 
 
 def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
@@ -192,7 +197,7 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
             continue
         callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
         found = [copies.value_parameter(function, file, line)]
-        if facts.thread_count > 1:
+        if _has_threads(facts):
             found += [sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line <= sign.last]
             found.append(parallel.region_in_loop(function, line))
         own = function.innermost(line)
@@ -216,13 +221,18 @@ def _evidence(facts: Facts, hot: Hot, found: _Found) -> Evidence:
     place = Place(found.where.function, name, sign.line, None, found.where.path, found.where.node)
     return fact(
         facts,
-        f"The source at {place.short} {sign.says}.",
+        f"The source at {place.short} {_bounded(sign.says, 300)}.",
         float(sign.line),
         unit="line",
         subject=place.short,
         how=DERIVED,
         where=place,
     )
+
+
+def _bounded(text: str, most: int) -> str:
+    """The text, cut where the program's names in it are longer than any author's."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _time(facts: Facts, found: _Found) -> Evidence:
@@ -259,7 +269,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     return Draft(
         cause=entry.id,
         where=found.where,
-        summary=f"{found.where.function} {sign.summary}: {numbers.percent(share)} of {facts.whole}, as its source says.",
+        summary=f"{found.where.function} {_bounded(sign.summary, 150)}: {numbers.percent(share)} of {facts.whole}, as its source says.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+#: An expression is shown with so many characters.
+_LONGEST_SHOWN = 80
+
 
 class Kind(StrEnum):
     """What an expression is. Casts and brackets are left out of the model: they change no name and no index."""
@@ -53,6 +56,8 @@ class Expr:
                 return f"{self.text}{self.parts[0]}" if self.parts else self.text
             case Kind.BINARY | Kind.ASSIGN:
                 return f" {self.text} ".join(map(str, self.parts))
+            case Kind.STRING:
+                return '"…"'  # its words are the program's, and nothing that a report should say
             case _:
                 return self.text or "…"
 
@@ -223,8 +228,9 @@ class Function:
         return self._inside[loop]
 
     def show(self, expr: Expr | None) -> str:
-        """An expression as it is written in the function's language."""
-        return "" if expr is None else expr.written(fortran=self.fortran)
+        """An expression as it is written in the function's language; what is long is cut."""
+        text = "" if expr is None else expr.written(fortran=self.fortran)
+        return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
     def calls_at(self, line: int) -> tuple[Expr, ...]:
         """The calls that begin at the line, in the order of the text."""
