@@ -59,6 +59,7 @@ ACTIVITY_WORDS = {
     Activity.PROFILER: "the profiler",
     Activity.GPU: "on the GPU",
     Activity.LIBRARY: "system libraries",
+    Activity.PAGE_FAULT: "page faults",
 }
 
 

@@ -22,14 +22,13 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
-from chathpc.diagnosis.rules.source import with_source
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import Profile, no_source
 
 #: What explains a finding has at most this part of its weight.
 _BEHIND = 0.9
@@ -119,7 +118,9 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     for the host. Of findings inside kernels, whose shares are of kernel time, the part counts in which kernels compute.
     """
     found: Iterable[Draft] = (draft for rule in group.rules() for draft in rule(facts))
-    if group.name == HOST_GROUP:
+    if group.name == HOST_GROUP and facts.profile.read_source is not no_source:
+        from chathpc.diagnosis.rules.source import with_source
+
         found = with_source(facts, list(found))
     if group.name not in (HOST_GROUP, *KERNEL_GROUPS) or not has_good_timeline(facts):
         return found

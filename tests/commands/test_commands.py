@@ -212,6 +212,7 @@ def test_doctor_names_versions_and_remedies_and_never_fails(
     (tmp_path / "hpcrun").chmod(0o755)
     checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
     assert checks["numpy"]["detail"] == version("numpy")
+    assert checks["tree-sitter-fortran"]["detail"] == version("tree-sitter-fortran")
     assert checks["hpcrun"] | {"group": ""} == {
         "group": "", "name": "hpcrun", "ok": True, "detail": str(tmp_path / "hpcrun"), "remedy": "",
     }  # fmt: skip
@@ -220,6 +221,19 @@ def test_doctor_names_versions_and_remedies_and_never_fails(
     result = run("doctor")
     assert result.code == 0
     assert "missing  nsys" in result.out
+
+
+def test_doctor_tells_what_is_not_read_without_a_grammar(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.commands import doctor
+
+    known = doctor._version
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "tree-sitter-fortran" else known(name))
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
+    assert checks["tree-sitter-fortran"]["ok"] is False
+    assert checks["tree-sitter-fortran"]["remedy"] == (
+        "pip install tree-sitter-fortran; without it the diagnosis does not look at the source of Fortran"
+    )
+    assert checks["tree-sitter-c"]["ok"] is True
 
 
 def test_doctor_tells_a_broken_settings_file(run: Run, tmp_path: Path) -> None:

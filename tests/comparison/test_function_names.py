@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.comparison.function_names import common_keys, function_key, library_key, loose_key
+from chathpc.comparison.function_names import ACTIVITY_WORDS, common_keys, function_key, library_key, loose_key
 from chathpc.profile.activity import Activity
 from chathpc.profile.kernel_names import demangled
 
@@ -102,3 +102,7 @@ def test_a_name_that_both_sides_have_keeps_its_template_arguments() -> None:
 )
 def test_calls_of_libraries_are_compared_by_what_a_user_knows_them_by(name: str, activity: Activity, key: str) -> None:
     assert library_key(name, activity) == key
+
+
+def test_every_kind_of_work_has_words() -> None:
+    assert set(ACTIVITY_WORDS) == set(Activity)

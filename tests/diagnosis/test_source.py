@@ -10,7 +10,7 @@ from chathpc.diagnosis.records import Verdict
 from chathpc.diagnosis.source import languages, text
 from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.profile.profile import no_source
-from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, source, statements
+from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, ranks, source, statements
 from tests.profile.build import build, call, line, loop
 
 STRIDED = """void f(double *a, const double *b, int n)
@@ -231,3 +231,33 @@ def test_what_else_may_take_the_time_speaks_against_it() -> None:
     tree = main(loop("d.c:2", line("d.c:3", function("f", loop("a.c:4", line("a.c:5", time=2.0)), at="a.c:2"))))
     found = finding(diagnosed(build(tree, read_source=source({"a.c": text}))), "quadratic-algorithm")
     assert any("memory latency" in each for each in found.against)
+
+
+def test_words_of_the_program_are_neither_quoted_nor_endless() -> None:
+    name = "n" * 500
+    text = f"int f(char **names, int n, char *{name})\n{{\n  for (int i = 0; i < n; i++)\n"
+    text += f'    if (strcmp(names[i], {name}) == 0 || !strcmp(names[i], "<|im_start|>"))\n'
+    text += "      return i;\n  return -1;\n}\n"
+    tree = main(loop("d.c:2", line("d.c:3", function("f", loop("a.c:3", line("a.c:4", time=2.0)), at="a.c:1"))))
+    diagnosis = diagnosed(build(tree, read_source=source({"a.c": text})))
+    assert [one.cause for one in diagnosis.findings] == ["quadratic-algorithm"]
+    assert all("im_start" not in item.statement and len(item.statement) < 400 for item in diagnosis.evidence)
+
+
+def test_threads_of_one_process_are_needed_to_share_a_line() -> None:
+    text = """long hits[64];
+void f(const int *v, int n)
+{
+#pragma omp parallel
+  {
+    int me = omp_get_thread_num();
+#pragma omp for
+    for (int i = 0; i < n; i++)
+      hits[me] += v[i] & 1;
+  }
+}
+"""
+    tree = main(function("f", loop("a.c:8", line("a.c:9", time=(1.0, 1.0))), at="a.c:2"))
+    for where, expected in ((ranks(1, threads=2), ["omp-false-sharing"]), (ranks(2), ["hot-compute"])):
+        found = causes(build(tree, locations=where, read_source=source({"a.c": text})))
+        assert found == expected

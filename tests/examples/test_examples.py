@@ -21,7 +21,7 @@ CAUSES = {
     "omp-triangle": ("omp-load-imbalance", "triangular_work"),
     "mpi-imbalance": ("mpi-load-imbalance", "kernel"),
     "cpp-hoist": ("loop-invariant-work", "scale_rows"),
-    "fortran-advect": ("hot-compute", "upwind_badorder"),
+    "fortran-advect": ("strided-access", "upwind_badorder"),
 }
 
 

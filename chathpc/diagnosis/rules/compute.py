@@ -9,10 +9,10 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
-from chathpc.diagnosis.invariants import invariant_call
 from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, template_library
+from chathpc.profile.profile import no_source
 from chathpc.profile.tree import FloatArray, NodeKind
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
@@ -95,7 +95,11 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     called = _called_math(facts, facts.in_function(hot.label, math))
-    found = invariant_call(facts, hot.line, called) if hot.line >= 0 else None
+    found = None
+    if hot.line >= 0 and facts.profile.read_source is not no_source:
+        from chathpc.diagnosis.invariants import invariant_call
+
+        found = invariant_call(facts, hot.line, called)
     if found is not None:
         yield Draft(
             cause=invariant.id,

@@ -13,7 +13,8 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.source import calls, copies, invariant, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.rules.source_build import with_accessors
+from chathpc.diagnosis.source import calls, copies, invariant, pairs, parallel, recursion, searches, strides, traffic
 from chathpc.diagnosis.source.hot import Hot, HotLine
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import DERIVED, Sign, effective
@@ -47,7 +48,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             result[at] = _joined(facts, result[at], found, hot)
         elif found.sign.alone and found.cost >= cause(found.sign.cause).threshold("min_share") * facts.total:
             result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
-    return _with_accessors(hot, result)
+    return with_accessors(hot, result)
 
 
 def _is_same(draft: Draft, found: _Found) -> bool:
@@ -109,7 +110,7 @@ def _at_line(
         copies.range_copy(function, file, line.line),
         copies.returned_copy(function, file, line.line),
     )
-    several = facts.thread_count > 1
+    several = _has_threads(facts)
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
         yield from (
@@ -122,8 +123,8 @@ def _at_line(
         copies.allocation(function, own, line.line),
         copies.rebuilt(function, own, line.line),
         calls.synchronous(function, own, line.line),
-        searches.library_search(function, file.unit, own, line.line),
-        searches.shifting(function, own, line.line),
+        pairs.library_search(function, file.unit, own, line.line),
+        pairs.shifting(function, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
@@ -136,13 +137,18 @@ def _at_line(
         yield from _at_loop(hot, file, function, loop, line)
 
 
+def _has_threads(facts: Facts) -> bool:
+    """True if several threads of one process work."""
+    return bool(np.unique(facts.ranks, return_counts=True)[1].max(initial=0) > 1)
+
+
 def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
     """The first thing that explains the loop; one loop has one finding."""
     unit = file.unit
     search = (
         searches.linear_search(function, unit, loop)
-        or searches.pairs(function, unit, loop)
-        or searches.sorting(function, unit, loop)
+        or pairs.pairs(function, unit, loop)
+        or pairs.sorting(function, unit, loop)
     )
     if search is not None:
         if loop.parent >= 0 or _is_called_in_loop(hot.facts, line.node):
@@ -192,12 +198,12 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
             continue
         callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
         found = [copies.value_parameter(function, file, line)]
-        if facts.thread_count > 1:
+        if _has_threads(facts):
             found += [sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line <= sign.last]
             found.append(parallel.region_in_loop(function, line))
         own = function.innermost(line)
         if own is not None:
-            found.append(searches.library_search(function, file.unit, own, line))
+            found.append(pairs.library_search(function, file.unit, own, line))
             called = invariant.invariant(function, file, own, line, callee) if callee else None
             same = np.flatnonzero((tree.parent == parent) & (tree.name == tree.name[node]))
             cost = float(facts.inclusive[same].sum())
@@ -216,13 +222,18 @@ def _evidence(facts: Facts, hot: Hot, found: _Found) -> Evidence:
     place = Place(found.where.function, name, sign.line, None, found.where.path, found.where.node)
     return fact(
         facts,
-        f"The source at {place.short} {sign.says}.",
+        f"The source at {place.short} {_bounded(sign.says, 300)}.",
         float(sign.line),
         unit="line",
         subject=place.short,
         how=DERIVED,
         where=place,
     )
+
+
+def _bounded(text: str, most: int) -> str:
+    """The text, cut where the program's names in it are longer than any author's."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
 def _time(facts: Facts, found: _Found) -> Evidence:
@@ -259,7 +270,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     return Draft(
         cause=entry.id,
         where=found.where,
-        summary=f"{found.where.function} {sign.summary}: {numbers.percent(share)} of {facts.whole}, as its source says.",
+        summary=f"{found.where.function} {_bounded(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),
@@ -289,84 +300,3 @@ def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
                 continue
         kept.append(draft)
     return kept
-
-
-def _with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
-    """With an unoptimised build, where functions of one line that any compiler inlines are called instead."""
-    if not hot.any_source:
-        return drafts
-    facts, tree = hot.facts, hot.facts.profile.tree
-    entry = cause("unoptimised-build")
-    labels, names = tree.function_labels
-    own = (facts.activities.kind == Activity.COMPUTE) & (facts.time > 0) & (tree.function >= 0)
-    frame = np.maximum(tree.function, 0)
-    called = own & (tree.kind[frame] == NodeKind.FUNCTION) & (labels >= 0)
-    sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
-    found: list[tuple[float, int]] = []
-    for label in np.argsort(-sums, kind="stable")[:40].tolist():
-        if sums[label] < 0.01 * facts.total:
-            break
-        node = int(frame[np.flatnonzero(called & (labels == label))[0]])
-        file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
-        function = file.function_at(int(tree.line[node])) if file is not None else None
-        if (
-            file is not None
-            and function is not None
-            and function.name == _short(names[label])
-            and calls.accessor(function, file)
-        ):
-            found.append((float(sums[label]), node))
-    cost = sum(time for time, _ in found)
-    if cost < entry.threshold("min_share") * facts.total:
-        return drafts
-    node = found[0][1]
-    place = facts.place(node, line_node=node)
-    listed = ", ".join(readable_function(tree.function_name(each)) for _, each in found[:3])
-    evidence = (
-        fact(
-            facts,
-            f"{listed} take {of_total(facts, cost)} in calls that were not inlined.",
-            cost,
-            subject="functions of one statement",
-            how="exclusive time of called functions",
-            where=place,
-        ),
-        fact(
-            facts,
-            f"The source at {place.short} shows a function of one statement, which any optimising compiler puts in place of its call.",
-            float(place.line or 0),
-            unit="line",
-            subject=place.short,
-            how=DERIVED,
-            where=place,
-        ),
-    )
-    at = next((n for n, draft in enumerate(drafts) if draft.cause == entry.id), None)
-    if at is not None:
-        joined = replace(drafts[at], evidence=(*drafts[at].evidence, *evidence), signs=drafts[at].signs + 1)
-        return [*drafts[:at], joined, *drafts[at + 1 :]]
-    computing = facts.spent(Activity.COMPUTE, Activity.LIBRARY)
-    hot_place = facts.hot_place(facts.of(Activity.COMPUTE))
-    return [
-        *drafts,
-        Draft(
-            cause=entry.id,
-            where=hot_place.place if hot_place is not None else place,
-            summary="The program looks compiled without optimisation: its own functions of one statement are real calls.",
-            cost=computing,
-            share=computing / facts.total,
-            threshold=entry.threshold("min_share"),
-            evidence=evidence,
-            signs=2,
-            against=("A profiler's build or a flag such as -fno-inline would show the same.",),
-            replaces=("hot-compute",),
-        ),
-    ]
-
-
-def _short(name: str) -> str:
-    return (
-        readable_function(name).split("<")[0].rsplit("::", 1)[-1]
-        if "operator" not in name
-        else "operator" + name.split("operator", 1)[1].split("(")[0]
-    )

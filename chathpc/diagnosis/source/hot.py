@@ -59,20 +59,20 @@ class Hot:
         facts, tree = self.facts, self.facts.profile.tree
         site = facts.activities.site
         counted = np.flatnonzero((facts.time > 0) & (site >= 0))
-        at = site[counted]
-        usable = (tree.line[at] > 0) & self._readable[tree.file[at]]
-        counted, at = counted[usable], at[usable]
         if not len(counted):
             return []
-        keys = tree.file[at].astype(np.int64) << 32 | tree.line[at]
+        by_site = np.bincount(site[counted], weights=facts.time[counted])
+        sites = np.flatnonzero(by_site > 0)
+        sites = sites[(tree.line[sites] > 0) & self._readable[tree.file[sites]]]
+        keys = tree.file[sites].astype(np.int64) << 32 | tree.line[sites]
         known, inverse = np.unique(keys, return_inverse=True)
-        sums = np.bincount(inverse, weights=facts.time[counted])
+        sums = np.bincount(inverse, weights=by_site[sites], minlength=len(known))
         found = []
         for index in np.argsort(-sums, kind="stable")[:MOST_PLACES].tolist():
             if sums[index] < LEAST * facts.total:
                 break
-            mine = inverse == index
-            node = int(at[mine][int(np.argmax(facts.time[counted[mine]]))])
+            mine = sites[inverse == index]
+            node = int(mine[int(np.argmax(by_site[mine]))])
             found.append(HotLine(int(known[index] >> 32), int(known[index] & 0xFFFFFFFF), float(sums[index]), node))
         return found
 
@@ -108,12 +108,18 @@ class Hot:
         kinds = np.isin(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
         return float(facts.time[inside[kinds]].sum())
 
+    @cached_property
+    def _lines_by_file(self) -> dict[int, IntArray]:
+        return {}
+
     def line_nodes(self, file: int, first: int, last: int) -> IntArray:
         """The outermost contexts of the lines."""
         tree = self.facts.profile.tree
-        here = (tree.file == file) & (tree.line >= first) & (tree.line <= last)
-        here &= np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION)) & (self.facts.inclusive > 0)
-        return tree.outermost(np.flatnonzero(here).astype(np.int32))
+        if file not in self._lines_by_file:
+            here = (tree.file == file) & np.isin(tree.kind, (NodeKind.LINE, NodeKind.INSTRUCTION))
+            self._lines_by_file[file] = np.flatnonzero(here & (self.facts.inclusive > 0)).astype(np.int32)
+        nodes = self._lines_by_file[file]
+        return tree.outermost(nodes[(tree.line[nodes] >= first) & (tree.line[nodes] <= last)])
 
     def time(self, file: int, first: int, last: int) -> float:
         """Time of the lines with all that they call; recursion counts once."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, changed, expressions, root
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
@@ -15,6 +17,11 @@ PURE = frozenset(
         "gamma", "bessel_j0", "bessel_j1", "sum", "size", "dot_product", "maxval", "minval", "move", "swap_bytes",
     }
 )  # fmt: skip
+#: Names of functions that give something else each time; only asked where what the function does is not in the file.
+_STATEFUL = re.compile(
+    r"rand|rng|next|draw|sample|uniform|gauss|read|recv|get|pop|poll|wait|time|clock|tick|tok|alloc|new|create|make|open",
+    re.IGNORECASE,
+)
 #: Functions that walk through a text or list for their result, and change nothing.
 LENGTHS = frozenset({"strlen", "wcslen"})
 _DEEPEST = 3
@@ -127,6 +134,8 @@ def _same_result(
         return None
     if len(named) != 1 or not is_pure(named[0], file):
         if not used or not _is_of_numbers(call) or any(_keeps_state(one) for one in named):
+            return None
+        if not named and _STATEFUL.search(call.short):
             return None
         return (f"{call.short} may do more than compute its result; then the call must stay.",)
     callee = named[0]

@@ -7,6 +7,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 
+#: An expression is shown with so many characters.
+_LONGEST_SHOWN = 80
+
 
 class Kind(StrEnum):
     """What an expression is. Casts and brackets are left out of the model: they change no name and no index."""
@@ -53,8 +56,27 @@ class Expr:
                 return f"{self.text}{self.parts[0]}" if self.parts else self.text
             case Kind.BINARY | Kind.ASSIGN:
                 return f" {self.text} ".join(map(str, self.parts))
+            case Kind.STRING:
+                return '"…"'  # its words are the program's, and nothing that a report should say
             case _:
                 return self.text or "…"
+
+    def written(self, *, fortran: bool) -> str:
+        """As it is written in its language: Fortran's `u(i, j)` and `cell%e`, else as in C."""
+        if not fortran:
+            return str(self)
+        inner = [part.written(fortran=True) for part in self.parts]
+        match self.kind:
+            case Kind.MEMBER if self.base is not None:
+                return f"{self.base.written(fortran=True)}%{self.text}"
+            case Kind.INDEX if self.base is not None:
+                return f"{self.base.written(fortran=True)}({', '.join(inner)})"
+            case Kind.BINARY | Kind.ASSIGN:
+                return f" {self.text} ".join(inner)
+            case Kind.CALL:
+                return f"{self.text}({', '.join(inner)})"
+            case _:
+                return str(self)
 
     def walk(self) -> Iterator[Expr]:
         """The expression and all inside it, outer before inner, in the order of the text."""
@@ -204,6 +226,11 @@ class Function:
         if loop not in self._inside:
             self._inside[loop] = tuple(one for one in self.statements if loop in self._around[one.loop])
         return self._inside[loop]
+
+    def show(self, expr: Expr | None) -> str:
+        """An expression as it is written in the function's language; what is long is cut."""
+        text = "" if expr is None else expr.written(fortran=self.fortran)
+        return text if len(text) <= _LONGEST_SHOWN else f"{text[: _LONGEST_SHOWN - 1]}…"
 
     def calls_at(self, line: int) -> tuple[Expr, ...]:
         """The calls that begin at the line, in the order of the text."""

@@ -50,7 +50,7 @@ def false_sharing(function: Function, unit: Unit) -> tuple[Sign, ...]:
             if mine is None or size is None or size >= _LINE:
                 continue
             many = max(_LINE // size, 2)
-            says = f"writes to {mine} in a loop: {size} bytes for each thread, so that {many} threads share a cache line of {_LINE} bytes"
+            says = f"writes to {function.show(mine)} in a loop: {size} bytes for each thread, so that {many} threads share a cache line of {_LINE} bytes"
             found.append(
                 Sign(
                     cause="omp-false-sharing",
@@ -58,7 +58,7 @@ def false_sharing(function: Function, unit: Unit) -> tuple[Sign, ...]:
                     first=loop.first,
                     last=loop.last,
                     says=says,
-                    summary=f"writes to neighbouring elements of {mine.base} from several threads",
+                    summary=f"writes to neighbouring elements of {function.show(mine.base)} from several threads",
                     against=("The compiler may keep the value in a register until the loop ends.",),
                     calls=True,
                 )

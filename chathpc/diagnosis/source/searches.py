@@ -6,11 +6,9 @@ from chathpc.diagnosis.source.layout import trips
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, Unit, expressions
 from chathpc.diagnosis.source.sign import UNROLLED, Sign
 
-_COMPARING = frozenset({"strcmp", "strncmp", "strcasecmp", "memcmp", "compare", "equals", "strcoll"})
+#: Functions that compare two texts or records.
+COMPARING = frozenset({"strcmp", "strncmp", "strcasecmp", "memcmp", "compare", "equals", "strcoll"})
 _OPERATORS = frozenset({"==", "!=", "<", ">", "<=", ">="})
-#: Searches of the C++ standard library from one end to the other, and Fortran's over whole arrays.
-_SEARCHING = frozenset({"find", "find_if", "find_if_not", "count", "count_if", "search", "any_of", "none_of"})
-_FORTRAN_SEARCHING = frozenset({"any", "findloc", "count"})
 #: What makes a container longer.
 _GROWING = frozenset({"push_back", "emplace_back", "push_front", "append", "insert", "emplace"})
 
@@ -34,7 +32,7 @@ def linear_search(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         return None
     container = _container(loop, compared)
     grows = container is not None and _grows(function, container)
-    text = f"compares {_shown(compared)} one after the other"
+    text = f"compares {shown(function, compared)} one after the other"
     return Sign(
         "quadratic-algorithm", loop.first, loop.first, loop.last,
         text + (f", and {function.name} adds to {container}" if grows else ""),
@@ -54,8 +52,10 @@ def _waits(loop: Loop, inside: tuple[Statement, ...]) -> tuple[str, ...]:
     return ()
 
 
-def _shown(compared: Expr) -> str:
-    return str(compared) if len(str(compared)) <= 60 else "items"
+def shown(function: Function, compared: Expr) -> str:
+    """The comparison as it is written, where it is short enough for a sentence."""
+    text = function.show(compared)
+    return text if len(text) <= 60 else "items"
 
 
 def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> frozenset[str]:
@@ -74,6 +74,12 @@ def _elements(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
 def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> Expr | None:
     """The comparison of an item with a key that the loop does not change."""
     moving = _elements(function, loop, inside)
+    items = {loop.variable} if loop.container is not None else set()
+    items |= {
+        one.parts[0].text
+        for one in expressions(inside)
+        if one.kind == Kind.ASSIGN and one.text == "=" and one.parts[0].kind == Kind.NAME and _is_part(one.parts[1])
+    }
     local = {
         one.parts[0].text for one in expressions(inside) if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
     }
@@ -84,24 +90,30 @@ def _compared(function: Function, loop: Loop, inside: tuple[Statement, ...]) -> 
             sides: tuple[Expr, ...] = ()
             if expr.kind == Kind.BINARY and expr.text in _OPERATORS:
                 sides = expr.parts
-            elif expr.kind == Kind.CALL and expr.short in _COMPARING:
+            elif expr.kind == Kind.CALL and expr.short in COMPARING:
                 sides = (*((expr.base,) if expr.base is not None else ()), *expr.parts)[:2]
             if len(sides) != 2:
                 continue
             for item, key in (sides, sides[::-1]):
-                if _is_item(item, loop, moving) and _is_key(key, moving | local, unit_names=frozenset()):
+                if _is_item(item, frozenset(items), moving) and _is_key(key, moving | local, unit_names=frozenset()):
                     return expr
     return None
 
 
-def _is_item(expr: Expr, loop: Loop, moving: frozenset[str]) -> bool:
+def _is_part(expr: Expr) -> bool:
+    """True for an element or member, or what a pointer points to."""
+    return expr.kind in (Kind.INDEX, Kind.MEMBER) or (expr.kind == Kind.UNARY and expr.text in ("*", "&"))
+
+
+def _is_item(expr: Expr, items: frozenset[str], moving: frozenset[str]) -> bool:
     """True for an element: an index with the moving variable, a member of what moves, the variable of a range-for."""
     if expr.kind == Kind.INDEX:
         return any(part.names() & moving for part in expr.parts)
     if expr.kind == Kind.MEMBER and expr.base is not None:
-        return _is_item(expr.base, loop, moving) or (expr.base.kind == Kind.NAME and expr.base.text in moving)
+        named = expr.base.kind == Kind.NAME and expr.base.text in moving | items
+        return named or _is_item(expr.base, items, moving)
     if expr.kind == Kind.NAME:
-        return expr.text in moving and (loop.container is not None or expr.text not in loop.updated)
+        return expr.text in items
     if expr.kind == Kind.UNARY and expr.text == "*":
         return bool(expr.names() & moving)
     if expr.kind == Kind.CALL and expr.short in ("at", "get", "key", "id", "name", "c_str") and expr.base is not None:
@@ -167,7 +179,7 @@ def _starts_anew(function: Function, loop: Loop) -> bool:
     if loop.container is not None:
         return True
     if loop.start is not None:
-        return _is_front(loop.start, function)
+        return is_front(loop.start, function)
     outer = loop.parent
     inside = function.inside(loop.index)
     stepping = {
@@ -186,13 +198,13 @@ def _starts_anew(function: Function, loop: Loop) -> bool:
         and one.expr.text == "="
         and one.expr.parts[0].text in stepping
     ]
-    return bool(starts) and all(_is_front(start, function) for start in starts)
+    return bool(starts) and all(is_front(start, function) for start in starts)
 
 
 _FRONTS = frozenset({"begin", "cbegin", "rbegin", "front", "data", "head", "first"})
 
 
-def _is_front(start: Expr, function: Function, depth: int = 0) -> bool:
+def is_front(start: Expr, function: Function, depth: int = 0) -> bool:
     """True for a constant, the head of a list, an iterator's beginning, or the item behind another loop's."""
     if start.kind in (Kind.NUMBER, Kind.MEMBER):
         return start.kind == Kind.NUMBER or not any(part.kind == Kind.INDEX for part in start.walk())
@@ -205,11 +217,11 @@ def _is_front(start: Expr, function: Function, depth: int = 0) -> bool:
             and one.expr.text == "="
             and one.expr.parts[0].text == start.text
         ]
-        return depth > 4 or all(_is_front(value, function, depth + 1) for value in values)
+        return depth > 4 or all(is_front(value, function, depth + 1) for value in values)
     if start.kind == Kind.CALL:
         return start.short in _FRONTS
     if start.kind == Kind.BINARY and start.text in ("+", "-"):
-        return all(_is_front(part, function, depth + 1) for part in start.parts)
+        return all(is_front(part, function, depth + 1) for part in start.parts)
     return False
 
 
@@ -234,170 +246,3 @@ def _grows(function: Function, container: str) -> bool:
         ):
             return True
     return False
-
-
-def library_search(function: Function, unit: Unit, loop: Loop, line: int) -> Sign | None:
-    """A call in a loop that looks through a whole range: `std::find`, Fortran's `any(list == x)`."""
-    moving = function.changing(loop.index)
-    for one in function.inside(loop.index):
-        if one.expr is None or one.line != line:
-            continue
-        for call in one.expr.calls():
-            if function.fortran:
-                compared = [part for part in call.parts if part.kind == Kind.BINARY and part.text == "=="]
-                hit = call.text in _FORTRAN_SEARCHING and (call.text == "findloc" or bool(compared))
-            else:
-                hit = call.short in _SEARCHING and call.base is None and len(call.parts) >= 3 and _is_range(call)
-            if hit and call.names() & moving:
-                return Sign(
-                    "quadratic-algorithm", line, line, line,
-                    f"looks through all of a list with {call.short} in the loop over {loop.variable or 'items'}",
-                    f"looks through a list with {call.short} in a loop",
-                    ("The list may be short.",), calls=True,
-                )  # fmt: skip
-    return None
-
-
-def _is_range(call: Expr) -> bool:
-    first, second = call.parts[0], call.parts[1]
-    return "begin" in str(first) and "end" in str(second)
-
-
-def shifting(function: Function, loop: Loop, line: int) -> Sign | None:
-    """Inserting or erasing at the front of a vector in a loop, which moves all the rest each time; `strcat` in a loop."""
-    for one in function.inside(loop.index):
-        if one.expr is None or one.line != line:
-            continue
-        for call in one.expr.calls():
-            front = (
-                call.short in ("insert", "erase")
-                and call.parts
-                and call.parts[0].kind == Kind.CALL
-                and call.parts[0].short == "begin"
-            )
-            declared = function.declared(str(call.base)) if call.base is not None else None
-            is_vector = declared is None or "vector" in declared.type or "string" in declared.type
-            if front and is_vector and str(call.parts[0].base) == str(call.base):
-                what = f"{call.base}.{call.short}({call.base}.begin()) moves all other items each time"
-            elif call.short == "strcat" and call.base is None:
-                what = "strcat looks for the end of the text from its beginning each time"
-            else:
-                continue
-            return Sign(
-                "quadratic-algorithm",
-                line,
-                line,
-                line,
-                what,
-                "moves or walks through all items for each one",
-                (),
-                calls=True,
-            )
-    return None
-
-
-def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:
-    """Two nested loops that compare every item with every other for equality, and do nothing else."""
-    if loop.parent < 0:
-        return None
-    outer = function.loops[loop.parent]
-    known = [trips(each, unit.constants) for each in (loop, outer)]
-    if not all(each.counted or each.container is not None for each in (loop, outer)) or any(
-        count is not None for count in known
-    ):
-        return None
-    if loop.start is not None and not _is_front(loop.start, function):
-        return None
-    inside = function.inside(loop.index)
-    if any(one.loop != loop.index for one in inside) or any(
-        one.does in (Does.EVALUATE, Does.OTHER) and one.branch == 0 for one in inside
-    ):
-        return None
-    for one in inside:
-        for expr in one.expr.walk() if one.does == Does.CONDITION and one.expr is not None else ():
-            equal = expr.kind == Kind.BINARY and expr.text == "=="
-            sides = expr.parts if equal else ()
-            if expr.kind == Kind.CALL and expr.short in _COMPARING:
-                sides = expr.parts[:2]
-            if len(sides) == 2 and (_apart(sides[0], sides[1], loop, outer) or _apart(sides[1], sides[0], loop, outer)):
-                return Sign(
-                    "quadratic-algorithm", one.line, loop.first, loop.last,
-                    f"compares every item with every other: {_shown(expr)}",
-                    "compares every item with every other",
-                    ("All pairs may be needed, or the number of items small.",), calls=True,
-                )  # fmt: skip
-    return None
-
-
-def _apart(one: Expr, other: Expr, inner: Loop, outer: Loop) -> bool:
-    """True if one side is an item of the inner loop and the other one of the outer: `a[i].id == b[j].id`."""
-    mine, others = inner.updated | {inner.variable}, outer.updated | {outer.variable}
-
-    def is_item_of(expr: Expr, own: frozenset[str], far: frozenset[str]) -> bool:
-        indexed = any(
-            each.kind == Kind.INDEX and any(part.names() & own for part in each.parts) for each in expr.walk()
-        )
-        element = expr.kind == Kind.MEMBER and bool(expr.names() & own)
-        return (indexed or element) and not expr.names() & far
-
-    return is_item_of(one, mine, others) and is_item_of(other, others, mine)
-
-
-def sorting(function: Function, unit: Unit, loop: Loop) -> Sign | None:
-    """Sorting by exchanging neighbours (bubble sort) or by shifting items one place (insertion sort), inside another loop."""
-    if loop.parent < 0:
-        return None
-    count = trips(loop, unit.constants)
-    inside = function.inside(loop.index)
-    if (count is not None and count <= UNROLLED) or any(one.loop != loop.index for one in inside):
-        return None
-    compared = any(
-        each.kind == Kind.BINARY
-        and each.text in ("<", ">", "<=", ">=")
-        and any(part.kind == Kind.INDEX for part in each.walk())
-        for one in inside
-        if one.does == Does.CONDITION and one.expr is not None
-        for each in one.expr.walk()
-    )
-    moves = [one for one in expressions(inside) if one.kind == Kind.ASSIGN and _is_shift(one.parts[0], one.parts[1])]
-    swaps = [
-        one
-        for one in expressions(inside)
-        if one.kind == Kind.CALL and one.short == "swap" and len(one.parts) == 2 and _is_shift(*one.parts)
-    ]
-    if not compared or not (moves or swaps):
-        return None
-    work = [one for one in inside if one.does == Does.EVALUATE and one.expr is not None and one.expr.kind == Kind.CALL]
-    if len(work) > len(swaps):
-        return None
-    array = (moves[0].parts[0] if moves else swaps[0].parts[0]).base
-    return Sign(
-        "quadratic-algorithm", loop.first, loop.first, loop.last,
-        f"sorts {array} by moving items one place at a time", f"sorts {array} by moving items one place at a time",
-        ("The array may be short, or nearly sorted already.",), calls=True,
-    )  # fmt: skip
-
-
-def _is_shift(target: Expr, value: Expr) -> bool:
-    """True for an item and its neighbour in the same array: `a[j + 1] = a[j]`."""
-    if (
-        target.kind != Kind.INDEX
-        or value.kind != Kind.INDEX
-        or str(target.base) != str(value.base)
-        or len(target.parts) != 1
-    ):
-        return False
-    one, other = target.parts[0], value.parts[0]
-
-    def split(expr: Expr) -> tuple[str, int]:
-        if (
-            expr.kind == Kind.BINARY
-            and expr.text in ("+", "-")
-            and expr.parts[1].kind == Kind.NUMBER
-            and expr.parts[1].text == "1"
-        ):
-            return str(expr.parts[0]), 1 if expr.text == "+" else -1
-        return str(expr), 0
-
-    (name, by), (same, also) = split(one), split(other)
-    return name == same and abs(by - also) == 1

@@ -120,15 +120,16 @@ def strided(function: Function, unit: Unit, loop: Loop) -> Sign | None:
     size = element_size(walk.access, function, unit)
     by = f"{walk.elements * size:,} bytes" if walk.elements is not None and size else walk.by
     by = by.lstrip("-")
-    order = "columns" if function.fortran else "rows"
+    language, order = ("Fortran", "columns") if function.fortran else ("C", "rows")
     says = (
-        f"steps through {walk.access} by {by} in the innermost loop over {loop.variable or 'it'}, though {'Fortran' if function.fortran else 'C'} stores "
-        f"arrays by {order}"
-        + (f"; the loop over {better.variable} around it would step to neighbours" if better is not None else "")
+        f"steps through {function.show(walk.access)} by {by} in the innermost loop over {loop.variable or 'it'}, "
+        f"though {language} stores arrays by {order}"
     )
+    if better is not None:
+        says += f"; the loop over {better.variable} around it would step to neighbours"
     return Sign(
         "strided-access", walk.access.line or loop.first, loop.first, loop.last, says,
-        f"steps through {walk.access.base} by {by} in its innermost loop",
+        f"steps through {function.show(walk.access.base)} by {by} in its innermost loop",
 
     )  # fmt: skip
 

@@ -145,7 +145,7 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         if (follows or hops) and _work(inside) <= _FEW and not _other_calls(inside):
             return Sign(
                 "memory-latency", one.line or loop.first, loop.first, loop.last,
-                f"goes from item to item by {target} = {value}: each address must arrive before the next can be asked for",
+                f"goes from item to item by {target} = {function.show(value)}: each address must arrive before the next can be asked for",
                 "follows pointers from item to item",
                 ("The source does not tell how much memory the items take: in the cache there is little to wait for.",),
             )  # fmt: skip
@@ -221,8 +221,8 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         )
     return Sign(
         "memory-latency", access.line or loop.first, loop.first, loop.last,
-        f"reads {access} at places that the program computes or another array gives, so that no prefetcher knows the next",
-        f"reads {access.base} in an order given by other data",
+        f"reads {function.show(access)} at places that the program computes or another array gives, so that no prefetcher knows the next",
+        f"reads {function.show(access.base)} in an order given by other data",
         tuple(against), limit=bool(streams),
     )  # fmt: skip
 
@@ -254,8 +254,8 @@ def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             continue
         return Sign(
             "memory-latency", one.line or loop.first, loop.first, loop.last,
-            f"uses {one} at places that look random, so that no prefetcher knows the next",
-            f"uses {one.base} at places that look random",
+            f"uses {function.show(one)} at places that look random, so that no prefetcher knows the next",
+            f"uses {function.show(one.base)} at places that look random",
             ("The source does not tell how large the array is: in the cache there is little to wait for.",),
         )  # fmt: skip
     return None

@@ -819,6 +819,31 @@ void f(double *a, const double *b, long n) {
   for (long i = 0; i < n; i = i + 1)
     a[i] = b[i]; // HOT
 }"""),
+    case("blanks at the beginning of a text", "", """
+int f(const char *s, int len) {
+  int i = 0;
+  while (i < len && s[i] <= 32) // HOT
+    i++;
+  return i;
+}"""),
+    case("an item that is copied before it is compared", QUADRATIC, """
+int f(const long *keys, int n, long key) {
+  int i = 0;
+  while (i < n) {
+    long k = keys[i];
+    if (k == key) return i; // HOT
+    i++;
+  }
+  return -1;
+}"""),
+    case("a function of numbers in another file that may read something", "", """
+double read_sensor(int channel);
+double f(int n) {
+  double s = 0;
+  for (int i = 0; i < n; i++)
+    s += read_sensor(3) * s; // HOT
+  return s;
+}"""),
 ]  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.diagnosis.source import calls, copies, invariant, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.source import calls, copies, invariant, pairs, parallel, recursion, searches, strides, traffic
 from chathpc.diagnosis.source.sign import effective
 from chathpc.diagnosis.source.text import LONGEST_LINE, MOST_BYTES, parsed, read_file
 from tests.diagnosis.parts import function, main, source
@@ -47,7 +47,9 @@ def everything(name: str, text: bytes) -> int:
             count += 1
             inner = effective(one, loop, file.unit)
             searches.linear_search(one, file.unit, inner)
-            searches.pairs(one, file.unit, inner)
+            pairs.pairs(one, file.unit, inner)
+            pairs.sorting(one, file.unit, inner)
+            traffic.random_access(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
             traffic.chase(one, file.unit, inner)
             traffic.gather(one, file.unit, inner)
@@ -59,8 +61,8 @@ def everything(name: str, text: bytes) -> int:
                 copies.range_copy(one, file, number)
                 copies.returned_copy(one, file, number)
                 copies.allocation(one, loop, number)
-                searches.library_search(one, file.unit, loop, number)
-                searches.shifting(one, loop, number)
+                pairs.library_search(one, file.unit, loop, number)
+                pairs.shifting(one, loop, number)
                 invariant.invariant(one, file, loop, number)
                 parallel.atomic(one, loop, number)
                 calls.synchronous(one, loop, number)

@@ -227,8 +227,17 @@ def test_an_expression_is_shown_as_it_is_written() -> None:
     function = function_of('void f() { a->b[i + 1][-j] = g(x, "t") ? *p : s.h(y)[2]; }')
     (one,) = (each.expr for each in function.statements)
     assert str(one) == "a.b[i + 1][-j] = ?"
-    assert [str(each) for each in one.walk() if each.kind == Kind.CALL] == ['g(x, "t")', "s.h(y)"]
+    assert [str(each) for each in one.walk() if each.kind == Kind.CALL] == ['g(x, "…")', "s.h(y)"]
     assert str(Expr(Kind.OTHER)) == "…"
+
+
+def test_fortran_is_shown_as_fortran() -> None:
+    text = "subroutine f(u, n)\nreal(8) :: u(n, n)\ndo i = 1, n\n  u(i, 2) = g%cell(i + 1)%e - h(i)\nend do\n"
+    text += "end subroutine"
+    function = function_of(text, "a.f90")
+    (one,) = (each.expr for each in function.statements if each.expr is not None and each.expr.kind == Kind.ASSIGN)
+    assert function.show(one) == "u(i, 2) = g%cell(i + 1)%e - h(i)"
+    assert function.show(None) == ""
 
 
 def test_what_cannot_be_parsed_is_noted_by_its_line() -> None:
