@@ -17,6 +17,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
 from chathpc.diagnosis.parallel_facts import parallel_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
+from chathpc.diagnosis.phase_facts import phase_facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
@@ -48,7 +49,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
     path = PathFacts() if lacking else path_facts(facts)
-    beside = () if lacking else (*parallel_evidence(facts), *path.evidence)
+    beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     ranked = _rank(with_disagreements(_behind_idle_device(_without_redundant(drafts)), differing))
     findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*beside, *access_evidence(facts), *differing))
