@@ -10,7 +10,7 @@ from chathpc.diagnosis.arrivals import Presence, releases
 from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, critical_path
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, UNNAMED, ordered
+from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, ordered
 from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
@@ -21,7 +21,7 @@ from chathpc.profile.timeline import Lane
 from chathpc.profile.tree import BoolArray
 
 #: Of more lanes those are looked at that wait least and most: who holds the others up is among the first.
-_MOST_LANES = 64
+_MOST_LANES = 32
 #: Part of the operations whose launches must be known: without them a path would leave out the device or the host.
 _ENOUGH = 0.9
 #: Parts of the path that are named, and the smallest that is.
@@ -67,7 +67,6 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
     known = {
         OWN_CODE: "the host's own code",
         CALLS: "calls of the device's runtime",
-        UNNAMED: "operations without a name",
     }
     words = {label: known.get(label) or timeline.short_name(label) for label in path.by_label}
     how = f"longest chain over {order.launched:,} launches and {order.awaited:,} waits for the device"
