@@ -12,12 +12,13 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, share_error, time_text
+from chathpc.diagnosis.draft import Draft, confidence, is_worth, share_error, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
 from chathpc.diagnosis.nameless import nameless
-from chathpc.diagnosis.parallel_facts import parallel_evidence
+from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
+from chathpc.diagnosis.phase_facts import phase_facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
@@ -32,6 +33,8 @@ from chathpc.profile.profile import Profile, no_source
 
 #: What explains a finding has at most this part of its weight.
 _BEHIND = 0.9
+#: Findings whose functions' times are told over all threads.
+_SPREADS = 2
 NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
 COPIES_ALONE = (
     "Only copies of the device are told and no kernels: whether kernels ran beside them, and so what the copies cost, is not known. "
@@ -49,15 +52,17 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     if not drafts and not lacking and not has_any_time(facts):
         lacking = NO_TIME
     path = PathFacts() if lacking else path_facts(facts)
-    beside = () if lacking else (*parallel_evidence(facts), *path.evidence)
+    beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     kept = _with_records(facts, _behind_idle_device(_without_redundant(drafts)))
     ranked = _rank(with_disagreements(kept, differing))
-    findings, evidence = _number(facts, ranked[:MOST_FINDINGS], beside=(*beside, *access_evidence(facts), *differing))
+    findings, evidence = _number(
+        facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
+    )
     notes = (*_notes(facts), *([path.note] if path.note else []))
     if lacking:
         verdict = Verdict.INSUFFICIENT
-    elif any(_weight(draft) >= common()["verdict_weight"].value for draft in ranked):
+    elif any(is_worth(facts, draft, _headroom(draft), common()["verdict_weight"].value) for draft in ranked):
         verdict = Verdict.BOTTLENECK
     else:
         verdict = Verdict.HEALTHY
@@ -191,6 +196,11 @@ def _with_records(facts: Facts, drafts: list[Draft]) -> list[Draft]:
 
 def _rank(drafts: Iterable[Draft]) -> list[Draft]:
     return sorted(drafts, key=lambda draft: (-_weight(draft), -draft.share, draft.cause, str(draft.where.function)))
+
+
+def _spreads(facts: Facts, drafts: Sequence[Draft]) -> tuple[Evidence, ...]:
+    """How the time of the functions of the first findings is spread over the program's threads."""
+    return () if facts.profile.time is None else spread_evidence(facts, [each.where.node for each in drafts[:_SPREADS]])
 
 
 def _number(

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, exp, isfinite, sqrt
+from math import erf, exp, inf, isfinite, sqrt
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.statistics import standard_error
+from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.profile import numbers
 
 
@@ -91,6 +92,14 @@ def share_error(facts: Facts, draft: Draft) -> float | None:
     """Standard error of a draft's share from sampling; None for a share that was measured."""
     samples = _samples(facts, draft)
     return standard_error(min(max(draft.share, 0.0), 1.0), samples) if samples else None
+
+
+def is_worth(facts: Facts, draft: Draft, headroom: float, limit: float) -> bool:
+    """True if what could go of a draft's cost is at least `limit` (0..1 of the run) by more than sampling explains."""
+    if draft.impact is not None or headroom <= 0:
+        return (draft.impact or 0.0) >= limit
+    samples = _samples(facts, draft)
+    return is_above(draft.share, limit / headroom, samples or inf, common()["sigma"].value)
 
 
 def _samples(facts: Facts, draft: Draft) -> float:

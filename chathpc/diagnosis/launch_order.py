@@ -19,7 +19,7 @@ from chathpc.profile.timeline import DEVICE_LANES, IntervalLane, LaneKind
 from chathpc.profile.tree import IntArray
 
 #: Labels of what the host does: its own code between calls, and calls of the device's runtime. Others are numbers of names.
-OWN_CODE, CALLS, UNNAMED = -1, -2, -3
+OWN_CODE, CALLS = -1, -2
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,9 +10,9 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import fact, time_text
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
-from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence
-from chathpc.diagnosis.statistics import FEWEST, outliers
+from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
@@ -147,6 +147,43 @@ def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str) -> Iter
             how="count × (largest − mean useful time), count × (elapsed − largest useful time)",
             error=0.0,
         )
+
+
+# -- spread over threads ---------------------------------------------------------------------------------------
+
+
+def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Evidence, ...]:
+    """How the time of the functions at `nodes` is spread over all threads of the program, those without any counted as 0.
+
+    Nothing with fewer than four threads: the rules tell of each of so few.
+    """
+    labels = list(dict.fromkeys(int(facts.caller_label[node]) for node in nodes if node >= 0))
+    labels = [label for label in labels if label >= 0]
+    if not labels or not facts.has_host_time or facts.thread_count < FEWEST:
+        return ()
+    group = np.full(len(facts.label_names) + 1, -1, dtype=np.int32)
+    group[labels] = np.arange(len(labels))
+    computing = ~facts.activities.of(*_OPENMP, *_WAITING, *_NEITHER, Activity.MPI)
+    times = facts.grouped(np.where(computing, group[facts.caller_label], -1).astype(np.int32), len(labels))
+    return tuple(
+        _spread(facts, readable_function(facts.label_names[label]), times[:, i])
+        for i, label in enumerate(labels)
+        if times[:, i].any()
+    )
+
+
+def _spread(facts: Facts, name: str, times: FloatArray) -> Evidence:
+    spread, without = distribution(times), int((times == 0).sum())
+    none = f"; {without} of them spend{'s' if without == 1 else ''} none" if without else ""
+    return fact(
+        facts,
+        f"Over all {spread.count} threads {name} computes {time_text(facts, spread.least)} at least, {time_text(facts, spread.median)} in the "
+        f"median and {time_text(facts, spread.most)} at most, {time_text(facts, spread.mean)} on average{none}.",
+        spread.median,
+        subject=f"{name}, per thread",
+        how="time of the function and the libraries it calls, without waiting, by thread; threads without any counted as 0",
+        error=0.0,
+    )
 
 
 # -- what stands out -------------------------------------------------------------------------------------------

@@ -7,24 +7,21 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.arrivals import Presence, releases
-from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path
+from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, critical_path
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, UNNAMED, ordered
+from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, ordered
 from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.mpi import synchronises_all
-from chathpc.diagnosis.timeline_facts import TimelineFacts, is_traced
+from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
+from chathpc.diagnosis.timeline_facts import TimelineFacts
 from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
-from chathpc.profile.intervals import Intervals
-from chathpc.profile.profile import no_timeline
 from chathpc.profile.timeline import Lane
-from chathpc.profile.tree import BoolArray, IntArray
+from chathpc.profile.tree import BoolArray
 
-#: Samples or intervals of a trace from which on its critical path is not looked for: reading and sorting them takes a second.
-MOST_RECORDED = 2_000_000
 #: Of more lanes those are looked at that wait least and most: who holds the others up is among the first.
-_MOST_LANES = 64
+_MOST_LANES = 32
 #: Part of the operations whose launches must be known: without them a path would leave out the device or the host.
 _ENOUGH = 0.9
 #: Parts of the path that are named, and the smallest that is.
@@ -32,6 +29,9 @@ _NAMED, _LEAST = 3, 0.02
 _NANO = 1e-9
 #: What threads do that is neither work nor waiting for each other.
 _IDLE = (Activity.SLEEP, Activity.BLOCKED, Activity.JOIN, Activity.HELPER)
+#: Labels of time that is no function's work.
+_OTHER, _MESSAGES, _LOCKS = -1, -2, -3
+_OTHERS = {_OTHER: "other code", _MESSAGES: "messages and other calls of MPI", _LOCKS: "locks"}
 _NO_MEETING = (
     "The trace shows no waits in barriers or collectives of all ranks, and not which message a rank waits for, so its critical "
     "path is not known."
@@ -67,7 +67,6 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
     known = {
         OWN_CODE: "the host's own code",
         CALLS: "calls of the device's runtime",
-        UNNAMED: "operations without a name",
     }
     words = {label: known.get(label) or timeline.short_name(label) for label in path.by_label}
     how = f"longest chain over {order.launched:,} launches and {order.awaited:,} waits for the device"
@@ -78,24 +77,10 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
 
 
 def _of_threads(facts: Facts) -> PathFacts:
-    profile = facts.profile
-    count = profile.sample_count
-    if (
-        profile.read_timeline is no_timeline
-        or is_traced(profile)
-        or not facts.has_host_time
-        or count is None
-        or count > MOST_RECORDED
-    ):
+    if not facts.has_host_time:
         return PathFacts()
     in_openmp, in_mpi = facts.spent(Activity.OMP_WAIT), facts.spent(Activity.MPI)
-    if facts.thread_count < 2 or not in_openmp + in_mpi:
-        return PathFacts()
-    timeline = profile.timeline
-    rows = set(facts.locations.tolist())
-    lanes = (
-        [] if timeline is None else [lane for lane in timeline.lanes if lane.location in rows and len(lane.start) > 1]
-    )
+    lanes = traced_lanes(facts) if in_openmp + in_mpi else []
     if len(lanes) < 2:
         return PathFacts()
     kind = facts.activities.kind
@@ -104,8 +89,10 @@ def _of_threads(facts: Facts) -> PathFacts:
     if not is_complete:
         lanes = _extremes(lanes, barriers | collectives)
     idle = np.isin(kind, _IDLE) | barriers | collectives
-    work = [_work(lane, facts.caller_label, idle) for lane in lanes]
-    process = profile.where.rank[[lane.location for lane in lanes]]
+    # Who a message or a lock was waited for is not known: such time is named as what it is and never taken for a function's work.
+    label = np.where(kind == Activity.MPI, _MESSAGES, np.where(kind == Activity.OMP_LOCK, _LOCKS, facts.caller_label))
+    work = [work_of(lane, label, ~idle) for lane in lanes]
+    process = facts.profile.where.rank[[lane.location for lane in lanes]]
     needs = [
         releases([_presence(index, lanes[index], barriers) for index in np.flatnonzero(process == number).tolist()])
         for number in np.unique(process).tolist()
@@ -120,37 +107,21 @@ def _of_threads(facts: Facts) -> PathFacts:
         return PathFacts(note=_NO_MEETING)
     path = critical_path(work, joined)
     begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
-    names = {
-        label: readable_function(facts.label_names[label]) if label >= 0 else "other code" for label in path.by_label
-    }
+    names = {each: _OTHERS.get(each) or readable_function(facts.label_names[each]) for each in path.by_label}
     how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last; from samples"
     return _told(facts, path, names, (end - begin) * _NANO, "the trace", how, is_complete=is_complete)
 
 
 def _extremes(lanes: list[Lane], waiting: BoolArray) -> list[Lane]:
     """The lanes that wait least and those that wait most, half of each."""
-    waited = [intervals.length(intervals.union(*_spans(lane, waiting)[0])) for lane in lanes]
+    waited = [intervals.length(intervals.union(*spans(lane, waiting)[0])) for lane in lanes]
     order = np.argsort(waited, kind="stable").tolist()
     kept = {*order[: _MOST_LANES // 2], *order[-(_MOST_LANES // 2) :]}
     return [lane for index, lane in enumerate(lanes) if index in kept]
 
 
-def _spans(lane: Lane, chosen: BoolArray) -> tuple[Intervals, IntArray]:
-    """When a lane was at one of the chosen nodes (−1, idle, is none), and at which; the last sample has no length."""
-    start = lane.start.astype(np.int64)
-    node = lane.node[:-1]
-    at = np.flatnonzero((node >= 0) & np.append(chosen, False)[node])
-    return (start[:-1][at], start[1:][at]), node[at]
-
-
 def _presence(index: int, lane: Lane, waiting: BoolArray) -> Presence:
-    return Presence(index, int(lane.start[0]), int(lane.start[-1]), intervals.union(*_spans(lane, waiting)[0]))
-
-
-def _work(lane: Lane, label: IntArray, idle: BoolArray) -> Work:
-    (start, end), node = _spans(lane, ~idle)
-    real = end > start
-    return Work(start[real], end[real], label[node[real]])
+    return Presence(index, int(lane.start[0]), int(lane.start[-1]), intervals.union(*spans(lane, waiting)[0]))
 
 
 # -- words -----------------------------------------------------------------------------------------------------

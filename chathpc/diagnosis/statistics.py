@@ -64,11 +64,6 @@ class Distribution:
     most: float
     mad: float
 
-    @property
-    def sigma(self) -> float:
-        """Standard deviation as estimated from the MAD: one wild location does not change it."""
-        return MAD_TO_SIGMA * self.mad
-
 
 def distribution(values: FloatArray) -> Distribution:
     """The distribution of one value a location; NaN (no value) counts as 0. ValueError for no locations."""
@@ -98,7 +93,10 @@ def robust_scores(values: FloatArray) -> FloatArray:
     sigma = MAD_TO_SIGMA * float(np.median(np.abs(deviation)))
     if sigma <= 0:
         sigma = MEAN_TO_SIGMA * float(np.abs(deviation).mean())
-    return np.asarray(deviation / sigma if sigma > 0 else np.zeros(len(values)))
+    if sigma <= 0:
+        return np.zeros(len(values))
+    with np.errstate(over="ignore"):  # against a deviation that is next to nothing anything is infinitely far
+        return np.asarray(deviation / sigma)
 
 
 def outliers(values: FloatArray, *, z: float, min_ratio: float, samples_each: float = float("inf")) -> IntArray:

@@ -17,7 +17,7 @@ LABEL = 7
 
 #: Holds a number and its unit together on a line; a private character, so that no text that comes in has it.
 _TIE = "\ue000"
-_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[numk]?s|µs|h|[kMGTPE]?B|x)(?:\W|$))")
+_NUMBER_AND_UNIT = re.compile(r"(?<=\d) (?=(?:%|[numk]?s|µs|h|[kMGTPE]?B|x)(?:\W|$))|(?<=±) (?=\d)")
 _PATH = re.compile(r"\w*/[^/\s]")
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.efficiency import of_ranks, of_threads
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.parallel_facts import parallel_evidence, rank_times, standing_out, thread_times
+from chathpc.diagnosis.parallel_facts import parallel_evidence, rank_times, spread_evidence, standing_out, thread_times
 from chathpc.profile.location import Locations
 from chathpc.profile.profile import Profile
 from tests.diagnosis.parts import barrier, diagnosed, function, gomp, hot_loop, main, mpi, ranks, wall
@@ -165,6 +165,24 @@ def test_a_rank_alone_has_none() -> None:
 def test_the_diagnosis_tells_it_beside_the_findings() -> None:
     diagnosis = diagnosed(ranked((7.0, 5.0, 3.0, 1.0), (1.0, 3.0, 5.0, 7.0)))
     assert any(item.statement.startswith("POP:") and item.value == pytest.approx(0.5) for item in diagnosis.evidence)
+
+
+# -- spread over threads ---------------------------------------------------------------------------------------
+
+
+def test_the_time_of_a_function_is_told_over_all_threads_with_zeros() -> None:
+    facts = Facts(threaded((4.0, 2.0, 1.0, 0.0), (0.0, 2.0, 3.0, 4.0)))
+    node = next(n for n in range(len(facts.profile.tree)) if facts.profile.tree.label(n) == "app.c:12")
+    (told,) = spread_evidence(facts, [node, node, -1])
+    assert told.statement == (
+        "Over all 4 threads f computes 0 s at least, 1.50 s in the median and 4.00 s at most, 1.75 s on average; 1 of them spends none."
+    )
+    assert told.value == 1.5
+
+
+def test_of_three_threads_no_spread_is_told() -> None:
+    facts = Facts(threaded((4.0, 2.0, 1.0), (0.0, 2.0, 3.0)))
+    assert spread_evidence(facts, list(range(len(facts.profile.tree)))) == ()
 
 
 # -- what stands out -------------------------------------------------------------------------------------------

@@ -1,0 +1,75 @@
+"""The phases of a profile with a trace, as evidence: start-up apart from the steady state, and iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.phases import Phases, iterations, steady_state
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, traced_lanes, work_of
+from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
+from chathpc.profile import numbers
+
+_NANO = 1e-9
+
+
+def phase_facts(facts: Facts) -> tuple[Evidence, ...]:
+    """Start-up and end of the run where they differ from the rest, and what repeats, as far as a trace shows it."""
+    if facts.timeline is not None:
+        return tuple(_of_kernels(facts, facts.timeline)) if facts.timeline.lack is None else ()
+    return tuple(_of_thread(facts)) if facts.has_host_time else ()
+
+
+def _of_thread(facts: Facts) -> Iterator[Evidence]:
+    """The phases of the thread that was sampled most often, by the function that is in force."""
+    lanes = traced_lanes(facts)
+    if not lanes:
+        return
+    everything = np.ones(len(facts.profile.tree), dtype=bool)
+    lane = max(lanes, key=lambda each: (len(each.start), -each.location))
+    if len(lane.start) < common()["min_samples"].value:
+        return
+    found = steady_state(work_of(lane, facts.caller_label, everything), distance=common()["phase_distance"].value)
+    if found is not None and found.start_up >= common()["min_start_up"].value:
+        different = readable_function(facts.label_names[found.different]) if found.different >= 0 else "other code"
+        yield _start_up(facts, found, f"{facts.profile.where.label(lane.location)} is", different)
+
+
+def _start_up(facts: Facts, found: Phases, who: str, different: str) -> Evidence:
+    length = (found.begin - found.first) * _NANO
+    return fact(
+        facts,
+        f"The first {numbers.seconds(length)} ({numbers.percent(found.start_up)}) of the trace are start-up: {who} mostly in {different} "
+        "there, and does other things from then on. In longer runs it matters less.",
+        length,
+        unit="s",
+        subject="start-up",
+        how="time until the mix of functions is that of the middle of the run, in fortieths of the trace",
+    )
+
+
+def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Evidence]:
+    """Iterations of the kernels of the first device."""
+    lanes = [lane for lane in timeline.timeline.of(*COMPUTING, device=timeline.devices[0].ordinal) if len(lane)]
+    if not lanes or sum(map(len, lanes)) > MOST_RECORDED:
+        return
+    start, node = np.concatenate([lane.start for lane in lanes]), np.concatenate([lane.node for lane in lanes])
+    order = np.argsort(start, kind="stable")
+    found = iterations(timeline.name_of_node[node[order]], start[order], match=common()["repeat_match"].value)
+    if found is None:
+        return
+    median, longest = found.median * _NANO, found.longest * _NANO
+    yield fact(
+        facts,
+        f"The kernels repeat every {found.period} launches: {numbers.count(found.count)} iterations were looked at, half of them take "
+        f"at most {numbers.seconds(median)}, the longest {numbers.seconds(longest)}.",
+        median,
+        unit="s",
+        subject="an iteration",
+        how="smallest period of the order of kernels; time from the begin of one iteration to that of the next",
+    )

@@ -1,0 +1,43 @@
+"""Sampled traces of the program's threads: which there are, and when each was where."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chathpc.diagnosis.critical_path import Work
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.timeline_facts import is_traced
+from chathpc.profile.intervals import Intervals
+from chathpc.profile.profile import no_timeline
+from chathpc.profile.timeline import Lane
+from chathpc.profile.tree import BoolArray, IntArray
+
+#: Samples or intervals of a trace from which on it is not looked at: reading and sorting them takes half a second.
+MOST_RECORDED = 500_000
+
+
+def traced_lanes(facts: Facts) -> list[Lane]:
+    """The lanes of the program's own threads in a sampled trace; none without one, and for one that is too large."""
+    profile = facts.profile
+    count = profile.sample_count
+    if profile.read_timeline is no_timeline or is_traced(profile) or count is None or count > MOST_RECORDED:
+        return []
+    timeline, rows = profile.timeline, set(facts.locations.tolist())
+    return (
+        [] if timeline is None else [each for each in timeline.lanes if each.location in rows and len(each.start) > 1]
+    )
+
+
+def spans(lane: Lane, chosen: BoolArray) -> tuple[Intervals, IntArray]:
+    """When a lane was at one of the chosen nodes (−1, idle, is none), and at which; the last sample has no length."""
+    start = lane.start.astype(np.int64)
+    node = lane.node[:-1]
+    at = np.flatnonzero((node >= 0) & np.append(chosen, False)[node])
+    return (start[:-1][at], start[1:][at]), node[at]
+
+
+def work_of(lane: Lane, label: IntArray, chosen: BoolArray) -> Work:
+    """What a lane did at the chosen nodes, by a label for each node."""
+    (start, end), node = spans(lane, chosen)
+    real = end > start
+    return Work(start[real], end[real], label[node[real]])
