@@ -38,6 +38,8 @@ _EVENTS: dict[str, tuple[str, Unit, float, str]] = {
 }
 #: A run of fewer instructions takes less than a millisecond.
 FEW_INSTRUCTIONS = 1_000_000
+#: Calls that together carry less than this part of a function's cost do not decide where it stands.
+STRAY = 0.01
 UNKNOWN = "???"
 
 
@@ -48,6 +50,7 @@ class _Graph:
     number: dict[Key, int]
     arcs: dict[tuple[int, int], set[tuple[str, int]]]
     received: dict[int, int]
+    inclusive: dict[tuple[int, int], float]
 
 
 def read(path: Path) -> Profile:
@@ -58,11 +61,12 @@ def read(path: Path) -> Profile:
     own = [0.0] * len(graph.number)
     for (function, _, _), costs in found.costs.items():
         own[graph.number[function]] += costs[0]
-    parent, order = below(len(own), graph.arcs, own)
+    arcs = _carrying(graph)
+    parent, order = below(len(own), arcs, own)
     stacks = Stacks()
     title = found.program or path.name
     root = stacks.step(-1, stacks.frame(title, kind=NodeKind.REGION))
-    context = _contexts(stacks, graph, parent, order, root)
+    context = _contexts(stacks, graph, arcs, parent, order, root)
     for (function, file, line), costs in found.costs.items():
         node = context[graph.number[function]]
         if line:
@@ -133,6 +137,7 @@ def _graph(found: Callgrind) -> _Graph:
         by_name.setdefault((function[0], function[2]), index)
     arcs: dict[tuple[int, int], set[tuple[str, int]]] = {}
     received: dict[int, int] = {}
+    inclusive: dict[tuple[int, int], float] = {}
     for call in found.calls.values():
         callee = number.get(call.callee)
         if callee is None:
@@ -142,14 +147,38 @@ def _graph(found: Callgrind) -> _Graph:
             by_name[call.callee[0], call.callee[2]] = callee
         arcs.setdefault((number[call.caller], callee), set()).add((call.file, call.line))
         received[callee] = received.get(callee, 0) + call.count
-    return _Graph(number, arcs, received)
+        arc = number[call.caller], callee
+        inclusive[arc] = inclusive.get(arc, 0.0) + max(call.inclusive, 0.0)
+    return _Graph(number, arcs, received, inclusive)
 
 
-def _contexts(stacks: Stacks, graph: _Graph, parent: list[int], order: list[int], root: int) -> list[int]:
+def _carrying(graph: _Graph) -> list[tuple[int, int]]:
+    """The arcs without the smallest of each callee that together carry at most STRAY of its cost.
+
+    One call of malloc at the start of a program must not move millions of others away from the function that makes them.
+    """
+    received: dict[int, list[tuple[float, tuple[int, int]]]] = {}
+    for arc, cost in graph.inclusive.items():
+        if arc[0] != arc[1]:
+            received.setdefault(arc[1], []).append((cost, arc))
+    stray: set[tuple[int, int]] = set()
+    for calls in received.values():
+        left = STRAY * sum(cost for cost, _ in calls)
+        for cost, arc in sorted(calls):
+            left -= cost
+            if left <= 0:
+                break
+            stray.add(arc)
+    return [arc for arc in graph.arcs if arc not in stray]
+
+
+def _contexts(
+    stacks: Stacks, graph: _Graph, arcs: list[tuple[int, int]], parent: list[int], order: list[int], root: int
+) -> list[int]:
     """The context of each function: below its dominator, at the line of the call where there is only one."""
     keys = list(graph.number)
     callers: dict[int, list[int]] = {}
-    for caller, callee in graph.arcs:
+    for caller, callee in arcs:
         if caller != callee:
             callers.setdefault(callee, []).append(caller)
     context = [root] * len(keys)

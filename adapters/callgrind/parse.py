@@ -20,13 +20,14 @@ _MOST = 10**19
 
 @dataclass(slots=True)
 class Call:
-    """Calls from one line of a function to another function: number, and cost including all below the callee."""
+    """Calls from one line of a function to another function: number, and cost of the first event including all below the callee."""
 
     caller: Key
     file: str
     line: int
     callee: Key
     count: int = 0
+    inclusive: float = 0.0
 
 
 @dataclass(slots=True)
@@ -79,7 +80,7 @@ def parse(text: Iterable[str], path: Path) -> Callgrind:
             elif pending is None:
                 _add_cost(found, place, cost, columns)
             elif pending[0] == "calls":
-                _add_call(found, place, pending[1])
+                _add_call(found, place, pending[1], cost[0] if cost else 0)
             pending = None
             continue
         key, equals, value = row.partition("=")
@@ -224,7 +225,7 @@ def _add_cost(found: Callgrind, place: _Place, cost: list[int], columns: list[in
         sums[column] += value
 
 
-def _add_call(found: Callgrind, place: _Place, count: int) -> None:
+def _add_call(found: Callgrind, place: _Place, count: int, inclusive: int) -> None:
     caller = (place.object, place.home, str(place.function))
     if place.called is not None:
         callee = (
@@ -237,4 +238,5 @@ def _add_call(found: Callgrind, place: _Place, count: int) -> None:
         if call is None:
             call = found.calls[key] = Call(caller, place.file, max(place.line, 0), callee)
         call.count += count
+        call.inclusive += inclusive
     place.called = place.called_file = place.called_object = None

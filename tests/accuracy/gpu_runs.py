@@ -450,7 +450,7 @@ def pageable_and_host(draw: Draw, folder: Path) -> Truth:
     whole = p.now - p.start
     why = f"copies from pageable memory at a quarter of the possible rate, and host work in {name} while the device is idle"
     return truth("gpu-pageable-copies", NSYS, nsys(folder, p), copies / whole, why,
-                 acceptable=("gpu-h2d-copy-bound", "gpu-no-overlap"),
+                 acceptable=("gpu-h2d-copy-bound", "gpu-no-overlap"), functions=("cudaMemcpy",),
                  second=("gpu-idle-host-bound", works / whole, place(name)))  # fmt: skip
 
 

@@ -71,6 +71,22 @@ def test_a_function_stands_below_what_alone_calls_it_and_a_shared_one_below_what
     assert any("no call paths" in caveat for caveat in profile.caveats)
 
 
+@pytest.mark.parametrize(("stray", "path"), [(1_000, ["heat", "main", "heat.c:41", "solve", "heat.c:13", "malloc"]),
+                                             (20_000, ["heat", "main", "malloc"])])  # fmt: skip
+def test_a_stray_call_does_not_move_a_function_away_from_who_calls_it(
+    stray: int, path: list[str], tmp_path: Path
+) -> None:
+    program = [
+        Function("main", costs=(("", 40, (100_000,)),), calls=(Call(41, 1, 1, (2_000_000,)), Call(42, 2, 1, (stray,)))),
+        Function("solve", costs=(("", 13, (1_000_000,)),), calls=(Call(13, 2, 900, (1_000_000,)),)),
+        Function("malloc", file="malloc.c", object="/lib/libc.so.6", costs=(("", 7, (1_000_000 + stray,)),)),
+    ]
+    (tmp_path / "x").write_text(write(program))
+    profile = opened(ADAPTER, tmp_path / "x")
+    assert path_of(profile, "malloc") == path
+    assert profile.total("cpu.instructions") == 2_100_000 + stray
+
+
 def test_the_hottest_function_and_line_are_named_as_parts_of_the_instructions(tmp_path: Path) -> None:
     (tmp_path / "x").write_text(write(HEAT, ("Ir", "Dr")))
     report = explain(opened(ADAPTER, tmp_path / "x"), llm="none")
