@@ -240,12 +240,10 @@ def _time(facts: Facts, found: _Found) -> Evidence:
     """The time of the lines, with its sampling error: no sign goes without it."""
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"Line {sign.first}" if sign.first == sign.last else f"Lines {sign.first} to {sign.last}"
-    share = min(found.cost / facts.total, 1.0)
-    error = "" if facts.profile.timed else f" ± {numbers.number(facts.error(share) * 100, 2)} % points"
     verb = "takes" if sign.first == sign.last else "take"
     return fact(
         facts,
-        f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}{error}.",
+        f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}.",
         min(found.cost, facts.total),
         subject=str(found.where.function),
         how="time of the lines" + (" with all that they call" if sign.calls else " themselves"),
