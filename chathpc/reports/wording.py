@@ -11,6 +11,8 @@ VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data
 
 #: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
 _UNIT = re.compile(r"\s*\([^()]*\)$")
+#: Digits behind the point that say nothing: `80.0 ms`.
+_ZEROS = re.compile(r"\.0+(?= )")
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -116,4 +118,4 @@ def _amount(error: float, unit: str) -> str:
     """A standard error in the unit of its value: one digit is all that it bears."""
     if unit == "ratio":
         return f"{numbers.number(error * 100, 1)} %"
-    return numbers.quantity(numbers.rounded(error, 1), unit)
+    return _ZEROS.sub("", numbers.quantity(numbers.rounded(error, 1), unit))
