@@ -22,7 +22,8 @@ class Draft:
     the catalogue.
     `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
     behind
-    the share where that is not the number of time samples; 0 for a share that was timed, not sampled.
+    the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
+    tell their number.
     """
 
     cause: str
@@ -81,6 +82,8 @@ def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
         else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
         f"share known to ± {numbers.number(error * 100, 2)} % points from {numbers.count(round(samples))} samples"
         if samples
+        else "number of samples not recorded"
+        if draft.samples == inf
         else "times measured, not sampled",
     ]
     if draft.against:

@@ -47,7 +47,6 @@ DETECTED = {
     "mpi-late-sender",
     "mpi-load-imbalance",
     "omp-critical-contention",
-    "omp-false-sharing",
     "omp-fine-grained-regions",
     "omp-load-imbalance",
     "omp-serial-fraction",
@@ -61,7 +60,6 @@ DETECTED = {
 #: Of these, what only the source shows: hardware counters or several runs would be needed otherwise.
 FROM_SOURCE = {
     "memory-bandwidth",
-    "omp-false-sharing",
     "quadratic-algorithm",
     "redundant-recursion",
     "strided-access",

@@ -61,7 +61,6 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     device = device_time(profile)
     everything = float(total_samples.sum())
     period = _period(profile)
-    has_period = has(profile, "gpu.samples.period")
     counted = counted_names(profile)
     for kernel in kernels(profile)[:8]:
         if kernel.name in counted:
@@ -70,7 +69,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
         if part < common()["min_kernel_share"].value or samples == 0:
             continue
-        taken = samples / period if has_period else inf  # without a period the number of samples is not known
+        taken = samples / period if period else inf  # without a period the number of samples is not known
         for identifier, (metrics, words) in _STALLS.items():
             entry = cause(identifier)
             weight = sum((dense(profile, name) for name in metrics), np.zeros(len(profile.tree)))
@@ -127,7 +126,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                 threshold=entry.threshold("min_stall_share") * part,
                 evidence=tuple(evidence),
                 signs=2 if place.line else 1,
-                samples=samples / period,
+                samples=taken,
                 advice=(*(FULL_QUEUE if full else ()), *advice_for(blame)),
                 against=(_PATTERN,) if full else (),
             )
@@ -153,13 +152,13 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Eviden
     )
 
 
-def _period(profile: Profile) -> float:
-    """Cycles between PC samples; 4096 where it was not recorded (HPCToolkit's default)."""
+def _period(profile: Profile) -> float | None:
+    """Cycles between PC samples; None where it was not recorded."""
     if "gpu.samples.period" in profile.metrics and profile.metrics["gpu.samples.period"].has_values:
         column = profile.exclusive("gpu.samples.period")
         if len(column):
             return max(float(column.values.min()), 1.0)
-    return 4096.0
+    return None
 
 
 def occupancy(facts: Facts) -> Iterable[Draft]:

@@ -48,7 +48,25 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
             result[at] = _joined(facts, result[at], found, hot)
         elif found.sign.alone and found.cost >= cause(found.sign.cause).threshold("min_share") * facts.total:
             result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
+        elif found.sign.suspected:
+            result = [_suspecting(facts, hot, draft, found) for draft in result]
     return with_accessors(hot, result)
+
+
+def _suspecting(facts: Facts, hot: Hot, draft: Draft, found: _Found) -> Draft:
+    """Hot code with what its source makes one suspect, and the measurement that would tell; other drafts as they are."""
+    if draft.cause != "hot-compute" or draft.where.function != found.where.function:
+        return draft
+    entry = cause(found.sign.cause)
+    seen = _evidence(facts, hot, found)
+    possible = f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell."
+    measure = entry.next_measurement
+    return replace(
+        draft,
+        evidence=(*draft.evidence, seen),
+        against=(*draft.against, possible),
+        next_measurement=f"{measure.command} ({measure.tells})",
+    )
 
 
 def _is_same(draft: Draft, found: _Found) -> bool:

@@ -60,6 +60,8 @@ def false_sharing(function: Function, unit: Unit) -> tuple[Sign, ...]:
                     says=says,
                     summary=f"writes to neighbouring elements of {function.show(mine.base)} from several threads",
                     against=("The compiler may keep the value in a register until the loop ends.",),
+                    alone=False,
+                    suspected=True,
                     calls=True,
                 )
             )

@@ -16,8 +16,9 @@ class Sign:
     """A cause that the text at `line` suggests; its cost is the time of lines `first` to `last`.
 
     `says` goes on after "The source at file:line"; `summary` after the function's name. `alone` is False for what only
-    supports a finding from measurement; `calls` is True where time in called functions belongs to the cost. `limit` marks
-    work at the limit of the machine, of which hardly any can go.
+    supports a finding from measurement, and `suspected` is True where even then only counters could tell; `calls` is
+    True where time in called functions belongs to the cost. `limit` marks work at the limit of the machine, of which
+    hardly any can go.
     """
 
     cause: str
@@ -28,6 +29,7 @@ class Sign:
     summary: str
     against: tuple[str, ...] = ()
     alone: bool = True
+    suspected: bool = False
     calls: bool = False
     limit: bool = False
 
