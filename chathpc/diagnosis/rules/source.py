@@ -169,7 +169,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         or pairs.sorting(function, unit, loop)
     )
     if search is not None:
-        if loop.parent >= 0 or _is_called_in_loop(hot.facts, line.node):
+        if loop.parent >= 0 or _is_called_in_loop(hot, line.node):
             yield search
         return
     first = (
@@ -193,11 +193,25 @@ def _some(*signs: Sign | None) -> Iterator[Sign]:
     return (sign for sign in signs if sign is not None)
 
 
-def _is_called_in_loop(facts: Facts, node: int) -> bool:
-    """True if a loop stands above the function that holds the node."""
-    tree = facts.profile.tree
+def _is_called_in_loop(hot: Hot, node: int) -> bool:
+    """True if a loop stands above the function that holds the node: in the profile, or around a call in the source."""
+    facts, tree = hot.facts, hot.facts.profile.tree
     function = int(tree.function[node])
-    return function >= 0 and int(tree.parent[function]) >= 0 and facts.below_loop(int(tree.parent[function]))
+    above = int(tree.parent[function]) if function >= 0 else -1
+    if above < 0:
+        return False
+    return facts.below_loop(above) or any(_calls_in_loop(hot, step) for step in tree.path(above))
+
+
+def _calls_in_loop(hot: Hot, node: int) -> bool:
+    """True if a context is a source line inside a loop."""
+    tree = hot.facts.profile.tree
+    line = int(tree.line[node])
+    if tree.kind[node] != NodeKind.LINE or line <= 0:
+        return False
+    file = hot.source(int(tree.file[node]))
+    function = file.function_at(line) if file is not None else None
+    return function is not None and function.innermost(line) is not None
 
 
 #: A function of the program's own is worth moving out of a loop from this part of the time on.

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 import re
 
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, Statement, changed, expressions, root
+from chathpc.diagnosis.source.model import (
+    Does,
+    Expr,
+    Function,
+    Kind,
+    Loop,
+    Statement,
+    changed,
+    expressions,
+    root,
+    target_names,
+)
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
@@ -71,6 +82,8 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
     """
     inside = function.inside(loop.index)
     moving = function.changing(loop.index)
+    if callee in LENGTHS:
+        moving -= _rewritten(inside)
     for statement in inside:
         if statement.expr is None or statement.does == Does.OTHER:
             continue
@@ -93,6 +106,24 @@ def invariant(function: Function, file: SourceFile, loop: Loop, line: int, calle
                 doubt, calls=True,
             )  # fmt: skip
     return None
+
+
+#: How the end of a text may be written.
+_ENDS = ("0", "'\\0'", "L'\\0'")
+
+
+def _rewritten(inside: tuple[Statement, ...]) -> frozenset[str]:
+    """Names of texts whose characters are replaced one by one, none of them by the end of a text: that changes no length."""
+    elements: set[str] = set()
+    whole: set[str] = set()
+    for one in expressions(inside):
+        if one.kind == Kind.ASSIGN:
+            target, value = one.parts[0], one.parts[1]
+            is_character = target.kind == Kind.INDEX and one.text == "=" and value.text not in _ENDS
+            (elements if is_character else whole).update(target_names(target))
+        elif one.kind == Kind.UNARY and one.text == "&":
+            whole.update(name for part in one.parts for name in target_names(part))
+    return frozenset(elements - whole)
 
 
 def _is_of_numbers(call: Expr) -> bool:

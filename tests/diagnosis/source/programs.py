@@ -69,8 +69,12 @@ def diagnosis_of(text: str, file: str, *, once: bool = False, threads: int = 1) 
 
 
 def first_cause(text: str, file: str) -> str:
-    """The first cause that is named; empty where there is none, or only code that is hot."""
+    """The first cause that is named, or that hot code is suspected of; empty where there is none."""
     once = "ONCE" in text
     threads = 2 if "omp" in text else 1
-    found = [one.cause for one in diagnosis_of(text, file, once=once, threads=threads).findings]
-    return next((each for each in found if each not in ("hot-compute", "omp-load-imbalance")), "")
+    findings = diagnosis_of(text, file, once=once, threads=threads).findings
+    named = [one.cause for one in findings if one.cause not in ("hot-compute", "omp-load-imbalance")]
+    suspected = [
+        "omp-false-sharing" for one in findings if any("It may be false sharing" in each for each in one.against)
+    ]
+    return next(iter(named + suspected), "")

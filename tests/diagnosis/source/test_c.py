@@ -397,6 +397,36 @@ int f(char *s, char c) {
     if (s[i] == c) n++;
   return n;
 }"""),
+    case("the length of a text whose characters are replaced", INVARIANT, """
+int f(char *s) {
+  int n = 0;
+  for (unsigned long i = 0; i < strlen(s); i++) { // HOT strlen
+    if (s[i] == 'a') {
+      s[i] = toupper(s[i]);
+      n++;
+    }
+  }
+  return n;
+}"""),
+    case("the length of a text that is cut", "", """
+int f(char *s) {
+  int n = 0;
+  for (unsigned long i = 0; i < strlen(s); i++) { // HOT strlen
+    if (s[i] == 'a') s[i] = '\\0';
+    n++;
+  }
+  return n;
+}"""),
+    case("the length of a text that moves on", "", """
+int f(char *s) {
+  int n = 0;
+  while (strlen(s) > 0) { // HOT strlen
+    s[0] = 'b';
+    s++;
+    n++;
+  }
+  return n;
+}"""),
     case("neighbouring counters of threads", SHARING, """
 long hits[64];
 void f(const int *v, int n) {
