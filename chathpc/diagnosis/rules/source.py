@@ -53,9 +53,17 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     return with_accessors(hot, result)
 
 
+#: Findings that leave open why a loop takes its time.
+_UNEXPLAINED = ("hot-compute", "memory-bandwidth")
+
+
 def _suspecting(facts: Facts, hot: Hot, draft: Draft, found: _Found) -> Draft:
-    """Hot code with what its source makes one suspect, and the measurement that would tell; other drafts as they are."""
-    if draft.cause != "hot-compute" or draft.where.function != found.where.function:
+    """Code that is hot for no known reason with what its source makes one suspect, and the measurement that would tell; other drafts as they are."""
+    inside = facts.profile.tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
+    is_there = draft.where.function == found.where.function or (
+        draft.where.node >= 0 and bool(inside[draft.where.node])
+    )
+    if draft.cause not in _UNEXPLAINED or not is_there:
         return draft
     entry = cause(found.sign.cause)
     seen = _evidence(facts, hot, found)

@@ -77,4 +77,4 @@ def first_cause(text: str, file: str) -> str:
     suspected = [
         "omp-false-sharing" for one in findings if any("It may be false sharing" in each for each in one.against)
     ]
-    return next(iter(named + suspected), "")
+    return next(iter(suspected + named), "")
