@@ -48,12 +48,12 @@ class Draft:
 #: speaks against it. The weights of evidence add up (I. J. Good, 1950) as far as signs are independent, so more than three are
 #: not counted. Fitted to the claims about the seen half of the labelled profiles (tests/bench/calibrate.py, docs/accuracy.md), not
 #: chosen by cases.
-_ONE_SIGN = 1.36
-_FURTHER_SIGN = 0.95
-_DOUBT = -0.36
+_ONE_SIGN = 1.69
+_FURTHER_SIGN = 1.21
+_DOUBT = -0.42
 _MOST_SIGNS = 3
-#: Log-odds where the only sign was read in the source: the time is measured, but that it goes for this cause is not (0.65).
-_FROM_SOURCE = 0.62
+#: Added where the only sign was read in the source: the time is measured, but that it goes for this cause is not.
+_FROM_SOURCE = -0.08
 
 
 def belief(signs: int, against: int = 0, *, derived: bool = False) -> float:
@@ -62,7 +62,7 @@ def belief(signs: int, against: int = 0, *, derived: bool = False) -> float:
 
     Nothing of the profile's own uncertainty is in it.
     """
-    first = _FROM_SOURCE if derived else _ONE_SIGN
+    first = _ONE_SIGN + (_FROM_SOURCE if derived else 0.0)
     return 1 / (1 + exp(-(first + _FURTHER_SIGN * (min(signs, _MOST_SIGNS) - 1) + _DOUBT * against)))
 
 

@@ -2,8 +2,9 @@
 
 Claims of the seen half are fitted; then the calibration error of both halves is told, of the held-out one as one number. The
 model is that of chathpc.diagnosis.draft: the log-odds of a cause being right are those of one sign, plus a constant for each
-further independent sign, plus one for each thing against it. The constants are the maximum a posteriori under normal priors
-around the beliefs that stood there before anything was measured (BEFORE), each worth about thirty claims (SPREAD).
+further independent sign, plus one for each thing against it, plus one where the only sign was read in the source. The constants
+are the maximum a posteriori under normal priors around the beliefs that stood there before anything was measured (BEFORE), each
+worth about thirty claims (SPREAD).
 
 Sets named by --generated were written by those who wrote the rules, and flatter them: their claims together weigh as much as
 all others together.
@@ -28,8 +29,9 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.draft import belief
 from chathpc.errors import ChathpcError
 
-#: Log-odds of one sign (0.7), of a further one (0.85 with two, 0.93 with three), of a thing against it (0.68 instead of 0.85).
-BEFORE = (log(0.7 / 0.3), 0.87, -0.98)
+#: Log-odds of one sign (0.7), of a further one (0.85 with two, 0.93 with three), of a thing against it (0.68 instead of 0.85), and
+#: of a sign that was read in the source (0.65 instead of 0.7).
+BEFORE = (log(0.7 / 0.3), 0.87, -0.98, -0.23)
 #: Standard deviation of the priors: p (1 − p) n = 1 / SPREAD² at p = 0.85 means n = 31 claims.
 SPREAD = 0.5
 #: More signs than this add nothing.
@@ -46,6 +48,7 @@ class Claim:
     against: int
     stated: float
     right: bool
+    derived: bool = False
 
 
 def claims_of(folders: Sequence[Path]) -> list[Claim]:
@@ -62,22 +65,25 @@ def claims_of(folders: Sequence[Path]) -> list[Claim]:
             if finding.weight >= claimed_weight():
                 signs = int(finding.confidence_reason.split()[0])
                 right = finding.cause in case.right | {case.second}
-                claims.append(Claim(case.group, case.split, signs, len(finding.against), finding.confidence, right))
+                derived = "derived from the source" in finding.confidence_reason
+                claims.append(
+                    Claim(case.group, case.split, signs, len(finding.against), finding.confidence, right, derived)
+                )
     return claims
 
 
-def fit(claims: Sequence[Claim], weights: Sequence[float]) -> tuple[float, float, float]:
-    """Log-odds of one sign, of a further one, of a thing against it: Newton's method on the concave log posterior."""
-    x = np.array([[1.0, min(each.signs, MOST_SIGNS) - 1, each.against] for each in claims]).reshape(-1, 3)
+def fit(claims: Sequence[Claim], weights: Sequence[float]) -> tuple[float, float, float, float]:
+    """Log-odds of one sign, of a further one, of a thing against it, of a sign from the source: Newton's method on the concave log posterior."""
+    x = np.array([[1.0, min(each.signs, MOST_SIGNS) - 1, each.against, each.derived] for each in claims]).reshape(-1, 4)
     y, w, before = np.array([each.right for each in claims], dtype=float), np.array(weights), np.array(BEFORE)
     found = before.copy()
     for _ in range(50):
         p = 1 / (1 + np.exp(-x @ found))
         gradient = x.T @ (w * (y - p)) - (found - before) / SPREAD**2
-        curvature = (x.T * (w * p * (1 - p))) @ x + np.eye(3) / SPREAD**2
+        curvature = (x.T * (w * p * (1 - p))) @ x + np.eye(4) / SPREAD**2
         found = found + np.linalg.solve(curvature, gradient)
-    one, sign, doubt = found.tolist()
-    return one, sign, doubt
+    one, sign, doubt, derived = found.tolist()
+    return one, sign, doubt, derived
 
 
 def weights_of(claims: Sequence[Claim], generated: Sequence[str]) -> list[float]:
@@ -102,8 +108,10 @@ def main() -> None:
     options = parser.parse_args()
     claims = claims_of(options.sets)
     seen = [each for each in claims if each.split == Split.SEEN]
-    one, sign, doubt = fit(seen, weights_of(seen, options.generated))
-    print(f"log-odds: one sign {one:.2f}, a further one {sign:+.2f}, a thing against it {doubt:+.2f}")
+    one, sign, doubt, derived = fit(seen, weights_of(seen, options.generated))
+    print(
+        f"log-odds: one sign {one:.2f}, a further one {sign:+.2f}, a thing against it {doubt:+.2f}, read in the source {derived:+.2f}"
+    )
     for against in (0, 1):
         fitted = [1 / (1 + exp(-(one + sign * k + doubt * against))) for k in range(MOST_SIGNS)]
         now = [belief(k + 1, against) for k in range(MOST_SIGNS)]

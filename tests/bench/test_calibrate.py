@@ -20,7 +20,9 @@ def log_posterior(point: np.ndarray, claims: list[Claim], weights: list[float]) 
     """Written without matrices: the sum over claims, and the priors."""
     total = -sum((value - before) ** 2 for value, before in zip(point, BEFORE, strict=True)) / (2 * SPREAD**2)
     for claim, weight in zip(claims, weights, strict=True):
-        odds = exp(point[0] + point[1] * (min(claim.signs, 3) - 1) + point[2] * claim.against)
+        odds = exp(
+            point[0] + point[1] * (min(claim.signs, 3) - 1) + point[2] * claim.against + point[3] * claim.derived
+        )
         total += weight * log(odds / (1 + odds) if claim.right else 1 / (1 + odds))
     return float(total)
 
@@ -42,11 +44,12 @@ def test_no_step_in_any_direction_is_better_than_the_fit() -> None:
         replace(RIGHT, signs=2),
         replace(WRONG, signs=4, against=1),
         replace(RIGHT, against=2),
+        replace(WRONG, derived=True),
     ]
-    weights = [1.0, 0.25, 1.0, 0.5, 1.0, 1.0]
+    weights = [1.0, 0.25, 1.0, 0.5, 1.0, 1.0, 0.7]
     found = np.array(fit(claims, weights))
     best = log_posterior(found, claims, weights)
-    for axis in range(3):
+    for axis in range(4):
         for step in (-0.01, 0.01):
             moved = found.copy()
             moved[axis] += step

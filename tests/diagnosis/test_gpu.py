@@ -258,7 +258,7 @@ def test_the_number_of_samples_follows_from_the_period() -> None:
         diagnosis = diagnosed(program(launch(timed("saxpy", 4.0, line("kernels.cu:5", values=values)))))
         return finding(diagnosis, "gpu-memory-latency").confidence_reason
 
-    assert reason().endswith("from 1,000 samples")
+    assert reason().endswith("number of samples not recorded")
     assert reason(**{"gpu.samples.period": 1024.0}).endswith("from 4,000 samples")
     assert reason(**{"gpu.samples.period": 0.0}).endswith("from 4.10 M samples")
 
