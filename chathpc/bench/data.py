@@ -24,6 +24,7 @@ def render(result: Result, style: Style, show: str) -> str:
         "llm": result.llm,
         "split": result.split,
         "sets": [_figures(part) for part in result.parts],
+        "halves": [_figures(half) for half in result.halves],
         "all": _figures(result.whole),
         "tables": {key: [_plain(row) for row in rows] for key, rows in result.tables},
         "cases": [_case(score) for score in shown(result.scores, show)],

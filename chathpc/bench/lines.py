@@ -28,8 +28,8 @@ CASE_HEADER = ("case", "expected", "told", "what is wrong")
 
 
 def columns(result: Result) -> tuple[Figures, ...]:
-    """The sets that have a column: each, and all together where there are several."""
-    return result.parts if len(result.parts) == 1 else (*result.parts, result.whole)
+    """The sets that have a column: each, the halves, and all together where there are several."""
+    return (*result.parts, *result.halves) if len(result.parts) == 1 else (*result.parts, *result.halves, result.whole)
 
 
 def figure_keys(result: Result) -> list[tuple[str, str]]:

@@ -65,7 +65,7 @@ def diagnosis(
     As a gate: chathpc bench diagnosis profiles/ --require detection1=90 --require false-on-healthy=0
 
     Shares and points are required in percent (at least), counts, errors, seconds and bytes as they are (at most);
-    SET:NAME=VALUE is about one FOLDER. Exit code 1 if a requirement is not met or a case has no answer.
+    SET:NAME=VALUE is about one FOLDER, 'held-out half:NAME=VALUE' about that half. Exit code 1 if a requirement is not met or a case has no answer.
     """
     check_output(output, folders)
     from chathpc.bench.case import Split
@@ -89,7 +89,7 @@ def diagnosis(
 
         outcomes = run_cases(found.cases, llm=llm, base_url=base_url, seconds=seconds, jobs=jobs, progress=tell)
     result = result_of(found.cases, outcomes, split=split, llm=llm, left_out=found.left_out)
-    missed = failures(gates, result.whole, result.parts)
+    missed = failures(gates, result.whole, (*result.parts, *result.halves))
     answer(renderers()[chosen_format(form, output)](result, style_for(output), show), output)
     without = [each.case.name for each in result.scores if each.outcome.failure]
     if without:

@@ -267,6 +267,20 @@ def test_the_json_is_plain_and_says_null_where_there_is_no_case() -> None:
     assert figures["detection1"]["value"] == 0.4
     assert figures["second"]["value"] is None
     assert [part["name"] for part in content["sets"]] == ["set", "apps"]
+    assert [part["name"] for part in content["halves"]] == ["seen half", "held-out half"]
     assert [each["name"] for each in content["cases"]] == [case.name for case, _ in CASES]
     assert content["cases"][0]["outcome"]["findings"][0]["cause"] == "io-bound"
     assert content["tables"]["family"][0]["name"] == "healthy"
+
+
+def test_both_halves_have_their_own_figures() -> None:
+    result = result_of([case for case, _ in CASES], [outcome for _, outcome in CASES])
+    seen, held = result.halves
+    whole = result.whole.get("detection1")
+    parts = [half.get("detection1") for half in (seen, held)]
+    assert whole is not None
+    assert sum(part.of for part in parts if part is not None) == whole.of
+    assert sum(part.value * part.of for part in parts if part is not None) == pytest.approx(whole.value * whole.of)
+    (one,) = {case.split for case, _ in CASES if case.name == "lost"}
+    only = [(case, outcome) for case, outcome in CASES if case.split == one]
+    assert not result_of([case for case, _ in only], [outcome for _, outcome in only]).halves
