@@ -130,7 +130,7 @@ def damage_database(path: Path, random: Random) -> None:
                 "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
             )
         ]
-        for _ in range(random.randint(1, 3)):
+        for _ in range(random.randint(1, 3) if tables else 0):
             table = random.choice(tables)
             columns = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
             if not columns:

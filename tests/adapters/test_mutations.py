@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from pathlib import Path
 from random import Random
 
@@ -10,7 +11,7 @@ import pytest
 
 from tests.adapters import mutations
 from tests.adapters.contained import Server
-from tests.adapters.structured_damage import damage_json
+from tests.adapters.structured_damage import damage_database, damage_json
 
 CASES = 40
 #: Formats whose samples only a package can write.
@@ -67,3 +68,15 @@ def test_damage_to_one_document_leaves_no_trace_in_the_next() -> None:
     first = [damage_json(document, Random(number)) for number in range(400)]
     again = [damage_json(document, Random(number)) for number in reversed(range(400))]
     assert first == again[::-1]
+
+
+def test_a_database_without_tables_is_left_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "empty.db"
+    connection = sqlite3.connect(path)
+    connection.execute("CREATE TABLE a (b)")
+    connection.execute("DROP TABLE a")
+    connection.close()
+    before = path.read_bytes()
+    for number in range(20):
+        damage_database(path, Random(number))
+    assert path.read_bytes() == before
