@@ -179,3 +179,16 @@ def test_logs_are_recognised_by_their_magic_number(tmp_path: Path) -> None:
     assert darshan.recognises(Glance(write_log(tmp_path / "a.txt", POSIX=[])))
     (tmp_path / "b.darshan").write_bytes(b"3.41 something else")
     assert not darshan.recognises(Glance(tmp_path / "b.darshan"))
+
+
+@pytest.mark.parametrize(
+    "use", ["pandas.DataFrame({'a': [1]}).shape[0] == 1 or exit(9)", "def f(x: pandas.DataFrame) -> None: ..."]
+)
+def test_pandas_is_there_for_a_library_that_does_more_than_name_its_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, use: str
+) -> None:
+    package = install(tmp_path / "stub")
+    module = package / "darshan" / "backend" / "cffi_backend.py"
+    module.write_text(f"import pandas\n{use}\n{module.read_text()}")
+    monkeypatch.syspath_prepend(package)
+    assert chathpc.load(write_log(tmp_path / "a.darshan", POSIX=[WRITES])).total("io.time") == 161.0
