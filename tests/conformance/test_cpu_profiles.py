@@ -232,7 +232,6 @@ def test_perf_stat_abstains(name: str, seconds: float, used: str) -> None:
     ("pattern", "what"),
     [
         ("extrap/text/*", "Extra-P"), ("extrap/json/*", "Extra-P"), ("extrap/jsonl/*", "Extra-P"), ("extrap/talpas/*", "Extra-P"),
-        ("llvm_opt_record/*.yaml", "optimisation remarks of LLVM"), ("gcc_opt_record/*.gz", "optimisation remarks of GCC"),
         ("prediction/*.csv.gz", "data set about kernels"), ("own_source/*.c", "source code"), ("perfetto/*.proto", "Perfetto"),
     ],
 )  # fmt: skip

@@ -89,8 +89,19 @@ def last_component(name: str | None) -> str:
 
 
 @needs_data
-def test_every_planted_cause_is_one_that_can_be_detected() -> None:
-    assert {truth_of(folder)["cause"] for folder in PLANTED} <= DETECTED
+def test_every_planted_cause_that_a_profile_can_show_is_one_that_can_be_detected() -> None:
+    visible = {truth_of(folder)["cause"] for folder in PLANTED if truth_of(folder)["visible_in_profile"]}
+    assert visible <= DETECTED
+
+
+@needs_data
+@pytest.mark.parametrize(
+    "folder", [folder for folder in PLANTED if not truth_of(folder)["visible_in_profile"]], ids=lambda path: path.name
+)
+def test_what_a_profile_cannot_show_is_not_concluded(folder: Path) -> None:
+    diagnosis = diagnosis_of(folder / "database")
+    assert truth_of(folder)["cause"] not in concluded(diagnosis)
+    assert diagnosis.verdict != "bottleneck"
 
 
 @needs_data
