@@ -24,7 +24,8 @@ def nameless(facts: Facts) -> str:
     if not len(tree) or facts.total <= 0:
         return ""
     named = np.array([not name.startswith(_NONE) for name in tree.names] + [False])[tree.name]
-    known = np.isin(tree.kind, _FRAMES) & (named | (tree.module >= 0))
+    known = np.isin(tree.kind, _FRAMES) & named
+    known |= np.isin(tree.kind, (*_FRAMES, NodeKind.INSTRUCTION)) & (tree.module >= 0)
     known |= (tree.file >= 0) & (tree.line > 0)
     known |= (tree.kind == NodeKind.REGION) & (tree.parent >= 0)
     lost = float(facts.time[tree.nearest(known) < 0].sum()) / facts.total

@@ -9,6 +9,7 @@ import pytest
 from chathpc.adapters.linux_perf.script import profile_of
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Verdict
+from tests.profile.build import build, called_code, entry
 from tests.synthetic.perf_script import LOST, MAIN, SOLVE, Frame, Sample, write
 
 STRIPPED = Frame("[unknown]", "/opt/app")
@@ -30,3 +31,10 @@ def test_time_without_any_name_allows_no_conclusion(
     diagnosis = diagnose(profile_of(text.split("\n"), Path("samples.txt")))
     assert (diagnosis.verdict == Verdict.INSUFFICIENT) == silent
     assert diagnosis.headline.startswith("95.0 % of the time is in frames without a name") == silent
+
+
+def test_addresses_in_a_known_module_are_places() -> None:
+    for module, silent in (("app", False), (None, True)):
+        nodes = [called_code(module, time=20.0) for _ in range(40)]
+        diagnosis = diagnose(build(entry("main thread", *nodes)))
+        assert diagnosis.headline.startswith("100 % of the time is in frames without a name") == silent
