@@ -35,6 +35,6 @@ def test_time_without_any_name_allows_no_conclusion(
 
 def test_addresses_in_a_known_module_are_places() -> None:
     for module, silent in (("app", False), (None, True)):
-        nodes = [called_code(module, time=20.0) for _ in range(40)]
+        nodes = [called_code(module, time=20.0) for _ in range(400)]
         diagnosis = diagnose(build(entry("main thread", *nodes)))
         assert diagnosis.headline.startswith("100 % of the time is in frames without a name") == silent
