@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from chathpc.diagnosis.arrivals import Presence, releases
-from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, critical_path
+from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, ordered
@@ -24,6 +25,8 @@ from chathpc.profile.tree import BoolArray
 _MOST_LANES = 32
 #: Part of the operations whose launches must be known: without them a path would leave out the device or the host.
 _ENOUGH = 0.9
+#: From this part of the path on the host's own code must not lie beside a busy device, for this part of its time.
+_BESIDE = 0.5
 #: Parts of the path that are named, and the smallest that is.
 _NAMED, _LEAST = 3, 0.02
 _NANO = 1e-9
@@ -64,6 +67,12 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
     if order.launched < _ENOUGH * order.operations:
         return PathFacts(note=_NO_ORDER)
     path = critical_path(order.lanes, order.needs)
+    beside = _beside_devices(order.lanes, path)
+    if beside >= _BESIDE:
+        return PathFacts(
+            note=f"What the host does between its calls was not recorded, and the device works for {numbers.percent(beside)} of that "
+            "time, so the critical path is not known."
+        )
     known = {
         OWN_CODE: "the host's own code",
         CALLS: "calls of the device's runtime",
@@ -71,6 +80,27 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
     words = {label: known.get(label) or timeline.short_name(label) for label in path.by_label}
     how = f"longest chain over {order.launched:,} launches and {order.awaited:,} waits for the device"
     return _told(facts, path, words, timeline.window, "the timeline", how)
+
+
+def _beside_devices(lanes: Sequence[Work], path: CriticalPath) -> float:
+    """Of the host's own code on the path the part (0..1) beside which a device works; 0 where that code is less than half of
+    the path.
+
+    Such code may as well be waiting by means that were not recorded: then device and host are two chains of about one length.
+    """
+    if path.by_label.get(OWN_CODE, 0) < _BESIDE * path.length:
+        return 0.0
+    own, busy = [], []
+    for number, work in enumerate(lanes):
+        is_own = work.label == OWN_CODE
+        if is_own.any():
+            steps = np.array([(step.begin, step.end) for step in path.steps if step.lane == number], dtype=np.int64)
+            spans = steps.reshape(-1, 2)
+            own.append(intervals.intersect((work.start[is_own], work.end[is_own]), (spans[:, 0], spans[:, 1])))
+        elif not (work.label == CALLS).any():
+            busy.append(intervals.union(work.start, work.end))
+    code = intervals.union_of(*own)
+    return intervals.length(intervals.intersect(code, intervals.union_of(*busy))) / max(intervals.length(code), 1)
 
 
 # -- threads and ranks -----------------------------------------------------------------------------------------

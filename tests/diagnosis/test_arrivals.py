@@ -224,3 +224,18 @@ def test_device_lanes_that_overlap_count_once() -> None:
         assert (work.start[1:] >= work.end[:-1]).all()
     busy = timeline.timeline.busy(LaneKind.COMPUTE)
     assert int((order.lanes[0].end - order.lanes[0].start).sum()) == int((busy[1] - busy[0]).sum())
+
+
+def test_unrecorded_code_of_a_host_beside_a_busy_device_is_no_path() -> None:
+    # A launch of 10 every 1000 µs, and kernels of 990 that the host is never seen to wait for: two chains of one length. Of 990
+    # between two launches the device works for 985.
+    profile = recorded(
+        api("cudaLaunchKernel", *every(1000, 10, 30)),
+        kernel("sweep", *every(1000, 990, 30, begin=5), under="cudaLaunchKernel"),
+    )
+    found = path_facts(Facts(profile))
+    assert found.evidence == ()
+    assert found.note == (
+        "What the host does between its calls was not recorded, and the device works for 99.5 % of that time, so the critical path "
+        "is not known."
+    )
