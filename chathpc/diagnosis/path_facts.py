@@ -27,6 +27,9 @@ _MOST_LANES = 32
 _ENOUGH = 0.9
 #: From this part of the path on the host's own code must not lie beside a busy device, for this part of its time.
 _BESIDE = 0.5
+#: From this part of the trace on it is told what there is beside the path's work.
+_REST = 0.1
+_TRACE = "the trace"
 #: Parts of the path that are named, and the smallest that is.
 _NAMED, _LEAST = 3, 0.02
 _NANO = 1e-9
@@ -139,7 +142,7 @@ def _of_threads(facts: Facts) -> PathFacts:
     begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
     names = {each: _OTHERS.get(each) or readable_function(facts.label_names[each]) for each in path.by_label}
     how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last; from samples"
-    return _told(facts, path, names, (end - begin) * _NANO, "the trace", how, is_complete=is_complete)
+    return _told(facts, path, names, (end - begin) * _NANO, _TRACE, how, is_complete=is_complete)
 
 
 def _extremes(lanes: list[Lane], waiting: BoolArray) -> list[Lane]:
@@ -183,11 +186,14 @@ def _told(
     span = f"in the {numbers.seconds(window)} of {where}"
     if path.stretch is not None:
         span = f"in {numbers.seconds((path.stretch[1] - path.stretch[0]) * _NANO)} in the middle of {where}"
+    left = window - length
+    is_much = path.stretch is None and is_complete and where == _TRACE and left > _REST * window
+    rest = f" The other {numbers.seconds(left)} pass in waits, barriers and collectives." if is_much else ""
     told = (
         fact(
             facts,
             f"The critical path is {bound}{numbers.seconds(length)} of work {span}: {listed}. "
-            "Work beside it costs no time.",
+            f"Work beside it costs no time.{rest}",
             length,
             unit="s",
             subject="critical path",

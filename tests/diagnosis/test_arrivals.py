@@ -145,7 +145,10 @@ def of_ranks(call: str) -> Profile:
 
 def test_the_path_of_ranks_leads_through_collectives_of_all() -> None:
     (told,) = path_facts(Facts(of_ranks("MPI_Allreduce"))).evidence
-    assert told.statement.startswith("The critical path is 600 ms of work in the 700 ms of the trace: forces 100 %.")
+    assert told.statement == (
+        "The critical path is 600 ms of work in the 700 ms of the trace: forces 100 %. Work beside it costs no time. "
+        "The other 100 ms pass in waits, barriers and collectives."
+    )
 
 
 def test_messages_between_two_ranks_tell_no_order_and_that_is_said() -> None:
