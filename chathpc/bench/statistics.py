@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from math import isfinite, sqrt
+from math import isfinite
 from typing import TypeVar
 
 import numpy as np
+
+from chathpc.diagnosis.statistics import interval
 
 #: Two-sided quantile of the normal distribution for intervals of 95 %.
 Z95 = 1.959963984540054
@@ -42,19 +44,13 @@ class Bin:
 def wilson(count: int, of: int, z: float = Z95) -> tuple[float, float]:
     """Interval (0..1) of a share `count` / `of`; (0, 1) of nothing.
 
-    E. B. Wilson, JASA 22 (1927): it holds for small numbers and for shares near 0 and 1, where the usual one does not.
+    Wilson's, as the diagnosis has it for shares of samples.
     """
     if not 0 <= count <= of:
         raise ValueError(f"{count} of {of} is no share")
-    if of == 0:
-        return 0.0, 1.0
-    share = count / of
-    centre = share + z * z / (2 * of)
-    spread = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
-    scale = 1 + z * z / of
-    low, high = (centre - spread) / scale, (centre + spread) / scale
+    low, high = interval(count / of if of else 0.0, of, z)
     # The ends are exact for none and for all; rounding must not move them.
-    return 0.0 if count == 0 else max(0.0, low), 1.0 if count == of else min(1.0, high)
+    return 0.0 if count == 0 else low, 1.0 if count == of else high
 
 
 def bootstrap(items: Sequence[Item], measure: Callable[[Sequence[Item]], float], seed: int = 0) -> tuple[float, float]:

@@ -27,11 +27,6 @@ def has(profile: Profile, metric: str) -> bool:
     return metric in profile.metrics and profile.metrics[metric].has_values
 
 
-def dense(profile: Profile, metric: str) -> FloatArray:
-    """Exclusive values of all nodes; zeros for a metric that was not measured."""
-    return profile.exclusive(metric).dense(len(profile.tree)) if has(profile, metric) else np.zeros(len(profile.tree))
-
-
 def kernels(profile: Profile) -> list[Kernel]:
     """The kernels with time or samples, the longest first; launches of binaries without symbols go by their launch
     site.
@@ -43,8 +38,8 @@ def kernels(profile: Profile) -> list[Kernel]:
     launch_names = [i for i, name in enumerate(tree.names) if name in ("<gpu kernel>", "<omp tgt kernel>")]
     is_launch = np.isin(tree.name, launch_names) & (tree.kind == NodeKind.GPU_OP)
     owner = tree.nearest(is_kernel | is_launch)
-    time, count = dense(profile, "gpu.kernel.time"), dense(profile, "gpu.kernel.count")
-    samples = dense(profile, samples_metric(profile) or "")
+    time, count = profile.dense("gpu.kernel.time"), profile.dense("gpu.kernel.count")
+    samples = profile.dense(samples_metric(profile) or "")
     relevant = np.flatnonzero((owner >= 0) & ((time > 0) | (count > 0) | (samples > 0)))
     groups: dict[str, list[int]] = {}
     for node in np.unique(owner[relevant]).tolist():

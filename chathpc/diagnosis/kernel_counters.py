@@ -8,7 +8,7 @@ from math import isfinite
 import numpy as np
 
 from chathpc.diagnosis.counted import PREFIX, Counted
-from chathpc.diagnosis.device import dense, has
+from chathpc.diagnosis.device import has
 from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
@@ -59,10 +59,10 @@ def counted_kernels(profile: Profile) -> list[Counted]:
     """
     tree = profile.tree
     facts = _facts_by_node(profile)
-    time = dense(profile, "gpu.kernel.time")
+    time = profile.dense("gpu.kernel.time")
     time = np.where(np.isfinite(time), np.maximum(time, 0.0), 0.0)
     total = float(time.sum())
-    launches = dense(profile, "gpu.kernel.count")
+    launches = profile.dense("gpu.kernel.count")
     found = []
     for node, values in facts.items():
         below = slice(node, int(tree.end[node]))

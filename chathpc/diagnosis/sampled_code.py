@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from chathpc.diagnosis.device import dense, has
+from chathpc.diagnosis.device import has
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
 from chathpc.diagnosis.sass.opcodes import Result
@@ -32,7 +32,7 @@ class Places:
         """Value of each instruction: that of its node; of a line's instructions those that can wait so share its value."""
         if not has(profile, metric):
             return {}
-        values = dense(profile, metric)
+        values = profile.dense(metric)
         found: dict[int, float] = {}
         able: dict[tuple[int, ...], tuple[int, ...]] = {}
         for node, several in zip(self.nodes, self.instructions, strict=True):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.device import dense, has
+from chathpc.diagnosis.device import has
 from chathpc.profile.gpu_counters import STALLS
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import IntArray, NodeKind
@@ -46,14 +46,14 @@ def counted_by(trouble: str) -> tuple[tuple[str, ...], str]:
 
 def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     """Reason → part (0..1) of the samples of warps at `nodes` that stand in it; empty with too few samples."""
-    total = float(dense(profile, "gpu.instructions")[nodes].sum())
+    total = float(profile.dense("gpu.instructions")[nodes].sum())
     if total < common()["min_samples"].value:
         return {}
     found = {}
     for reason in (*_SAMPLED, *STALLS):
         name = f"gpu.stall.{reason}"
         if has(profile, name) and reason != "selected":
-            value = float(dense(profile, name)[nodes].sum())
+            value = float(profile.dense(name)[nodes].sum())
             if value > 0:
                 found[_SAMPLED.get(reason, reason)] = min(value / total, 1.0)
     return found
@@ -79,7 +79,7 @@ def hottest(profile: Profile, nodes: IntArray, trouble: str) -> Hot | None:
     known = [_BY_LINE[trouble]] if trouble in _BY_LINE else []
     for chosen in (lines, inside[tree.kind[inside] == NodeKind.INSTRUCTION]):
         for names, what in (*known, *_ANY):
-            weight = sum((dense(profile, name) for name in names), np.zeros(len(tree)))[chosen]
+            weight = sum((profile.dense(name) for name in names), np.zeros(len(tree)))[chosen]
             total = float(weight.sum())
             if total <= 0:
                 continue

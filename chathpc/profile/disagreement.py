@@ -11,7 +11,7 @@ from chathpc.profile.metric import Aggregation
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Disagreement
 from chathpc.profile.tables import function_table
-from chathpc.profile.tree import FloatArray, NodeKind
+from chathpc.profile.tree import NodeKind
 
 #: Values that differ by less are taken as equal: repeated runs of one kernel vary by some percent.
 TOLERANCE = 0.1
@@ -52,7 +52,7 @@ _FACTS = ("gpu.kernel.registers", "gpu.kernel.threads-per-block", "gpu.kernel.bl
 def kernels(profile: Profile) -> dict[str, tuple[int, float, float, dict[str, float]]]:
     """Key of each kernel of a profile → its longest node, seconds, launches and launch facts."""
     tree = profile.tree
-    time, count = _dense(profile, "gpu.kernel.time"), _dense(profile, "gpu.kernel.count")
+    time, count = profile.dense("gpu.kernel.time"), profile.dense("gpu.kernel.count")
     found: dict[str, tuple[int, float, float, dict[str, float]]] = {}
     for node in np.flatnonzero((tree.kind == NodeKind.GPU_KERNEL) & ((time > 0) | (count > 0))).tolist():
         key = kernel_key(tree.function_name(node))
@@ -68,12 +68,6 @@ def kernels(profile: Profile) -> dict[str, tuple[int, float, float, dict[str, fl
             best = node if time[node] > time[before[0]] else before[0]
             found[key] = (best, before[1] + float(time[node]), before[2] + float(count[node]), before[3])
     return found
-
-
-def _dense(profile: Profile, metric: str) -> FloatArray:
-    if metric not in profile.metrics or not profile.metrics[metric].has_values:
-        return np.zeros(len(profile.tree))
-    return profile.exclusive(metric).dense(len(profile.tree))
 
 
 def _host(one: Profile, its_tool: str, other: Profile, other_tool: str) -> Iterator[Disagreement]:

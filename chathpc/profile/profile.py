@@ -139,6 +139,12 @@ class Profile:
         """Values that belong to each node itself; they sum to `total(metric)`."""
         return self.values.exclusive(self.metric(metric).id)
 
+    def dense(self, metric: str) -> FloatArray:
+        """Exclusive values of all nodes; zeros for a metric that was not measured, or has no value."""
+        size = len(self.tree)
+        measured = metric in self.metrics and self.metrics[metric].has_values
+        return self.exclusive(metric).dense(size) if measured else np.zeros(size)
+
     def inclusive(self, metric: str) -> Column:
         """Values of each node with all below it."""
         return self.values.inclusive(self.metric(metric).id)

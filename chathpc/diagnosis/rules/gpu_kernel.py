@@ -8,7 +8,7 @@ from math import inf
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.device import Kernel, dense, device_time, has, kernel_place, kernels, samples_metric
+from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
@@ -57,7 +57,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     base = samples_metric(profile)
     if base is None:
         return
-    total_samples = dense(profile, base)
+    total_samples = profile.dense(base)
     device = device_time(profile)
     everything = float(total_samples.sum())
     period = _period(profile)
@@ -72,7 +72,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
         taken = samples / period if period else inf  # without a period the number of samples is not known
         for identifier, (metrics, words) in _STALLS.items():
             entry = cause(identifier)
-            weight = sum((dense(profile, name) for name in metrics), np.zeros(len(profile.tree)))
+            weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
             if not is_above(share, entry.threshold("min_stall_share"), taken, common()["sigma"].value):
@@ -135,7 +135,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
 def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Evidence | None:
     """Of the samples that wait for memory the part that waits for room in a queue: many accesses, not long ones."""
     profile = facts.profile
-    waiting = sum(float(dense(profile, name)[kernel.nodes].sum()) for name in _QUEUES)
+    waiting = sum(float(profile.dense(name)[kernel.nodes].sum()) for name in _QUEUES)
     if not any(has(profile, name) for name in _QUEUES) or stalled <= 0 or waiting <= 0:
         return None
     part = min(waiting / stalled, 1.0)

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.device import dense, device_time, has, kernels
+from chathpc.diagnosis.device import device_time, has, kernels
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
@@ -23,7 +23,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
     if not device or not has(profile, "gpu.copy.time"):
         return
     tree = profile.tree
-    time = dense(profile, "gpu.copy.time")
+    time = profile.dense("gpu.copy.time")
     for identifier, placeholder, volume_metric, words in (
         ("gpu-h2d-copy-bound", ("<gpu copyin>", "<omp tgt copyin>"), "gpu.copy.h2d.bytes", "host to device"),
         ("gpu-d2h-copy-bound", ("<gpu copyout>", "<omp tgt copyout>"), "gpu.copy.d2h.bytes", "device to host"),

@@ -12,7 +12,6 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Column
-from chathpc.profile.tree import FloatArray
 
 
 def allocation(facts: Facts) -> Iterable[Draft]:
@@ -75,9 +74,9 @@ def leak(facts: Facts) -> Iterable[Draft]:
     lost = allocated - freed
     if lost < entry.threshold("min_bytes") or lost < entry.threshold("min_part") * allocated:
         return
-    balance = _dense(facts, "memory.allocated.bytes")
+    balance = facts.profile.dense("memory.allocated.bytes")
     # hpcrun counts what is freed at the context that allocated it, so the difference is what each context leaves behind.
-    net = np.maximum(balance - _dense(facts, "memory.freed.bytes"), 0.0)
+    net = np.maximum(balance - facts.profile.dense("memory.freed.bytes"), 0.0)
     hot = facts.hot_place(net if net.any() else balance)
     if hot is None:
         return
@@ -118,11 +117,6 @@ def leak(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _dense(facts: Facts, metric: str) -> FloatArray:
-    size = len(facts.profile.tree)
-    return facts.profile.exclusive(metric).dense(size) if metric in facts.profile.metrics else np.zeros(size)
-
-
 def fault_time(facts: Facts) -> Iterable[Draft]:
     """Time in the kernel's page fault handler, where samples of the kernel were taken."""
     entry = cause("page-faults")
@@ -158,16 +152,11 @@ def fault_time(facts: Facts) -> Iterable[Draft]:
 def page_faults(facts: Facts) -> Iterable[Draft]:
     """Many page faults, where they were counted; else by the time that the kernel takes for them."""
     entry = cause("page-faults")
-    if "cpu.page-faults" not in facts.profile.metrics:
+    metrics = facts.profile.metrics
+    if "cpu.page-faults" not in metrics:
         yield from fault_time(facts)
         return
-    metrics = facts.profile.metrics
-    if (
-        "cpu.page-faults" not in metrics
-        or not metrics["cpu.page-faults"].has_values
-        or not facts.in_seconds
-        or facts.total == 0
-    ):
+    if not metrics["cpu.page-faults"].has_values or not facts.in_seconds or facts.total == 0:
         return
     column: Column = facts.profile.exclusive("cpu.page-faults")
     faults = column.sum()

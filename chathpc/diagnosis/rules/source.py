@@ -49,7 +49,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         elif found.sign.alone and found.cost >= cause(found.sign.cause).threshold("min_share") * facts.total:
             result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
         elif found.sign.suspected:
-            result = [_suspecting(facts, hot, draft, found) for draft in result]
+            result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
 
 
@@ -57,24 +57,31 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
 _UNEXPLAINED = ("hot-compute", "memory-bandwidth")
 
 
-def _suspecting(facts: Facts, hot: Hot, draft: Draft, found: _Found) -> Draft:
-    """Code that is hot for no known reason with what its source makes one suspect, and the measurement that would tell; other drafts as they are."""
-    inside = facts.profile.tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
-    is_there = draft.where.function == found.where.function or (
-        draft.where.node >= 0 and bool(inside[draft.where.node])
-    )
-    if draft.cause not in _UNEXPLAINED or not is_there:
-        return draft
+def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
+    """`drafts`, those of code at the place that is hot for no known reason with what its source makes one suspect, and the
+    measurement that would tell.
+    """
     entry = cause(found.sign.cause)
-    seen = _evidence(facts, hot, found)
-    possible = f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell."
     measure = entry.next_measurement
-    return replace(
-        draft,
-        evidence=(*draft.evidence, seen),
-        against=(*draft.against, possible),
-        next_measurement=f"{measure.command} ({measure.tells})",
-    )
+    inside = hot.facts.profile.tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
+
+    def is_there(place: Place) -> bool:
+        return place.function == found.where.function or (place.node >= 0 and bool(inside[place.node]))
+
+    return [
+        replace(
+            draft,
+            evidence=(*draft.evidence, _evidence(hot.facts, hot, found)),
+            against=(
+                *draft.against,
+                f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell.",
+            ),
+            next_measurement=f"{measure.command} ({measure.tells})",
+        )
+        if draft.cause in _UNEXPLAINED and is_there(draft.where)
+        else draft
+        for draft in drafts
+    ]
 
 
 def _is_same(draft: Draft, found: _Found) -> bool:
