@@ -56,7 +56,8 @@ def explain(
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
-    `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
+    `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto, or several with commas, tried in turn. The verdict, the findings and
+    the numbers do not depend on it.
     `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
     your own; without it the one of the settings is taken. `progress` is told the stage that begins.
     """
@@ -82,7 +83,7 @@ def _explain(
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, base_url=base_url)
+        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, base_url=base_url, notice=progress)
     return Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,

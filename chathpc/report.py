@@ -116,6 +116,16 @@ class ClaimStatistics(Record):
     struck: int = 0
 
 
+class UsageRecord(Record):
+    """What a model's answer took; null where its server does not count, or its price is not in the settings."""
+
+    tries: int
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    cost: float | None
+    currency: str | None
+
+
 class ExplanationRecord(Record):
     """The explanation in words; `model` is null where it was put together from the catalogue."""
 
@@ -124,6 +134,12 @@ class ExplanationRecord(Record):
     model: str | None
     claims: ClaimStatistics
     note: str | None = Field(default=None, description="Why there is no model, or what went wrong with it.")
+    lack: Literal["unavailable", "budget", "unsupported"] | None = Field(
+        default=None,
+        description="Why no model's words are used though one was asked: none could be had, a limit on time, tokens or money was "
+        "reached, or the evidence supports too little of what was said.",
+    )
+    usage: UsageRecord | None = Field(default=None, description="What the model's answer took; null without one.")
 
 
 class TreeRow(Record):

@@ -9,11 +9,14 @@ from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import narrate
 from chathpc.profile.profile import Profile
-from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord
+from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
+    from chathpc.llm.asking import Notice
     from chathpc.llm.backend import Backend
+    from chathpc.llm.settings import Settings
+    from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.build import Prompt
     from chathpc.pruners.prune import PruningResult
 
@@ -23,51 +26,89 @@ _EXCERPT_CONTEXT = 4
 
 
 def explain_in_words(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, *, llm: str, base_url: str | None = None
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    *,
+    llm: str,
+    base_url: str | None = None,
+    notice: Notice | None = None,
 ) -> ExplanationRecord:
-    """The explanation of `diagnosis` by the model that `llm` names, checked against the evidence.
+    """The explanation of `diagnosis` by the first of the models that `llm` names which can, checked against the evidence.
 
-    Without a model, or where it cannot be used or says too little that holds, the catalogue's words take its place and
-    `note` says why. UsageError if `llm` names no model at all.
+    Where none can be had, answers in time or says enough that holds, the catalogue's words take their place; `note` and `lack` say
+    why. `notice` is told what a question to a model on another machine needs. UsageError if `llm` names no model at all.
     """
     if llm.strip() == "none":
         return from_catalogue(diagnosis)
     from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import resolve
+    from chathpc.llm.spec import choices
 
     settings = load_settings({"base_url": base_url})
-    try:
-        choice = resolve(llm, settings)
+    notes: list[str] = []
+    last = from_catalogue(diagnosis)
+    for choice in choices(llm, settings):
         if choice.backend is None:
-            return from_catalogue(diagnosis, note=choice.note or None)
-        if diagnosis.verdict == Verdict.INSUFFICIENT:
+            last = from_catalogue(diagnosis, note=choice.note, lack=choice.lack)
+        elif diagnosis.verdict == Verdict.INSUFFICIENT:
             return from_catalogue(diagnosis, note="There is too little data for a model to word.")
-        return _by_model(profile, diagnosis, pruning, choice.backend, settings.deadline)
-    except (ModelUnavailableError, BudgetSpentError) as error:
-        return from_catalogue(diagnosis, note=str(error).replace("\n", " "))
+        else:
+            try:
+                last = _by_model(profile, diagnosis, pruning, choice, settings, notice)
+            except ModelUnavailableError as error:
+                last = from_catalogue(diagnosis, note=str(error), lack="unavailable")
+            except BudgetSpentError as error:
+                last = from_catalogue(diagnosis, note=str(error), lack="budget")
+        if last.note:
+            notes.append(last.note.replace("\n", " "))
+        if last.model is not None:
+            break
+    return last.model_copy(update={"note": " ".join(notes) or None})
 
 
 def _by_model(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend, deadline: float
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    choice: Choice,
+    settings: Settings,
+    notice: Notice | None,
 ) -> ExplanationRecord:
+    from chathpc.grounding import structured
     from chathpc.grounding.check import check
+    from chathpc.llm.asking import ask
     from chathpc.llm.backend import Request
 
+    backend = choice.backend
+    if backend is None:
+        raise ValueError("there is no back end to ask")
     prompt = _prompt(profile, diagnosis, pruning, backend)
-    completion = backend.complete(
+    answer = ask(
+        choice,
         Request(
             system=prompt.system,
             user=prompt.user,
             max_tokens=prompt.max_tokens,
             json_schema=prompt.json_schema,
-            deadline=deadline,
-        )
+            deadline=settings.deadline,
+        ),
+        settings,
+        problem=structured.problem if backend.form == "structured" else None,
+        notice=notice,
     )
-    grounded = check(completion.text, diagnosis, form=backend.form)
+    usage = UsageRecord(
+        tries=answer.tries,
+        prompt_tokens=answer.prompt_tokens,
+        completion_tokens=answer.completion_tokens,
+        cost=answer.cost,
+        currency=None if answer.cost is None else settings.currency,
+    )
+    grounded = check(answer.text, diagnosis, form=backend.form)
     if not grounded.sufficient:
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
-        return from_catalogue(diagnosis, note=note, statistics=_statistics(grounded))
+        told = from_catalogue(diagnosis, note=note, statistics=_statistics(grounded), lack="unsupported")
+        return told.model_copy(update={"usage": usage})
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in kept),
@@ -77,6 +118,8 @@ def _by_model(
         ],
         model=backend.label,
         claims=_statistics(grounded),
+        note=choice.note or None,
+        usage=usage,
     )
 
 
@@ -99,9 +142,13 @@ def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, back
 
 
 def from_catalogue(
-    diagnosis: Diagnosis, *, note: str | None = None, statistics: ClaimStatistics | None = None
+    diagnosis: Diagnosis,
+    *,
+    note: str | None = None,
+    statistics: ClaimStatistics | None = None,
+    lack: Lack | None = None,
 ) -> ExplanationRecord:
-    """The explanation put together from the catalogue; `note` says why there is no model's."""
+    """The explanation put together from the catalogue; `note` and `lack` say why there is no model's."""
     sentences = narrate(diagnosis)
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in sentences),
@@ -111,7 +158,8 @@ def from_catalogue(
         ],
         model=None,
         claims=statistics or ClaimStatistics(),
-        note=note,
+        note=note or None,
+        lack=lack,
     )
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.errors import ModelUnavailableError, UsageError
-from chathpc.llm.backend import Request
+from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
+from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.scripted import Script, ScriptedBackend
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
@@ -48,12 +48,12 @@ def says(monkeypatch: pytest.MonkeyPatch, text: str, *, form: str = "prose") -> 
     def script(_request: Request) -> Iterator[str]:
         yield text
 
-    def resolve(*_arguments: object) -> Choice:
+    def choices(*_arguments: object) -> Iterator[Choice]:
         answer: Script = script
         made.append(ScriptedBackend(answer, form="structured" if form == "structured" else "prose"))
-        return Choice(made[-1])
+        yield Choice(made[-1])
 
-    monkeypatch.setattr("chathpc.llm.spec.resolve", resolve)
+    monkeypatch.setattr("chathpc.llm.spec.choices", choices)
     return made
 
 
@@ -184,3 +184,90 @@ def test_the_catalogues_words_name_the_evidence_behind_them(profile: Profile) ->
     used = {one for sentence in explanation.sentences for one in sentence.evidence}
     assert used
     assert used <= known
+
+
+def in_turn(monkeypatch: pytest.MonkeyPatch, *choices: Choice) -> None:
+    monkeypatch.setattr("chathpc.llm.spec.choices", lambda *_arguments: iter(choices))
+
+
+class Broken(ScriptedBackend):
+    """A model whose server is gone, or whose time is up in the middle of an answer."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__("silent")
+        self._error = error
+
+    def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+        raise self._error
+
+
+def truth(profile: Profile) -> ScriptedBackend:
+    statements = [item.statement for item in diagnose(profile).evidence[:2]]
+    return ScriptedBackend(lambda _request: iter([" ".join(statements)]))
+
+
+@pytest.mark.parametrize(
+    "first",
+    [
+        Choice(Broken(ModelUnavailableError("The server is gone."))),
+        Choice(Broken(BudgetSpentError("The time is up."))),
+        Choice(ScriptedBackend("liar")),
+        Choice(None, "It is not installed.", lack="unavailable"),
+    ],
+    ids=["server gone", "time up", "liar", "not installed"],
+)
+def test_where_one_model_cannot_the_next_one_words_the_report(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, first: Choice
+) -> None:
+    in_turn(monkeypatch, first, Choice(truth(profile)))
+    explanation = explained(profile, "local").explanation
+    assert explanation.model == "custom (scripted)"
+    assert explanation.lack is None
+    assert explanation.note  # what went wrong with the first one is told
+
+
+@pytest.mark.parametrize(
+    ("error", "lack"),
+    [(ModelUnavailableError("Gone."), "unavailable"), (BudgetSpentError("Too long."), "budget")],
+)
+def test_where_none_can_the_report_is_complete_and_says_why(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch, error: Exception, lack: str
+) -> None:
+    in_turn(monkeypatch, Choice(None, "First.", lack="unavailable"), Choice(Broken(error)))
+    report = explained(profile, "local")
+    assert of_catalogue(report.explanation)
+    assert report.explanation.lack == lack
+    assert report.explanation.note == f"First. {error}"
+    assert report.findings == explained(profile, "none").findings
+
+
+@pytest.mark.parametrize(("error", "code"), [(ModelUnavailableError("Gone."), 4), (BudgetSpentError("Late."), 5)])
+def test_the_exit_code_says_what_was_lacking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, code: int
+) -> None:
+    from chathpc.commands.main import main
+
+    in_turn(monkeypatch, Choice(Broken(error)))
+    arguments = ["explain", str(DATABASE), "-o", str(tmp_path / "r.txt")]
+    assert main([*arguments, "--llm", "local"]) == code
+    assert "OpenMP load imbalance" in (tmp_path / "r.txt").read_text()
+    assert main(arguments) == 0  # nobody asked for one
+    in_turn(monkeypatch, Choice(Broken(error)), Choice(None))
+    assert main([*arguments, "--llm", "local,none"]) == 0  # none was allowed
+
+
+def test_an_answer_in_the_wrong_form_is_asked_for_once_more(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    good = json.dumps(
+        {"sentences": [{"text": item.statement, "evidence": [item.id]} for item in diagnose(profile).evidence[:2]]}
+    )
+    answers = iter(["Here you are: {not JSON}", good])
+    backend = ScriptedBackend(lambda _request: iter([next(answers)]), form="structured")
+    in_turn(monkeypatch, Choice(backend))
+    explanation = explained(profile, "local").explanation
+    assert explanation.model is not None
+    assert explanation.usage is not None
+    assert explanation.usage.tries == 2
+    first, second = backend.requests
+    assert second.user.startswith(first.user)
+    assert "it is not valid JSON" in second.user
+    assert second.deadline < first.deadline

@@ -3,20 +3,28 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.errors import ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import FORMATS
+
+if TYPE_CHECKING:
+    from chathpc.report import Report
 
 
 @click.command("explain")
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @output_options(FORMATS)
-@click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
+@click.option(
+    "--llm",
+    metavar="SPEC",
+    help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default); A,B: A, else B.",
+)
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
@@ -59,6 +67,14 @@ def command(
         )
         text = renderers()[chosen_format(form, output)](report, style)
     answer(text, output)
-    if llm not in (None, "none", "auto") and report.explanation.model is None:
-        # The report is complete without it; but who asks for a model in a script wants to know that there was none.
-        raise ModelUnavailableError(f"No model worded this report: {report.explanation.note or 'it cannot be used'}")
+    if llm not in (None, "auto"):
+        _tell_lack(report)
+
+
+def _tell_lack(report: Report) -> None:
+    """The report is complete without a model; but who asks for one in a script wants to know that there was none."""
+    told = report.explanation
+    if told.lack == "budget":
+        raise BudgetSpentError(f"No model worded this report: {told.note}")
+    if told.lack is not None:
+        raise ModelUnavailableError(f"No model worded this report: {told.note}")

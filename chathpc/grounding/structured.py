@@ -44,6 +44,22 @@ def parse(answer: str) -> tuple[Claimed, ...]:
     return tuple(found)
 
 
+def problem(answer: str) -> str:
+    """Why nothing can be read from an answer, in one clause for the model that wrote it; empty if sentences can."""
+    if parse(answer):
+        return ""
+    first, last = answer.find("{"), answer.rfind("}")
+    if first < 0 or last < first:
+        return "it is no JSON object"
+    try:
+        json.loads(answer[first : last + 1], strict=False)
+    except json.JSONDecodeError as error:
+        return f"it is not valid JSON ({error.msg} in line {error.lineno})"
+    except (ValueError, RecursionError):
+        return "it is not valid JSON"
+    return 'the object has no "sentences", a list of objects with "text" and "evidence"'
+
+
 def filled(text: str, evidence: Mapping[str, Evidence]) -> str | None:
     """`text` with values for its placeholders; None if one names no evidence. A unit that the model wrote behind one is dropped."""
     missing = False

@@ -12,10 +12,9 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm import engine as engines
 from chathpc.llm.backend import Completion, Form, OnToken, Request
 from chathpc.llm.engine import ContextOverflowError, Engine, EngineOptions, Generation
+from chathpc.llm.price import prompt_tokens
 from chathpc.profile.text import clean
 
-#: Bytes of English text and source code per token, low so that the first guess at a context is seldom too small.
-_BYTES_PER_TOKEN = 2.5
 _CONTEXT_STEP = 1024
 
 
@@ -103,8 +102,7 @@ class LocalBackend:
         )
 
     def _generate(self, request: Request, emit: Callable[[str], None], until: float) -> Generation:
-        size = sum(len(message["content"].encode()) for message in request.messages())
-        guess = int(size / _BYTES_PER_TOKEN) + request.max_tokens
+        guess = prompt_tokens(request) + request.max_tokens
         try:
             return self._loaded(guess).generate(request, emit, until)
         except ContextOverflowError as overflow:

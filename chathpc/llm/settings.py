@@ -22,6 +22,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 
 from chathpc.errors import UsageError
 from chathpc.llm.places import config_file
+from chathpc.llm.price import Price
 from chathpc.profile.text import clean
 
 SITE_FILE = Path("/etc/chathpc/config.yaml")
@@ -31,6 +32,15 @@ PROJECT_FILE = "chathpc.yaml"
 _LARGEST_FILE = 65_536
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096)]
+
+
+class PriceValues(BaseModel):
+    """Money for a million tokens."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    input: float = Field(ge=0, le=1e9, description="Of the prompt.")
+    output: float = Field(ge=0, le=1e9, description="Of the answer.")
 
 
 class Values(BaseModel):
@@ -50,13 +60,21 @@ class Values(BaseModel):
     form: Literal["prose", "structured"] | None = Field(
         default=None, description="Prompt form, instead of what is known."
     )
+    prices: dict[Text, PriceValues] | None = Field(
+        default=None, description="Model: {input: …, output: …}, money for a million tokens; only in files."
+    )
+    currency: Text | None = Field(default=None, max_length=8, description="Of the prices; USD if not set.")
+    spend: float | None = Field(
+        default=None, ge=0, description="Most money that one answer of a hosted model may cost."
+    )
     patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
     hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
     pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
 
 
 #: Not taken from ./chathpc.yaml.
-_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror", "patterns")
+_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror", "patterns", "prices", "currency", "spend")
+_ONLY_IN_FILES = ("pin", "prices")
 _PINNED = ("llm", "base_url")
 
 
@@ -74,6 +92,9 @@ class Settings:
     threads: int | None = None
     gpu_layers: int = 0
     form: Literal["prose", "structured"] | None = None
+    prices: Mapping[str, Price] = field(default_factory=dict)
+    currency: str = "USD"
+    spend: float | None = None
     patterns: Path | None = None
     hosted: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
@@ -138,6 +159,9 @@ def _merge(layers: list[_Layer]) -> Settings:
     for key in ("api_key_file", "models", "patterns"):
         if key in values:
             values[key] = Path(str(values[key])).expanduser()
+    if "prices" in values:
+        table: Mapping[str, Mapping[str, float]] = values["prices"]  # type: ignore[assignment]  # checked by Values
+        values["prices"] = {model: Price(**price) for model, price in table.items()}
     return Settings(**values, origins=origins)  # type: ignore[arg-type]  # checked by Values, layer by layer
 
 
@@ -150,7 +174,7 @@ def _from_options(options: Mapping[str, object]) -> _Layer:
 
 
 def _from_environment(environ: Mapping[str, str]) -> _Layer:
-    names = {key: f"CHATHPC_{key.upper()}" for key in Values.model_fields if key != "pin"}
+    names = {key: f"CHATHPC_{key.upper()}" for key in Values.model_fields if key not in _ONLY_IN_FILES}
     if not environ.get("CHATHPC_BASE_URL"):
         names["base_url"] = "OPENAI_BASE_URL"
     given = {key: environ[name] for key, name in names.items() if environ.get(name)}
@@ -161,7 +185,7 @@ def _from_project(path: Path) -> _Layer:
     layer = _from_file(path)
     refused = [key for key in _NOT_FROM_PROJECT if key in layer.values]
     llm = str(layer.values.get("llm", ""))
-    if llm.startswith("openai:") or "/" in llm:
+    if "openai:" in llm or "/" in llm:
         refused.append("llm")
     if refused:
         raise UsageError(

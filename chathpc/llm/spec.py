@@ -6,12 +6,13 @@ local:MODEL      a local model by name, or a GGUF file by path
 openai:MODEL     a model at an OpenAI-compatible server
 auto             what is configured, else a local model that is installed, else none; never one on another machine
                  that the user did not configure
+A,B,…            several of these, tried in turn: the next one where one cannot be had or cannot answer
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -20,14 +21,19 @@ from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm import fitness
 from chathpc.llm.backend import Backend, Form
 from chathpc.llm.engine import INSTALL_HINT, installed_engines
+from chathpc.llm.price import Price
 from chathpc.llm.weights import installed_file, known_weights, models_folder
 from chathpc.profile.text import clean
 
 if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
 
+#: Why there are no words of a model though one was asked for, as in a report.
+Lack = Literal["unavailable", "budget", "unsupported"]
 Kind = Literal["none", "auto", "local", "openai", "scripted"]
-GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL"
+GRAMMAR = "none, auto, local, local:MODEL, local:PATH.gguf, openai:MODEL, or several with commas between them"
+#: More alternatives than this are a mistake.
+MOST_ALTERNATIVES = 8
 PULL_HINT = "Get one with: chathpc models pull"
 TEST_BACKENDS = "CHATHPC_TEST_BACKENDS"
 
@@ -47,12 +53,17 @@ class Spec:
 class Choice:
     """The back end for a SPEC, null for none; `note` is a line for the report, empty if there is nothing to say.
 
-    `identity` tells the model from others in the results of `chathpc models test`.
+    `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of
+    `chathpc models test`. `hosted` says that it runs on another
+    machine, `price` what it costs, null if that is not known.
     """
 
     backend: Backend | None
     note: str = ""
     identity: str = ""
+    lack: Lack | None = None
+    hosted: bool = False
+    price: Price | None = None
 
 
 def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
@@ -70,6 +81,36 @@ def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
     raise UsageError(f"'{clean(text)[:80]}' does not name a language model.", hint=f"Expected one of {GRAMMAR}.")
 
 
+def alternatives(text: str, environ: Mapping[str, str] | None = None) -> tuple[Spec, ...]:
+    """The SPECs in `text`, in the order in which they are tried; what stands after `none` never is.
+
+    Raises UsageError if one of them is none, or if they are too many.
+    """
+    specs = tuple(parse(part, environ) for part in text.split(","))
+    if len(specs) > MOST_ALTERNATIVES:
+        raise UsageError(
+            f"{len(specs)} language models are too many to try.", hint=f"Name {MOST_ALTERNATIVES} at most."
+        )
+    return specs
+
+
+def choices(spec: str | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Iterator[Choice]:
+    """What to try for `spec` (null or `auto`: for the configured one), one after the other; each is looked up when it is asked for.
+
+    One that is not here is a choice without a back end, whose note says why. Raises UsageError for what is no SPEC and what the
+    site forbids.
+    """
+    environ = os.environ if environ is None else environ
+    wanted = spec if spec is not None and spec.strip() != "auto" else settings.llm
+    for one in alternatives(wanted, environ):
+        try:
+            yield _choice(one, settings, environ)
+        except ModelUnavailableError as error:
+            yield Choice(None, str(error), lack="unavailable")
+        if one.kind == "none":
+            return
+
+
 def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | None = None) -> Choice:
     """The back end for `spec`, or for the configured one if `spec` is null or `auto`; nothing is loaded yet.
 
@@ -77,7 +118,12 @@ def resolve(spec: str | None, settings: Settings, environ: Mapping[str, str] | N
     for is not here; for `auto` that is a note instead.
     """
     environ = os.environ if environ is None else environ
-    wanted = parse(spec if spec is not None and spec.strip() != "auto" else settings.llm, environ)
+    return _choice(
+        parse(spec if spec is not None and spec.strip() != "auto" else settings.llm, environ), settings, environ
+    )
+
+
+def _choice(wanted: Spec, settings: Settings, environ: Mapping[str, str]) -> Choice:
     if wanted.kind == "none":
         return Choice(None)
     if wanted.kind == "scripted":
@@ -194,7 +240,8 @@ def _hosted(model: str, settings: Settings, environ: Mapping[str, str]) -> Choic
         )
     identity = f"openai {target.url} {model}"
     form, note = _form(identity, "structured", model, settings, environ)
-    return Choice(HostedBackend(model, target, key, form=form), note, identity)
+    backend = HostedBackend(model, target, key, form=form)
+    return Choice(backend, note, identity, hosted=not target.loopback, price=settings.prices.get(model))
 
 
 def _form(identity: str, usual: Form, model: str, settings: Settings, environ: Mapping[str, str]) -> tuple[Form, str]:

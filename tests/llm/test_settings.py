@@ -8,6 +8,7 @@ import pytest
 
 from chathpc.errors import UsageError
 from chathpc.llm import places
+from chathpc.llm.price import Price
 from chathpc.llm.settings import Settings, load_settings
 
 
@@ -206,3 +207,24 @@ def test_without_a_home_folder_there_is_no_users_file(site: Path, monkeypatch: p
 def test_without_the_variable_home_the_user_database_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("HOME")
     assert places.home(os.environ) == Path(pwd.getpwuid(os.getuid()).pw_dir)
+
+
+def test_prices_are_read_from_files_alone(site: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(site, "prices:\n  org/model: {input: 0.15, output: 0.6}\ncurrency: EUR\nspend: 0.05\n")
+    monkeypatch.setenv("CHATHPC_PRICES", "{}")
+    settings = load(site)
+    assert settings.prices == {"org/model": Price(0.15, 0.6)}
+    assert (settings.currency, settings.spend) == ("EUR", 0.05)
+    write(own_home / "chathpc.yaml", "spend: 100\n")
+    with pytest.raises(UsageError, match="'spend' is not taken from this file"):
+        load(site)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["prices: {m: {input: 1}}", "prices: {m: {input: -1, output: 1}}", "prices: [1]", "spend: -1", "currency: ''"],
+)
+def test_a_wrong_price_is_refused(text: str, site: Path) -> None:
+    write(site, text)
+    with pytest.raises(UsageError, match="is wrong"):
+        load(site)

@@ -12,8 +12,9 @@ from chathpc.llm import fitness, spec, weights
 from chathpc.llm.fitness import Fitness
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.local import LocalBackend
+from chathpc.llm.price import Price
 from chathpc.llm.settings import Settings, load_settings
-from chathpc.llm.spec import Spec, find_local, parse, resolve
+from chathpc.llm.spec import Spec, choices, find_local, parse, resolve
 
 NOWHERE = Path("/nonexistent/config.yaml")
 
@@ -182,3 +183,37 @@ def test_where_a_site_forbids_hosted_models_only_this_machine_is_left() -> None:
 def test_a_file_that_vanishes_has_an_identity_of_its_own() -> None:
     assert spec._file_identity(Path("/nonexistent/m.gguf")) == "local m.gguf 0"
     assert os.environ.get("OPENAI_API_KEY") is None
+
+
+def test_alternatives_are_tried_in_turn_and_none_is_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    found = list(choices("local:missing, scripted:echo,none,scripted:liar", Settings(models=NOWHERE)))
+    assert [one.backend.name if one.backend else None for one in found] == [None, "scripted:echo", None]
+    assert [one.lack for one in found] == ["unavailable", None, None]
+    assert "missing" in found[0].note
+
+
+def test_alternatives_are_looked_up_when_they_are_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    assert next(choices("scripted:echo,scripted:unknown", Settings())).backend is not None
+
+
+def test_a_list_with_a_word_that_is_no_model_is_refused_before_any_is_asked() -> None:
+    with pytest.raises(UsageError, match="'gpt' does not name"):
+        next(choices("none,gpt", Settings()))
+    with pytest.raises(UsageError, match="too many"):
+        next(choices(",".join(["none"] * 9), Settings()))
+
+
+def test_a_list_is_configured_like_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    found = list(choices("auto", Settings(llm="scripted:liar,none")))
+    assert [one.backend.name if one.backend else None for one in found] == ["scripted:liar", None]
+
+
+def test_a_models_price_and_place_are_part_of_the_choice(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    elsewhere = resolve("openai:m", Settings(base_url="https://models.example.org/v1", prices={"m": Price(1.0, 2.0)}))
+    assert (elsewhere.hosted, elsewhere.price) == (True, Price(1.0, 2.0))
+    here = resolve("openai:n", Settings(base_url="http://127.0.0.1:1/v1", prices={"m": Price(1.0, 2.0)}))
+    assert (here.hosted, here.price) == (False, None)
