@@ -82,7 +82,7 @@ def _by_model(
     backend = choice.backend
     if backend is None:
         raise ValueError("there is no back end to ask")
-    prompt = _prompt(profile, diagnosis, pruning, backend)
+    prompt = _prompt(profile, diagnosis, pruning, backend, choice.prompt_tokens)
     answer = ask(
         choice,
         Request(
@@ -123,12 +123,14 @@ def _by_model(
     )
 
 
-def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend) -> Prompt:
+def _prompt(
+    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend, most_tokens: int | None
+) -> Prompt:
     from chathpc.prompts.build import build_prose, build_structured
 
     marker = secrets.token_hex(4)
     if backend.form == "prose":
-        return build_prose(diagnosis, marker=marker)
+        return build_prose(diagnosis, marker=marker, most_tokens=most_tokens)
     from chathpc.pruners.outline import render_outline
 
     tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
@@ -138,7 +140,7 @@ def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, back
         if finding.where.node >= 0
         and (excerpt := profile.source(finding.where.node, context=_EXCERPT_CONTEXT)) is not None
     ]
-    return build_structured(diagnosis, outline=tree, excerpts=excerpts, marker=marker)
+    return build_structured(diagnosis, outline=tree, excerpts=excerpts, marker=marker, most_tokens=most_tokens)
 
 
 def from_catalogue(

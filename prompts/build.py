@@ -36,10 +36,15 @@ def estimate_tokens(text: str) -> int:
     return int(len(text) / CHARACTERS_PER_TOKEN) + 1
 
 
-def build_prose(diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens) -> Prompt:
-    """The prompt for a small model: three to six key lines with their verdict word, the most important first."""
+def build_prose(
+    diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens, most_tokens: int | None = None
+) -> Prompt:
+    """The prompt for a small model: three to six key lines with their verdict word, the most important first.
+
+    `most_tokens` bounds its length where the model takes less than the form allows.
+    """
     form = template("prose")
-    return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens)
+    return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens, most_tokens)
 
 
 def build_structured(
@@ -49,8 +54,9 @@ def build_structured(
     excerpts: Sequence[SourceExcerpt],
     marker: str,
     count_tokens: CountTokens = estimate_tokens,
+    most_tokens: int | None = None,
 ) -> Prompt:
-    """The prompt for a capable model: findings, evidence, tree, source and what is missing."""
+    """The prompt for a capable model: findings, evidence, tree, source and what is missing, in `most_tokens` if given."""
     form = template("structured")
     findings = [
         line for number, finding in enumerate(diagnosis.findings, 1) for line in _finding_lines(number, finding)
@@ -71,7 +77,7 @@ def build_structured(
         ("source", [line for excerpt in excerpts for line in _excerpt_lines(excerpt)]),
         ("call tree", [_indented(line) for line in outline.split("\n")]),
     ]
-    return _fit(form, parts, marker, count_tokens)
+    return _fit(form, parts, marker, count_tokens, most_tokens)
 
 
 def key_lines(diagnosis: Diagnosis) -> list[str]:
@@ -124,16 +130,19 @@ def _indented(line: str) -> str:
     return line[: len(line) - len(line.lstrip(" "))] + quote(line)
 
 
-def _fit(form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens) -> Prompt:
+def _fit(
+    form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens, most_tokens: int | None
+) -> Prompt:
     """The prompt within its limit: lines go from the end, where the least important ones stand."""
+    most = form.max_prompt_tokens if most_tokens is None else min(most_tokens, form.max_prompt_tokens)
     kept = [(name, list(lines)) for name, lines in parts if any(lines)]
     while True:
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
-        if count_tokens(form.system) + count_tokens(user) <= form.max_prompt_tokens or not kept:
+        if count_tokens(form.system) + count_tokens(user) <= most or not kept:
             return Prompt(form.system, user, form.max_output_tokens, form.schema)
         lines = kept[-1][1]
         # Many lines over the limit go at once: the share by which the text is too long, at least one.
-        excess = count_tokens(form.system) + count_tokens(user) - form.max_prompt_tokens
+        excess = count_tokens(form.system) + count_tokens(user) - most
         per_line = max(1, count_tokens("\n".join(lines)) // len(lines))
         del lines[max(0, len(lines) - max(1, excess // per_line)) :]
         if not lines:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,10 +13,12 @@ import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Completion, OnToken, Request
+from chathpc.llm.price import Price
 from chathpc.llm.scripted import Script, ScriptedBackend
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
 from chathpc.report import ExplanationRecord, Report
+from chathpc.reports.wording import checked
 from chathpc.wording import explain_in_words, from_catalogue
 
 DATABASE = Path(__file__).parents[1] / "examples" / "omp-triangle" / "database"
@@ -155,8 +158,6 @@ def test_a_word_that_names_no_model_is_wrong_usage(profile: Profile) -> None:
 
 
 def test_too_little_data_is_not_worded_by_a_model(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
-    from dataclasses import replace
-
     from chathpc.diagnosis.records import Verdict
     from chathpc.pruners.prune import prune
 
@@ -271,3 +272,19 @@ def test_an_answer_in_the_wrong_form_is_asked_for_once_more(profile: Profile, mo
     assert second.user.startswith(first.user)
     assert "it is not valid JSON" in second.user
     assert second.deadline < first.deadline
+
+
+def test_what_a_hosted_model_has_cost_stands_in_the_last_line(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Counted(ScriptedBackend):
+        def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+            return replace(super().complete(request), prompt_tokens=2100, completion_tokens=150)
+
+    statements = " ".join(item.statement for item in diagnose(profile).evidence[:2])
+    in_turn(monkeypatch, Choice(Counted(lambda _request: iter([statements])), hosted=True, price=Price(2.0, 8.0)))
+    report = explained(profile, "openai:m")
+    usage = report.explanation.usage
+    assert usage is not None
+    assert (usage.cost, usage.currency) == (pytest.approx(2100 * 2e-6 + 150 * 8e-6), "USD")
+    assert checked(report).endswith("Model: custom (scripted), 2,100 + 150 tokens, 0.00540 USD.")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 import click
 
 if TYPE_CHECKING:
+    from chathpc.llm.fitness import Trial
     from chathpc.llm.weights import Weights
 
 
@@ -89,11 +90,13 @@ def path(name: str | None) -> None:
 @click.option("--base-url", metavar="URL", help="The OpenAI-compatible server of openai:MODEL.")
 @click.option("--api-key-file", metavar="FILE", type=click.Path(), help="File with its key, of mode 0600.")
 def test(model: str | None, base_url: str | None, api_key_file: str | None) -> None:
-    """Try a model on two short questions, and remember what it is fit for."""
+    """Have a model explain five invented profiles, within two minutes, and remember what it is fit for."""
+    from chathpc.commands.progress import Progress
     from chathpc.errors import ModelUnavailableError
     from chathpc.llm import fitness
     from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import PULL_HINT, resolve
+    from chathpc.trial import examine
 
     known = model is None or model in ("auto", "local") or ":" in model
     settings = load_settings(
@@ -102,17 +105,28 @@ def test(model: str | None, base_url: str | None, api_key_file: str | None) -> N
     choice = resolve(None, settings)
     if choice.backend is None:
         raise ModelUnavailableError(choice.note or "There is no model to test.", hint=PULL_HINT)
-    result = fitness.examine(choice.backend)
+    with Progress() as progress:
+        progress("asking the model to explain invented profiles (two minutes at most)")
+        result = examine(choice.backend, deadline=settings.deadline)
     kept = fitness.remember(choice.identity, result)
     speed, wait = result.tokens_per_second, result.first_token
-    click.echo(f"model            {choice.backend.label}")
-    click.echo(f"speed            {'unknown' if speed is None else f'{speed:.1f} tokens/s'}")
-    click.echo(f"first token      {'never' if wait is None else f'{wait:.1f} s'}")
-    click.echo(f"numbers copied   {'yes' if result.numbers_ok else 'no'}")
-    click.echo(f"keeps a schema   {'yes' if result.schema_ok else 'no'}")
-    click.echo(f"fit for          {', '.join(result.forms) or 'neither prose nor structured answers'}")
+    click.echo(f"model           {choice.backend.label}")
+    click.echo(f"speed           {'unknown' if speed is None else f'{speed:.1f} tokens/s'}")
+    click.echo(f"first token     {'never' if wait is None else f'{wait:.1f} s'}")
+    click.echo(f"prose           {_trial_in_words(result.prose)}")
+    click.echo(f"JSON            {_trial_in_words(result.structured)}")
+    click.echo(f"fit for         {', '.join(result.forms) or 'neither prose nor structured answers'}")
+    click.echo(f"test took       {result.seconds:.0f} s")
     if kept is None:
         click.echo("The result could not be kept: there is no cache folder that can be written.", err=True)
+
+
+def _trial_in_words(trial: Trial) -> str:
+    if not trial.answers:
+        return "not asked: the time was up"
+    rate = trial.grounding_rate
+    holds = "no sentence" if rate is None else f"{trial.kept} of {trial.sentences} sentences hold ({rate:.0%})"
+    return f"{trial.formed} of {trial.answers} answers in time and in form, {holds}"
 
 
 class _Progress(Protocol):

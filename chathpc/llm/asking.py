@@ -11,6 +11,7 @@ from chathpc.llm import price as prices
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
+from chathpc.profile import numbers
 
 #: What is wrong with an answer's form, in one clause ("line 3 is not JSON"); empty if nothing is.
 Problem = Callable[[str], str]
@@ -86,7 +87,7 @@ def _afford(choice: Choice, request: Request, settings: Settings, spent: float, 
         return
     estimate = prices.estimate(request, choice.price)
     if settings.spend is not None:
-        limit = prices.money(settings.spend, settings.currency)
+        limit = numbers.money(settings.spend, settings.currency)
         if estimate.cost is None:
             raise BudgetSpentError(
                 f"What {choice.backend.label} costs is not known, and one answer may cost {limit} at most.",
@@ -94,7 +95,7 @@ def _afford(choice: Choice, request: Request, settings: Settings, spent: float, 
             )
         if spent + estimate.cost > settings.spend:
             raise BudgetSpentError(
-                f"{choice.backend.label} may cost {prices.money(spent + estimate.cost, settings.currency)}; "
+                f"{choice.backend.label} may cost {numbers.money(spent + estimate.cost, settings.currency)}; "
                 f"{limit} is the most that one answer may cost.",
                 hint="Raise `spend`, or use --llm local or --llm none.",
             )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chathpc.llm.backend import Completion, Request
+from chathpc.profile import numbers
 
 #: Bytes of English text and source code per token, low so that an estimate is seldom too small.
 BYTES_PER_TOKEN = 2.5
@@ -30,7 +31,7 @@ class Estimate:
     def in_words(self, currency: str) -> str:
         """`about 2,100 tokens and 900 of answer, at most 0.0123 USD`."""
         tokens = f"about {self.prompt_tokens:,} tokens and up to {self.answer_tokens:,} of answer"
-        return tokens if self.cost is None else f"{tokens}, at most {money(self.cost, currency)}"
+        return tokens if self.cost is None else f"{tokens}, at most {numbers.money(self.cost, currency)}"
 
 
 def estimate(request: Request, price: Price | None) -> Estimate:
@@ -49,14 +50,6 @@ def cost(completion: Completion, price: Price | None) -> float | None:
     if price is None or completion.prompt_tokens is None or completion.completion_tokens is None:
         return None
     return _cost(price, completion.prompt_tokens, completion.completion_tokens)
-
-
-def money(amount: float, currency: str) -> str:
-    """An amount to three significant digits, and at least to the cent: `0.0123 USD`, `1.25 EUR`."""
-    digits = 2
-    while digits < 8 and 0 < amount < 10.0 ** (2 - digits):
-        digits += 1
-    return f"{amount:.{digits}f} {currency}"
 
 
 def _cost(price: Price, prompt: int, answer: int) -> float:

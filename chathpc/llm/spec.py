@@ -55,7 +55,7 @@ class Choice:
 
     `lack` is set where one was asked for that cannot be had. `identity` tells the model from others in the results of
     `chathpc models test`. `hosted` says that it runs on another
-    machine, `price` what it costs, null if that is not known.
+    machine, `price` what it costs, `prompt_tokens` the longest prompt that it has shown to read in time; null if that is not known.
     """
 
     backend: Backend | None
@@ -64,6 +64,7 @@ class Choice:
     lack: Lack | None = None
     hosted: bool = False
     price: Price | None = None
+    prompt_tokens: int | None = None
 
 
 def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
@@ -202,7 +203,8 @@ def _from_file(path: Path, name: str, settings: Settings, environ: Mapping[str, 
     from chathpc.llm.local import LocalBackend
 
     identity = _file_identity(path)
-    form, note = _form(identity, "prose", name, settings, environ)
+    shown = fitness.remembered(identity, environ)
+    form, note = _form(shown, "prose", name, settings)
     backend = LocalBackend(
         path,
         model=name,
@@ -211,7 +213,7 @@ def _from_file(path: Path, name: str, settings: Settings, environ: Mapping[str, 
         gpu_layers=settings.gpu_layers,
         form=form,
     )
-    return Choice(backend, note, identity)
+    return Choice(backend, note, identity, prompt_tokens=None if shown is None else shown.prompt_tokens)
 
 
 def _file_identity(path: Path) -> str:
@@ -239,14 +241,14 @@ def _hosted(model: str, settings: Settings, environ: Mapping[str, str]) -> Choic
             hint="Set OPENAI_API_KEY or api_key_file; --base-url names another server.",
         )
     identity = f"openai {target.url} {model}"
-    form, note = _form(identity, "structured", model, settings, environ)
+    shown = fitness.remembered(identity, environ)
+    form, note = _form(shown, "structured", model, settings)
     backend = HostedBackend(model, target, key, form=form)
     return Choice(backend, note, identity, hosted=not target.loopback, price=settings.prices.get(model))
 
 
-def _form(identity: str, usual: Form, model: str, settings: Settings, environ: Mapping[str, str]) -> tuple[Form, str]:
+def _form(shown: fitness.Fitness | None, usual: Form, model: str, settings: Settings) -> tuple[Form, str]:
     """The prompt form: as set, else the best that the model has shown, else the usual one."""
-    shown = fitness.remembered(identity, environ)
     note = ""
     if shown is not None and not shown.forms:
         note = f"{clean(model)} failed `chathpc models test`; its sentences may be of little use"

@@ -106,3 +106,11 @@ def quantity(value: float, unit: str) -> str:
         return number(value)
     text = count(value)
     return text if unit in ("", "count") or text == UNKNOWN else f"{text} {unit}"
+
+
+def money(amount: float, currency: str) -> str:
+    """An amount to three significant digits, and at least to the cent: `0.0123 USD`, `1.25 EUR`."""
+    digits = 2
+    while digits < 8 and 0 < amount < 10.0 ** (2 - digits):
+        digits += 1
+    return f"{amount:.{digits}f} {currency}"

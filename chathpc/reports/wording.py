@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from chathpc.profile import numbers
-from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, Report, SentenceRecord
+from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, Report, SentenceRecord, UsageRecord
 
 VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
 
@@ -93,7 +93,16 @@ def checked(report: Report) -> str:
         counted.append(f"{numbers.count(claims.repaired)} repaired")
     counted.append(f"{numbers.count(claims.struck)} struck")
     outcome = ", ".join(counted) if claims.checked else "no claims to check"
-    return f"Every number above was computed from the profile ({outcome}). Model: {report.explanation.model or 'none'}."
+    model = report.explanation.model or "none"
+    return f"Every number above was computed from the profile ({outcome}). Model: {model}{_paid(report.explanation.usage)}."
+
+
+def _paid(usage: UsageRecord | None) -> str:
+    """What a hosted model's answer took, where its price is known."""
+    if usage is None or usage.cost is None:
+        return ""
+    tokens = f"{numbers.count(usage.prompt_tokens or 0)} + {numbers.count(usage.completion_tokens or 0)} tokens"
+    return f", {tokens}, {numbers.money(usage.cost, usage.currency or '')}"
 
 
 def uncited(report: Report) -> list[str]:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.asking import ask
 from chathpc.llm.backend import Completion, Request
-from chathpc.llm.price import Price, cost, estimate, money
+from chathpc.llm.price import Price, cost, estimate
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
@@ -108,14 +108,6 @@ def test_an_estimate_counts_bytes(system: str, user: str) -> None:
     size = sum(len(message["content"].encode()) for message in Request(system, user, max_tokens=7).messages())
     assert found.prompt_tokens >= size / 2.5
     assert (found.answer_tokens, found.cost) == (7, None)
-
-
-@pytest.mark.parametrize(
-    ("amount", "shown"),
-    [(0.0, "0.00"), (0.0123456, "0.0123"), (0.00012345, "0.000123"), (1.2345, "1.23"), (1234.5, "1234.50")],
-)
-def test_money_is_shown_to_three_digits_and_to_the_cent(amount: float, shown: str) -> None:
-    assert money(amount, "EUR") == f"{shown} EUR"
 
 
 def test_nothing_to_ask_is_a_mistake_of_the_caller() -> None:

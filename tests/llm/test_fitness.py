@@ -1,97 +1,41 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from chathpc.llm import fitness
-from chathpc.llm.backend import Request
-from chathpc.llm.fitness import Fitness, copies_numbers, examine, is_disciplined, remember, remembered
-from chathpc.llm.scripted import ScriptedBackend
+from chathpc.llm.fitness import Fitness, Trial, remember, remembered
 
-PROSE = "assemble_matrix computes for 12.7 s [E1], and exchange_halo waits 8.31 s. write_checkpoint writes 945 MB."
-GOOD: list[dict[str, object]] = [
-    {"text": "assemble_matrix computes for {E1}.", "evidence": ["E1"]},
-    {"text": "exchange_halo waits {E2}.", "evidence": ["E2"]},
-    {"text": "write_checkpoint writes {E3}.", "evidence": ["E3"]},
-]
-
-
-def as_json(*sentences: dict[str, object]) -> str:
-    return json.dumps({"sentences": sentences})
+GOOD = Trial(answers=5, formed=5, sufficient=5, sentences=20, kept=15)
 
 
 @pytest.mark.parametrize(
-    ("text", "fine"),
+    ("trial", "passed"),
     [
-        (PROSE, True),
-        ("It takes 12.7 s and 8.31 s.", True),
-        ("It takes 12.7 s.", False),  # one number of three
-        ("It takes 12.7 s, 8.31 s and 21.01 s in all.", False),  # a sum that was not given
-        ("It takes 12.70 s and 8.31 s.", False),
-        ("", False),
+        (GOOD, True),
+        (Trial(5, 5, 3, 20, 12), True),
+        (Trial(5, 5, 3, 20, 11), False),  # 55 % of the sentences hold
+        (Trial(5, 5, 2, 20, 20), False),  # of most answers too little is left
+        (Trial(5, 4, 5, 20, 20), False),  # one came late or in the wrong form
+        (Trial(1, 1, 1, 4, 4), False),  # one answer says nothing
+        (Trial(), False),
+        (Trial(5, 5, 0, 0, 0), False),
     ],
 )
-def test_numbers_are_copied_or_not(text: str, fine: bool) -> None:
-    assert copies_numbers(text) is fine
+def test_a_form_is_passed_or_not(trial: Trial, passed: bool) -> None:
+    assert trial.passed is passed
+    assert ("prose" in Fitness("m", None, None, None, 1.0, prose=trial).forms) is passed
+    assert ("structured" in Fitness("m", None, None, None, 1.0, structured=trial).forms) is passed
 
 
-@pytest.mark.parametrize(
-    ("text", "fine"),
-    [
-        (as_json(*GOOD), True),
-        (as_json(*reversed(GOOD)), True),
-        (as_json(*GOOD[:2]), False),
-        (as_json(*GOOD, GOOD[0]), False),
-        (as_json({**GOOD[0], "evidence": ["E2"]}, {**GOOD[1], "evidence": ["E1"]}, GOOD[2]), False),
-        (as_json({**GOOD[0], "text": "assemble_matrix takes 12.7 s."}, *GOOD[1:]), False),
-        (as_json({**GOOD[0], "text": "assemble_matrix takes {E1}, 3 times as much."}, *GOOD[1:]), False),
-        (as_json({**GOOD[0], "text": "assemble_matrix and exchange_halo take {E1}."}, *GOOD[1:]), False),
-        (as_json({**GOOD[0], "text": "It takes {E1}."}, *GOOD[1:]), False),
-        (as_json({**GOOD[0], "evidence": ["E1", "E2"]}, *GOOD[1:]), False),
-        (as_json(*GOOD)[:-5], False),
-        ("[]", False),
-        ('{"sentences": [1]}', False),
-        ('{"sentences": 1}', False),
-    ],
-)
-def test_a_schema_is_kept_or_not(text: str, fine: bool) -> None:
-    assert is_disciplined(text) is fine
+RESULT = Fitness("m", 25.0, 1.5, 70.0, 60.0, prose=GOOD, structured=Trial(5, 0, 0, 0, 0))
 
 
-def model(prose: str, structured: str) -> ScriptedBackend:
-    def answer(request: Request) -> Iterator[str]:
-        text = prose if request.json_schema is None else structured
-        return iter(text.split(" ")) if not text else iter(word + " " for word in text.split(" "))
-
-    return ScriptedBackend(answer)
-
-
-@pytest.mark.parametrize(
-    ("prose", "structured", "forms"),
-    [
-        (PROSE, as_json(*GOOD), ("structured", "prose")),
-        (PROSE, "{}", ("prose",)),
-        ("It takes 99 s.", as_json(*GOOD), ()),
-    ],
-)
-def test_a_model_is_fit_for_what_it_has_shown(prose: str, structured: str, forms: tuple[str, ...]) -> None:
-    assert examine(model(prose, structured)).forms == forms
-
-
-def test_a_model_that_says_nothing_has_no_speed() -> None:
-    result = examine(ScriptedBackend("silent"))
-    assert (result.tokens_per_second, result.first_token, result.forms) == (None, None, ())
-
-
-def test_the_worst_models_fail() -> None:
-    assert examine(ScriptedBackend("liar")).forms == ()
-    assert examine(ScriptedBackend("endless")).forms == ()
-
-
-RESULT = Fitness("m", 25.0, 1.5, schema_ok=False, numbers_ok=True)
+@pytest.mark.parametrize(("speed", "tokens"), [(None, None), (74.0, 2220), (1.0, 800), (5000.0, 150_000)])
+def test_a_prompt_is_what_is_read_in_half_a_minute(speed: float | None, tokens: int | None) -> None:
+    assert Fitness("m", None, None, speed, 1.0).prompt_tokens == tokens
 
 
 def test_a_result_is_remembered_for_its_model_alone() -> None:
@@ -103,7 +47,18 @@ def test_a_result_is_remembered_for_its_model_alone() -> None:
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("content", ["", "{", "[]", '{"test": 0}', '{"test": 1, "identity": "i"}', "null"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        '{"test": 0}',
+        '{"test": 2, "identity": "i"}',
+        '{"test": 2, "identity": "i", "fitness": {"prose": 1, "structured": {}}}',
+        "null",
+    ],
+)
 def test_a_damaged_result_counts_as_none(content: str) -> None:
     path = remember("i", RESULT)
     assert path is not None

@@ -9,7 +9,7 @@ import pytest
 from chathpc.errors import UsageError
 from chathpc.llm import places
 from chathpc.llm.price import Price
-from chathpc.llm.settings import Settings, load_settings
+from chathpc.llm.settings import Settings, Values, load_settings
 
 
 @pytest.fixture
@@ -228,3 +228,8 @@ def test_a_wrong_price_is_refused(text: str, site: Path) -> None:
     write(site, text)
     with pytest.raises(UsageError, match="is wrong"):
         load(site)
+
+
+def test_every_setting_is_documented() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "models.md").read_text(encoding="utf-8")
+    assert [key for key in Values.model_fields if f"`{key}`" not in page] == []

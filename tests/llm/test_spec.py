@@ -9,7 +9,7 @@ import pytest
 
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm import fitness, spec, weights
-from chathpc.llm.fitness import Fitness
+from chathpc.llm.fitness import Fitness, Trial
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.local import LocalBackend
 from chathpc.llm.price import Price
@@ -107,13 +107,22 @@ def test_auto_without_an_engine_says_how_to_get_one(installed: Path, monkeypatch
     assert "local-wheel" in resolve("auto", load_settings(site=NOWHERE)).note
 
 
-def _remember(choice: spec.Choice, *, schema_ok: bool, numbers_ok: bool) -> None:
-    assert fitness.remember(choice.identity, Fitness("m", 20.0, 1.0, schema_ok, numbers_ok)) is not None
+def _remember(choice: spec.Choice, *, structured: bool, prose: bool, read_speed: float | None = None) -> None:
+    passed, failed = Trial(5, 5, 5, 20, 20), Trial(5, 0, 0, 0, 0)
+    shown = Fitness("m", 20.0, 1.0, read_speed, 60.0, passed if prose else failed, passed if structured else failed)
+    assert fitness.remember(choice.identity, shown) is not None
+
+
+def test_a_prompt_is_as_long_as_the_model_has_shown_to_read_in_time(installed: Path) -> None:
+    settings = load_settings(site=NOWHERE)
+    assert resolve("local", settings).prompt_tokens is None
+    _remember(resolve("local", settings), structured=True, prose=True, read_speed=50.0)
+    assert resolve("local", settings).prompt_tokens == 1500  # 30 s × 50 tokens/s
 
 
 def test_a_model_is_asked_in_the_form_that_it_has_shown_to_keep(installed: Path) -> None:
     settings = load_settings(site=NOWHERE)
-    _remember(resolve("local", settings), schema_ok=True, numbers_ok=True)
+    _remember(resolve("local", settings), structured=True, prose=True)
     backend = resolve("local", settings).backend
     assert backend is not None
     assert backend.form == "structured"
@@ -124,7 +133,7 @@ def test_a_model_is_asked_in_the_form_that_it_has_shown_to_keep(installed: Path)
 
 def test_a_model_that_failed_its_test_is_taken_if_asked_for_but_not_by_auto(installed: Path) -> None:
     settings = load_settings(site=NOWHERE)
-    _remember(resolve("local", settings), schema_ok=True, numbers_ok=False)
+    _remember(resolve("local", settings), structured=False, prose=False)
     choice = resolve("local", settings)
     assert choice.backend is not None
     assert "failed `chathpc models test`" in choice.note
@@ -135,7 +144,7 @@ def test_a_model_that_failed_its_test_is_taken_if_asked_for_but_not_by_auto(inst
 
 def test_a_hosted_model_that_keeps_no_schema_is_asked_for_prose() -> None:
     settings = Settings(base_url="http://127.0.0.1:1/v1")
-    _remember(resolve("openai:m", settings), schema_ok=False, numbers_ok=True)
+    _remember(resolve("openai:m", settings), structured=False, prose=True)
     backend = resolve("openai:m", settings).backend
     assert backend is not None
     assert backend.form == "prose"

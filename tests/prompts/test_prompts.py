@@ -82,16 +82,22 @@ def test_the_system_text_is_constant_whatever_the_profile_says() -> None:
     )
 
 
-@given(st.lists(st.text(max_size=400), max_size=40), st.text(max_size=5000))
-def test_no_prompt_is_longer_than_its_limit(statements: list[str], outline: str) -> None:
+@given(st.lists(st.text(max_size=400), max_size=40), st.text(max_size=5000), st.integers(800, 9000))
+def test_no_prompt_is_longer_than_its_limit(statements: list[str], outline: str, most: int) -> None:
     evidence = tuple(replace(EVIDENCE, id=f"E{n}", statement=text) for n, text in enumerate(statements, 1))
     finding = replace(FINDING, evidence=tuple(item.id for item in evidence))
     diagnosis = replace(DIAGNOSIS, evidence=evidence, findings=(finding,) * 8)
     for prompt, form in (
-        (build_prose(diagnosis, marker="m"), template("prose")),
+        (build_prose(diagnosis, marker="m", most_tokens=most), template("prose")),
+        (
+            build_structured(diagnosis, outline=outline, excerpts=[], marker="m", most_tokens=most),
+            template("structured"),
+        ),
         (build_structured(diagnosis, outline=outline, excerpts=[], marker="m"), template("structured")),
     ):
         assert estimate_tokens(prompt.system) + estimate_tokens(prompt.user) <= form.max_prompt_tokens
+        if prompt.json_schema is None:
+            assert estimate_tokens(prompt.system) + estimate_tokens(prompt.user) <= most
         assert prompt.max_tokens == form.max_output_tokens
 
 

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from chathpc.errors import UsageError
+from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Metric, Unit, column_of
 from chathpc.profile.profile import Profile
@@ -181,3 +182,11 @@ def test_a_table_shortens_its_widest_column() -> None:
 def test_fitted_text_can_always_be_written(text: str, encoding: str) -> None:
     fitted = Style(encoding=encoding).name(text)
     fitted.encode("ascii" if encoding == "no-such-encoding" else encoding)
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [(0.0, "0.00"), (0.0123456, "0.0123"), (0.00012345, "0.000123"), (1.2345, "1.23"), (1234.5, "1234.50")],
+)
+def test_money_is_shown_to_three_digits_and_to_the_cent(amount: float, shown: str) -> None:
+    assert numbers.money(amount, "EUR") == f"{shown} EUR"
