@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.profile import numbers
+
+if TYPE_CHECKING:
+    from chathpc.prompts.build import Audience
 
 #: Findings after the first that are worth a sentence, by cost × headroom.
 _WORTH_MENTIONING = 0.05
@@ -21,19 +25,26 @@ class Sentence:
     evidence: tuple[str, ...] = ()
 
 
-def narrate(diagnosis: Diagnosis) -> tuple[Sentence, ...]:
-    """The diagnosis told in a few sentences, most important first; every number comes from the evidence."""
+def narrate(diagnosis: Diagnosis, audience: Audience = "expert") -> tuple[Sentence, ...]:
+    """The diagnosis told in a few sentences, most important first; every number comes from the evidence.
+
+    A newcomer is told at length what it means and why it costs time, a manager only what it costs, what could be won and what to do.
+    """
     if diagnosis.verdict == Verdict.INSUFFICIENT:
         return (Sentence(diagnosis.headline),)
     if diagnosis.verdict == Verdict.HEALTHY:
-        return tuple(_healthy(diagnosis))
-    return tuple(_bottleneck(diagnosis))
+        return tuple(_healthy(diagnosis))[: 1 if audience == "manager" else None]
+    return tuple(_bottleneck(diagnosis, audience))
 
 
-def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
+def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     first, *others = diagnosis.findings
     entry = cause(first.cause)
-    told = [Sentence(first.summary, first.evidence), Sentence(_first_sentence(entry.what))]
+    told = [Sentence(first.summary, first.evidence)]
+    if audience == "expert":
+        told.append(Sentence(entry.meaning))
+    elif audience == "newcomer":
+        told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
         told.append(
             Sentence(
@@ -42,6 +53,8 @@ def _bottleneck(diagnosis: Diagnosis) -> list[Sentence]:
         )
     if first.advice:
         told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))
+    if audience == "manager":
+        return told
     if first.against:
         told.append(Sentence(f"What speaks against it: {_as_clause(first.against[0])}"))
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
@@ -55,20 +68,13 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
     )
     told = [Sentence(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None:
-        told.append(Sentence(_first_sentence(cause(hot.cause).what)))
+        told.append(Sentence(cause(hot.cause).meaning))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
         told.append(Sentence(f"To see more, collect the kernel's counters: {hot.next_measurement}"))
     elif diagnosis.not_collected:
         lacking, command = next(iter(diagnosis.not_collected.items()))
         told.append(Sentence(f"To see more, collect {lacking}: {command}"))
     return told
-
-
-def _first_sentence(text: str) -> str:
-    """The first sentence of a paragraph of the catalogue."""
-    flat = " ".join(text.split())
-    end = flat.find(". ")
-    return flat if end < 0 else flat[: end + 1]
 
 
 def _as_clause(text: str) -> str:

@@ -34,6 +34,7 @@ from chathpc.report import (
 from chathpc.wording import explain_in_words
 
 if TYPE_CHECKING:
+    from chathpc.prompts.build import Audience
     from chathpc.pruners.prune import PruningResult
 
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.
@@ -52,6 +53,8 @@ def explain(
     base_url: str | None = None,
     tokens: int = TREE_TOKENS,
     patterns: Path | None = None,
+    audience: Audience | None = None,
+    language: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
@@ -59,17 +62,33 @@ def explain(
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto, or several with commas, tried in turn. The verdict, the findings and
     the numbers do not depend on it.
     `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
-    your own; without it the one of the settings is taken. `progress` is told the stage that begins.
+    your own; without it the one of the settings is taken. `audience` (expert, newcomer, manager) and `language` (by code or English
+    name; only a model translates) are those of the settings if not given. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import patterns_folder
 
     with extended(patterns_folder(patterns)):
-        return _explain(profile, llm=llm, base_url=base_url, tokens=tokens, progress=progress)
+        return _explain(
+            profile,
+            llm=llm,
+            base_url=base_url,
+            tokens=tokens,
+            audience=audience,
+            language=language,
+            progress=progress,
+        )
 
 
 def _explain(
-    profile: Profile | str | Path, *, llm: str, base_url: str | None, tokens: int, progress: Progress | None
+    profile: Profile | str | Path,
+    *,
+    llm: str,
+    base_url: str | None,
+    tokens: int,
+    audience: Audience | None,
+    language: str | None,
+    progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
     if not isinstance(profile, Profile):
@@ -83,7 +102,16 @@ def _explain(
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, base_url=base_url, notice=progress)
+        explanation = explain_in_words(
+            profile,
+            diagnosis,
+            pruning,
+            llm=llm,
+            base_url=base_url,
+            audience=audience,
+            language=language,
+            notice=progress,
+        )
     return Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,

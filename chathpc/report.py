@@ -105,6 +105,15 @@ class SentenceRecord(Record):
     text: str
     evidence: list[str]
     status: Literal["supported", "repaired", "struck", "catalogue"]
+    translation: str | None = Field(
+        default=None,
+        description="The sentence in the language asked for, with the same numbers and names; null for English.",
+    )
+
+    @property
+    def shown(self) -> str:
+        """The sentence as a reader gets it."""
+        return self.text if self.translation is None else self.translation
 
 
 class ClaimStatistics(Record):
@@ -133,6 +142,10 @@ class ExplanationRecord(Record):
     sentences: list[SentenceRecord]
     model: str | None
     claims: ClaimStatistics
+    audience: Literal["expert", "newcomer", "manager"] = "expert"
+    language: str = Field(
+        default="en", description="Language asked for, ISO 639-1; what stays in English has no translation."
+    )
     note: str | None = Field(default=None, description="Why there is no model, or what went wrong with it.")
     lack: Literal["unavailable", "budget", "unsupported"] | None = Field(
         default=None,

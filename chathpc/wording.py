@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
@@ -10,6 +11,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import narrate
 from chathpc.profile.profile import Profile
 from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
+from chathpc.translation import language_code
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
@@ -17,8 +19,17 @@ if TYPE_CHECKING:
     from chathpc.llm.backend import Backend
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
-    from chathpc.prompts.build import Prompt
+    from chathpc.prompts.build import Audience, Prompt
     from chathpc.pruners.prune import PruningResult
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Who reads the explanation, and in which language (ISO 639-1)."""
+
+    audience: Audience = "expert"
+    language: str = "en"
+
 
 #: Places whose source goes into a structured prompt, and lines around each.
 _EXCERPTS = 3
@@ -32,38 +43,78 @@ def explain_in_words(
     *,
     llm: str,
     base_url: str | None = None,
+    audience: Audience | None = None,
+    language: str | None = None,
     notice: Notice | None = None,
 ) -> ExplanationRecord:
     """The explanation of `diagnosis` by the first of the models that `llm` names which can, checked against the evidence.
 
     Where none can be had, answers in time or says enough that holds, the catalogue's words take their place; `note` and `lack` say
-    why. `notice` is told what a question to a model on another machine needs. UsageError if `llm` names no model at all.
+    why. `audience` and `language` are those of the settings if null; only a model translates, and what it translates is compared
+    with the English sentence. `notice` is told what a question to a model on another machine needs. UsageError if `llm` names no
+    model at all.
     """
-    if llm.strip() == "none":
-        return from_catalogue(diagnosis)
     from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import choices
 
-    settings = load_settings({"base_url": base_url})
+    settings = load_settings({"base_url": base_url, "audience": audience, "language": language})
+    reader = Reader(settings.audience, language_code(settings.language))
+    last = from_catalogue(diagnosis, reader)
+    if llm.strip() == "none":
+        return last if reader.language == "en" else _translated(last, reader, None, settings, None)
     notes: list[str] = []
-    last = from_catalogue(diagnosis)
+    usable: Choice | None = None
     for choice in choices(llm, settings):
         if choice.backend is None:
-            last = from_catalogue(diagnosis, note=choice.note, lack=choice.lack)
+            last = from_catalogue(diagnosis, reader, note=choice.note, lack=choice.lack)
         elif diagnosis.verdict == Verdict.INSUFFICIENT:
-            return from_catalogue(diagnosis, note="There is too little data for a model to word.")
+            usable = choice
+            last = from_catalogue(diagnosis, reader, note="There is too little data for a model to word.")
         else:
             try:
-                last = _by_model(profile, diagnosis, pruning, choice, settings, notice)
+                last = _by_model(profile, diagnosis, pruning, choice, settings, reader, notice)
+                usable = choice
             except ModelUnavailableError as error:
-                last = from_catalogue(diagnosis, note=str(error), lack="unavailable")
+                last = from_catalogue(diagnosis, reader, note=str(error), lack="unavailable")
             except BudgetSpentError as error:
-                last = from_catalogue(diagnosis, note=str(error), lack="budget")
+                last = from_catalogue(diagnosis, reader, note=str(error), lack="budget")
         if last.note:
             notes.append(last.note.replace("\n", " "))
-        if last.model is not None:
+        if last.model is not None or diagnosis.verdict == Verdict.INSUFFICIENT:
             break
-    return last.model_copy(update={"note": " ".join(notes) or None})
+    last = last.model_copy(update={"note": " ".join(notes) or None})
+    return last if reader.language == "en" else _translated(last, reader, usable, settings, notice)
+
+
+def _translated(
+    told: ExplanationRecord, reader: Reader, choice: Choice | None, settings: Settings, notice: Notice | None
+) -> ExplanationRecord:
+    """`told` with the translations that the model made well; the note says how many sentences stay in English, if any do."""
+    from chathpc.llm.asking import ask
+    from chathpc.translation import question, translations
+
+    kept = [sentence for sentence in told.sentences if sentence.status != "struck"]
+    found: list[str | None] = [None] * len(kept)
+    if choice is not None and kept:
+        texts = [sentence.text for sentence in kept]
+        try:
+            answer = ask(choice, question(texts, reader.language, deadline=settings.deadline), settings, notice=notice)
+            found = translations(answer.text, texts)
+        except (ModelUnavailableError, BudgetSpentError):
+            pass  # the English sentences stand
+    by_sentence = {id(sentence): text for sentence, text in zip(kept, found, strict=True)}
+    left = found.count(None)
+    note = f"{left} of {len(kept)} sentences stay in English: only a model translates, and numbers and names must stay the same."
+    notes = [told.note, note if left else None]
+    return told.model_copy(
+        update={
+            "sentences": [
+                sentence.model_copy(update={"translation": by_sentence.get(id(sentence))})
+                for sentence in told.sentences
+            ],
+            "note": " ".join(one for one in notes if one) or None,
+        }
+    )
 
 
 def _by_model(
@@ -72,6 +123,7 @@ def _by_model(
     pruning: PruningResult,
     choice: Choice,
     settings: Settings,
+    reader: Reader,
     notice: Notice | None,
 ) -> ExplanationRecord:
     from chathpc.grounding import structured
@@ -82,7 +134,7 @@ def _by_model(
     backend = choice.backend
     if backend is None:
         raise ValueError("there is no back end to ask")
-    prompt = _prompt(profile, diagnosis, pruning, backend, choice.prompt_tokens)
+    prompt = _prompt(profile, diagnosis, pruning, backend, reader.audience, choice.prompt_tokens)
     answer = ask(
         choice,
         Request(
@@ -107,7 +159,7 @@ def _by_model(
     if not grounded.sufficient:
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
-        told = from_catalogue(diagnosis, note=note, statistics=_statistics(grounded), lack="unsupported")
+        told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack="unsupported")
         return told.model_copy(update={"usage": usage})
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
@@ -117,6 +169,8 @@ def _by_model(
             for sentence in grounded.sentences
         ],
         model=backend.label,
+        audience=reader.audience,
+        language=reader.language,
         claims=_statistics(grounded),
         note=choice.note or None,
         usage=usage,
@@ -124,13 +178,18 @@ def _by_model(
 
 
 def _prompt(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend, most_tokens: int | None
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    backend: Backend,
+    audience: Audience,
+    most_tokens: int | None,
 ) -> Prompt:
     from chathpc.prompts.build import build_prose, build_structured
 
     marker = secrets.token_hex(4)
     if backend.form == "prose":
-        return build_prose(diagnosis, marker=marker, most_tokens=most_tokens)
+        return build_prose(diagnosis, marker=marker, audience=audience, most_tokens=most_tokens)
     from chathpc.pruners.outline import render_outline
 
     tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
@@ -140,18 +199,22 @@ def _prompt(
         if finding.where.node >= 0
         and (excerpt := profile.source(finding.where.node, context=_EXCERPT_CONTEXT)) is not None
     ]
-    return build_structured(diagnosis, outline=tree, excerpts=excerpts, marker=marker, most_tokens=most_tokens)
+    return build_structured(
+        diagnosis, outline=tree, excerpts=excerpts, marker=marker, audience=audience, most_tokens=most_tokens
+    )
 
 
 def from_catalogue(
     diagnosis: Diagnosis,
+    reader: Reader | None = None,
     *,
     note: str | None = None,
     statistics: ClaimStatistics | None = None,
     lack: Lack | None = None,
 ) -> ExplanationRecord:
     """The explanation put together from the catalogue; `note` and `lack` say why there is no model's."""
-    sentences = narrate(diagnosis)
+    reader = reader or Reader()
+    sentences = narrate(diagnosis, reader.audience)
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in sentences),
         sentences=[
@@ -159,6 +222,8 @@ def from_catalogue(
             for sentence in sentences
         ],
         model=None,
+        audience=reader.audience,
+        language=reader.language,
         claims=statistics or ClaimStatistics(),
         note=note or None,
         lack=lack,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
@@ -19,6 +21,9 @@ _LONGEST_STATEMENT = 300
 _ALSO = 1
 
 CountTokens = Callable[[str], int]
+#: Who reads the explanation.
+Audience = Literal["expert", "newcomer", "manager"]
+AUDIENCES: tuple[Audience, ...] = ("expert", "newcomer", "manager")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,14 +42,19 @@ def estimate_tokens(text: str) -> int:
 
 
 def build_prose(
-    diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens, most_tokens: int | None = None
+    diagnosis: Diagnosis,
+    *,
+    marker: str,
+    audience: Audience = "expert",
+    count_tokens: CountTokens = estimate_tokens,
+    most_tokens: int | None = None,
 ) -> Prompt:
     """The prompt for a small model: three to six key lines with their verdict word, the most important first.
 
     `most_tokens` bounds its length where the model takes less than the form allows.
     """
-    form = template("prose")
-    return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens, most_tokens)
+    form = template("prose", audience)
+    return _fit(form, [("facts", key_lines(diagnosis, audience)[: form.key_lines])], marker, count_tokens, most_tokens)
 
 
 def build_structured(
@@ -53,13 +63,16 @@ def build_structured(
     outline: str,
     excerpts: Sequence[SourceExcerpt],
     marker: str,
+    audience: Audience = "expert",
     count_tokens: CountTokens = estimate_tokens,
     most_tokens: int | None = None,
 ) -> Prompt:
     """The prompt for a capable model: findings, evidence, tree, source and what is missing, in `most_tokens` if given."""
-    form = template("structured")
+    form = template("structured", audience)
     findings = [
-        line for number, finding in enumerate(diagnosis.findings, 1) for line in _finding_lines(number, finding)
+        line
+        for number, finding in enumerate(diagnosis.findings, 1)
+        for line in _finding_lines(number, finding, meaning=audience == "newcomer")
     ]
     parts = [
         (
@@ -80,20 +93,22 @@ def build_structured(
     return _fit(form, parts, marker, count_tokens, most_tokens)
 
 
-def key_lines(diagnosis: Diagnosis) -> list[str]:
-    """The facts that matter most, one a line: what, where, how much, how much could be won, what to do."""
+def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
+    """The facts that matter most, one a line: what, where, how much, for a newcomer what it means, how much could be won, what to do."""
     by_id = {item.id: item for item in diagnosis.evidence}
     if not diagnosis.findings:
         return [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}"]
     first = diagnosis.findings[0]
     place = f" in {quote(first.where.function)}" if first.where.function else ""
-    at = f" at {quote(first.where.short)}" if first.where.short else ""
+    at = f" at {quote(first.where.short)}" if first.where.short and audience != "manager" else ""
     lines = [f"VERDICT {diagnosis.verdict.value.upper()}: {quote(first.title)}{place}{at}."]
     lines += [
         f"MEASURED: {quote(by_id[one].statement, longest=_LONGEST_STATEMENT)}"
         for one in first.evidence[:3]
         if one in by_id
     ]
+    if audience == "newcomer":
+        lines.append(f"MEANING: {quote(cause(first.cause).meaning, longest=_LONGEST_STATEMENT)}")
     if first.speedup_bound is not None:
         lines.append(f"GAIN: without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.")
     if first.advice:
@@ -103,11 +118,13 @@ def key_lines(diagnosis: Diagnosis) -> list[str]:
     return lines
 
 
-def _finding_lines(number: int, finding: Finding) -> list[str]:
+def _finding_lines(number: int, finding: Finding, *, meaning: bool) -> list[str]:
     lines = [
         f"{number}. {finding.title} ({finding.cause}) in {quote(finding.where.function or 'the program')} {quote(finding.where.short)}",
         f"   {quote(finding.summary, longest=_LONGEST_STATEMENT)} Evidence: {', '.join(finding.evidence)}.",
     ]
+    if meaning:
+        lines.append(f"   Meaning: {quote(cause(finding.cause).meaning, longest=_LONGEST_STATEMENT)}")
     if finding.speedup_bound is not None:
         lines.append(f"   Gain: at most {numbers.speedup(finding.speedup_bound)} on the run.")
     lines += [f"   Against: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.against]

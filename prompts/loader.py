@@ -14,7 +14,7 @@ _FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A prompt form: constant text first, so that the prefix cache of a local engine can serve it; limits in tokens.
+    """A prompt form for an audience: constant text first, so that the prefix cache of a local engine can serve it; limits in tokens.
 
     `key_lines` is the largest number of facts; `schema` the JSON schema of the answer, null for plain text.
     """
@@ -29,8 +29,11 @@ class Template:
 
 
 @cache
-def template(form: str) -> Template:
-    """The template of a prompt form (`prose`, `structured`); UsageError if there is none or a part is missing."""
+def template(form: str, audience: str = "expert") -> Template:
+    """The template of a prompt form (`prose`, `structured`) for an audience (`expert`, `newcomer`, `manager`).
+
+    UsageError if there is none, or if a part is missing.
+    """
     import yaml
 
     path = _FOLDER / f"{form}.yaml"
@@ -45,8 +48,13 @@ def template(form: str) -> Template:
         "max_prompt_tokens": int,
         "max_output_tokens": int,
         "key_lines": int,
+        "audiences": dict,
     }
     for key, kind in parts.items():
         if not isinstance(data, dict) or not isinstance(data.get(key), kind):
             raise UsageError(f"The prompt {path.name} has no '{key}'.", hint="Compare it with the other prompts.")
-    return Template(**{key: data[key] for key in parts}, schema=data.get("schema"))
+    reader = data.pop("audiences").get(audience)
+    if not isinstance(reader, dict) or not all(isinstance(reader.get(key), str) for key in ("reader", "scope")):
+        raise UsageError(f"The prompt {path.name} has no audience '{audience}' with 'reader' and 'scope'.")
+    system = data.pop("system").replace("{reader}", reader["reader"]).replace("{scope}", reader["scope"])
+    return Template(**{key: data[key] for key in parts if key in data}, system=system, schema=data.get("schema"))

@@ -33,7 +33,7 @@ KEYS = {
         "evidence", "against", "advice", "next_measurement",
     },
     "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool", "error"},
-    "explanation": {"text", "sentences", "model", "claims", "lack", "note", "usage"},
+    "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "usage"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
         "contexts_before", "contexts_after", "metrics_before", "metrics_after", "time_kept_share", "tokens",
@@ -63,7 +63,7 @@ def test_the_report_has_the_keys_that_programs_rely_on() -> None:
             assert set(item) == inside, key
     assert set(data["findings"][0]["where"]) == PLACE
     assert set(data["evidence"][1]["where"]) == PLACE
-    assert set(data["explanation"]["sentences"][0]) == {"text", "evidence", "status"}
+    assert set(data["explanation"]["sentences"][0]) == {"text", "evidence", "status", "translation"}
     assert set(data["explanation"]["claims"]) == {"checked", "supported", "repaired", "struck"}
     assert set(data["profile"]["metrics"][0]) == {"id", "source_name", "unit", "total"}
     assert set(data["tree"]["rows"][0]) == {"depth", "label", "place", "inclusive", "exclusive", "share"}

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Completion, OnToken, Request
@@ -17,7 +18,10 @@ from chathpc.llm.price import Price
 from chathpc.llm.scripted import Script, ScriptedBackend
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
+from chathpc.prompts.build import AUDIENCES
 from chathpc.report import ExplanationRecord, Report
+from chathpc.reports import renderers
+from chathpc.reports.style import Style
 from chathpc.reports.wording import checked
 from chathpc.wording import explain_in_words, from_catalogue
 
@@ -288,3 +292,62 @@ def test_what_a_hosted_model_has_cost_stands_in_the_last_line(
     assert usage is not None
     assert (usage.cost, usage.currency) == (pytest.approx(2100 * 2e-6 + 150 * 8e-6), "USD")
     assert checked(report).endswith("Model: custom (scripted), 2,100 + 150 tokens, 0.00540 USD.")
+
+
+def test_a_manager_reads_less_and_a_newcomer_more(profile: Profile) -> None:
+    manager, expert, newcomer = (
+        chathpc.explain(profile, audience=audience).explanation for audience in ("manager", "expert", "newcomer")
+    )
+    assert len(manager.text) < len(expert.text) < len(newcomer.text)
+    assert [one.audience for one in (manager, expert, newcomer)] == ["manager", "expert", "newcomer"]
+    finding = chathpc.explain(profile).findings[0]
+    entry = cause(finding.cause)
+    assert " ".join(entry.why.split()) in newcomer.text
+    assert manager.sentences[0].text == finding.summary
+
+
+def test_each_audience_has_a_prompt_of_its_own(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = {}
+    for form in ("prose", "structured"):
+        for audience in AUDIENCES:
+            made = says(monkeypatch, "nothing", form=form)
+            chathpc.explain(profile, llm="local", audience=audience)
+            request = made[0].requests[0]
+            assert "{" not in request.system.replace("{E3}", "")
+            asked[form, audience] = request
+    assert len({request.system for request in asked.values()}) == 6
+    meaning = cause(chathpc.explain(profile).findings[0].cause).meaning
+    assert [audience for (form, audience), request in asked.items() if meaning in request.user] == ["newcomer"] * 2
+    assert "stencil_omp.c" not in asked["prose", "manager"].user.split("MEASURED")[0]
+
+
+def test_the_words_come_in_another_language_if_numbers_and_names_stay(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = [item.statement for item in diagnose(profile).evidence[:2]]
+
+    def script(request: Request) -> Iterator[str]:
+        if "Translate into German" not in request.user:
+            yield " ".join(statements)
+            return
+        first, second = [line.partition(". ")[2] for line in request.user.splitlines() if line[:1].isdigit()]
+        yield f"1. {first.replace('wait', 'warten')}\n2. {second.replace('1.47', '1.48')}"
+
+    in_turn(monkeypatch, Choice(ScriptedBackend(script)))
+    report = chathpc.explain(profile, llm="local", language="German")
+    first, second = report.explanation.sentences
+    assert "warten" in (first.translation or "")
+    assert second.translation is None
+    assert report.explanation.language == "de"
+    assert "1 of 2 sentences stay in English" in (report.explanation.note or "")
+    text = " ".join(renderers()["text"](report, Style(width=100)).split())
+    assert "Threads warten 4.36 s" in text
+    assert "translated by a language model; numbers and names were compared" in text
+    assert second.shown == second.text
+
+
+def test_without_a_model_the_words_stay_in_english_and_the_note_says_so(profile: Profile) -> None:
+    explanation = chathpc.explain(profile, language="de").explanation
+    assert all(one.translation is None for one in explanation.sentences)
+    with pytest.raises(UsageError, match="is not known"):
+        chathpc.explain(profile, language="xx")

@@ -14,6 +14,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import FORMATS
 
 if TYPE_CHECKING:
+    from chathpc.prompts.build import Audience
     from chathpc.report import Report
 
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 )
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
+@click.option("--language", metavar="LANG", help="Of the commentary, by code or English name; a model translates.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
@@ -37,6 +40,8 @@ def command(
     llm: str | None,
     base_url: str | None,
     patterns: Path | None,
+    audience: Audience | None,
+    language: str | None,
     tokens: int | None,
     quiet: bool,
     verbose: bool,
@@ -63,7 +68,14 @@ def command(
         profile = chathpc.load(*paths)
         limits = {} if tokens is None else {"tokens": tokens}
         report = chathpc.explain(
-            profile, llm=llm or "auto", base_url=base_url, patterns=patterns, progress=progress, **limits
+            profile,
+            llm=llm or "auto",
+            base_url=base_url,
+            patterns=patterns,
+            audience=audience,
+            language=language,
+            progress=progress,
+            **limits,
         )
         text = renderers()[chosen_format(form, output)](report, style)
     answer(text, output)

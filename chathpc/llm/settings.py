@@ -67,6 +67,12 @@ class Values(BaseModel):
     spend: float | None = Field(
         default=None, ge=0, description="Most money that one answer of a hosted model may cost."
     )
+    audience: Literal["expert", "newcomer", "manager"] | None = Field(
+        default=None, description="Who reads the explanation."
+    )
+    language: Text | None = Field(
+        default=None, max_length=40, description="Language of the explanation, by code or name."
+    )
     patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
     hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
     pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
@@ -95,6 +101,8 @@ class Settings:
     prices: Mapping[str, Price] = field(default_factory=dict)
     currency: str = "USD"
     spend: float | None = None
+    audience: Literal["expert", "newcomer", "manager"] = "expert"
+    language: str = "en"
     patterns: Path | None = None
     hosted: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)

@@ -76,15 +76,16 @@ def _explanation(report: Report) -> list[str]:
     for sentence in wording.told(report):
         cited = f" ({', '.join(prose(key) for key in sentence.evidence)})" if sentence.evidence else ""
         repaired = " *(repaired)*" if sentence.status == "repaired" else ""
-        sentences.append(f"{prose(sentence.text)}{cited}{repaired}")
+        sentences.append(f"{prose(sentence.shown)}{cited}{repaired}")
     note = f"*{prose(explanation.note)}*" if explanation.note else ""
     if not sentences:
         return [note]
     if explanation.model is None:
-        return ["## What this means", " ".join(sentences), note]
+        label = wording.translated(report)
+        return ["## What this means", f"*{label}*" if label else "", " ".join(sentences), note]
     title = f"## Commentary by {code(explanation.model)}"
-    label = "*A language model's words; its claims were checked against the evidence.*"
-    return [title, label, "> " + " ".join(sentences), note]
+    label = wording.commentary(report)
+    return [title, f"*{label[0].upper()}{label[1:]}.*", "> " + " ".join(sentences), note]
 
 
 def _tree(report: Report) -> list[str]:

@@ -107,12 +107,12 @@ def _measured(page: Page, evidence: list[EvidenceRecord], *, several: bool) -> N
 def _explanation(page: Page, report: Report) -> None:
     explanation, kept = report.explanation, wording.told(report)
     if kept and explanation.model is not None:
-        page.heading(f"Commentary by {explanation.model}", "a language model's words; its claims were checked")
+        page.heading(f"Commentary by {explanation.model}", wording.commentary(report))
     elif kept:
-        page.heading("What this means")
+        page.heading("What this means", wording.translated(report))
     pieces = []
     for sentence in kept:
-        text = page.sentence(sentence.text, "italic" if explanation.model is not None else "")
+        text = page.sentence(sentence.shown, "italic" if explanation.model is not None else "")
         if sentence.evidence:
             text.append(f" [{page.style.prose(', '.join(sentence.evidence))}]", style="cyan not italic")
         if sentence.status == "repaired":

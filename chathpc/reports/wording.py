@@ -78,6 +78,18 @@ def told(report: Report) -> list[SentenceRecord]:
     ]
 
 
+def commentary(report: Report) -> str:
+    """What a model's words are worth, in a clause."""
+    return "; ".join(part for part in ("a language model's words; its claims were checked", translated(report)) if part)
+
+
+def translated(report: Report) -> str:
+    """That sentences are translations, and how far these were compared; empty if none is."""
+    if all(sentence.translation is None for sentence in report.explanation.sentences):
+        return ""
+    return "translated by a language model; numbers and names were compared"
+
+
 def coverage(report: Report, rows: int) -> str:
     """How much of the tree is shown in `rows` rows, and how much of the time the pruned tree covers."""
     shown, all_of_them = numbers.count(rows), numbers.count(report.pruning.contexts_before)

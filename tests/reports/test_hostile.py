@@ -80,6 +80,7 @@ ACTIVE = {"link_open", "image", "html_inline", "html_block", "table_open"}
 def everywhere(text: str, *, model: str | None = "m") -> Report:
     """The sample with every text that does not come from chathpc itself replaced by `text`."""
     keep = {"schema", "id", "verdict", "unit", "metric", "status", "evidence", "model", "timings", "versions"}
+    keep |= {"audience", "language"}
 
     def replaced(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):
@@ -91,7 +92,7 @@ def everywhere(text: str, *, model: str | None = "m") -> Report:
             }
         if isinstance(value, list):
             return [part if key in keep and isinstance(part, str) else replaced(part, key) for part in value]
-        return text if isinstance(value, str) else value
+        return text if isinstance(value, str) or (key == "translation" and model == "translator") else value
 
     return Report.model_validate(replaced(json.loads(sample(model=model).to_json())))
 
@@ -115,6 +116,7 @@ def markdown_kinds(text: str) -> set[str]:
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_hostile_text_leaves_no_control_character(form: str, text: str) -> None:
     assert not CONTROL.search(renderers()[form](everywhere(text), Style()))
+    assert not CONTROL.search(renderers()[form](everywhere(text, model="translator"), Style()))
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -125,9 +127,9 @@ def test_hostile_text_adds_no_escape_sequence_to_a_coloured_page(text: str) -> N
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_text_is_neither_link_nor_image_nor_html_in_markdown(text: str) -> None:
-    page = renderers()["markdown"](everywhere(text), Style())
+    page = renderers()["markdown"](everywhere(text, model="translator"), Style())
     assert not markdown_kinds(page) & ACTIVE
-    assert structure(page) == structure(renderers()["markdown"](everywhere("plain"), Style()))
+    assert structure(page) == structure(renderers()["markdown"](everywhere("plain", model="translator"), Style()))
 
 
 def outside_code(page: str) -> str:

@@ -131,6 +131,13 @@ class Cause:
         """Value of a threshold, in the unit that the entry gives; KeyError if the entry has none of that name."""
         return self.thresholds[name].value
 
+    @property
+    def meaning(self) -> str:
+        """The first sentence of `what`, on one line."""
+        flat = " ".join(self.what.split())
+        end = flat.find(". ")
+        return flat if end < 0 else flat[: end + 1]
+
     def matching(self, *models: str) -> tuple[Advice, ...]:
         """Advice for a program of the given languages and programming models, the most specific first.
 
