@@ -47,6 +47,10 @@ UNITS = frozenset(
         "blocks",
         "calls",
         "lines",
+        "registers",
+        "reasons",
+        "values",
+        "iterations",
     }
 )
 
