@@ -51,6 +51,9 @@ UNITS = frozenset(
         "reasons",
         "values",
         "iterations",
+        "runs",
+        "functions",
+        "degrees of freedom",
     }
 )
 
