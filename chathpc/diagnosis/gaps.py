@@ -111,9 +111,11 @@ class Gaps:
         if len(timeline.devices) < _SEVERAL or self.unbalanced or len(self.stretches("host")) > 1:
             return False
         share = timeline.share(self.seconds(*self.unclaimed))
-        return share >= cause("gpu-idle-host-bound").threshold("min_share") and self.turns >= cause(
-            "multi-gpu-imbalance"
-        ).threshold("min_turns")
+        idle, turns = (
+            cause("gpu-idle-host-bound").threshold("min_share"),
+            cause("multi-gpu-imbalance").threshold("min_turns"),
+        )
+        return share >= idle and self.turns >= turns
 
     @cached_property
     def behind_waits(self) -> int:

@@ -58,6 +58,11 @@ def item(
     )  # fmt: skip
 
 
+def _is_worth_a_line(part: float, whole: float) -> bool:
+    """True if a part is so much of a whole that a sentence names it (`worth_a_line` of common.yaml)."""
+    return part >= common()["worth_a_line"].value * whole
+
+
 def busy_fact(timeline: TimelineFacts) -> Evidence:
     """How long kernels compute."""
     return item(
@@ -98,7 +103,7 @@ def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, 
 def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
     """That the host waits for the device, which is a symptom of a busy device."""
     spent = seconds(timeline.clipped(timeline.waiting))
-    if spent < common()["worth_a_line"].value * timeline.window:
+    if not _is_worth_a_line(spent, timeline.window):
         return
     yield item(
         timeline,
@@ -167,7 +172,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     top = kernels[0]
     more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
     inside = timeline.share(timeline.spent(LaneKind.D2D))
-    copies = f"copies inside the device {numbers.percent(inside)}, " if inside >= common()["worth_a_line"].value else ""
+    copies = f"copies inside the device {numbers.percent(inside)}, " if _is_worth_a_line(inside, 1.0) else ""
     if only_graphs(timeline):
         return f"{start}: CUDA graphs fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle. {GRAPHS}"
     return (
@@ -194,11 +199,9 @@ def window_note(timeline: TimelineFacts) -> str:
         f"{'the device' if len(timeline.devices) == 1 else f'{len(timeline.devices)} devices'}"
     )
     before = seconds(timeline.before)
-    if before < common()["worth_a_line"].value * timeline.window:
+    if not _is_worth_a_line(before, timeline.window):
         return f"{text}."
-    parts = [
-        part for part in timeline.host_in(timeline.before) if part.seconds >= common()["worth_a_line"].value * before
-    ]
+    parts = [part for part in timeline.host_in(timeline.before) if _is_worth_a_line(part.seconds, before)]
     doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
     return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares leave out."
 
@@ -260,11 +263,7 @@ def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
     if not known:
         return Place()
     best = max(known, key=lambda name: (known[name], name))
-    return (
-        site(timeline, heaviest[best][1])
-        if known[best] >= common()["worth_a_line"].value * float(weight.sum())
-        else Place()
-    )
+    return site(timeline, heaviest[best][1]) if _is_worth_a_line(known[best], float(weight.sum())) else Place()
 
 
 def issuer(timeline: TimelineFacts, node: int) -> int:
