@@ -5,6 +5,7 @@ docs/report-schema.json   JSON schema of a report
 docs/diff-schema.json     JSON schema of a comparison
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
+docs/diff.md              its table of thresholds; the rest of that page is written by hand
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from click.testing import CliRunner
 
 DOCS = Path(__file__).resolve().parent
 WIDTH = 88
+#: Marks around what is generated inside a page that is written by hand.
+BEGIN, END = "<!-- thresholds: made by make docs -->", "<!-- end of thresholds -->"
 
 
 def commands(
@@ -73,6 +76,17 @@ def schema_page(place: str = "chathpc.report:Report") -> str:
     return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"
 
 
+def with_thresholds(page: str) -> str:
+    """docs/diff.md: the page with the table of thresholds between its two marks; SystemExit if it has none."""
+    render = import_module("chathpc.diagnosis.catalogue.render")
+    table = render.thresholds_table(import_module("chathpc.comparison.thresholds").thresholds())
+    before, begin, rest = page.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"docs/diff.md has no place for its table between {BEGIN} and {END}")
+    return f"{before}{begin}\n\n{table}\n\n{end}{after}"
+
+
 def pages() -> dict[Path, str]:
     """File and text of every generated page."""
     catalogue = import_module("chathpc.diagnosis.catalogue")
@@ -82,6 +96,7 @@ def pages() -> dict[Path, str]:
         DOCS / "diff-schema.json": schema_page("chathpc.comparison.record:Diff"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
+        DOCS / "diff.md": with_thresholds((DOCS / "diff.md").read_text(encoding="utf-8")),
     }
 
 

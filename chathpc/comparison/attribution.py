@@ -8,10 +8,8 @@ import numpy as np
 
 from chathpc.comparison.matching import Joint, Part, inclusive
 from chathpc.comparison.noise import Noise
+from chathpc.comparison.thresholds import threshold
 from chathpc.profile.tree import BoolArray, FloatArray
-
-#: Contexts that have less than this part of the larger total, and changes that are less, are not told one by one.
-LEAST = 0.005
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -38,7 +36,7 @@ def attribute(joint: Joint, noise: Noise, level: float, steady: BoolArray) -> At
     """Split the difference of the totals into shares.
 
     From the leaves up: what a context has that no deeper one was told for is told there if it changed by more than noise
-    (probability of chance at most `level`) and by at least LEAST of the larger total; else it is added to the context above. So
+    (probability of chance at most `level`) and by at least `min_told` of the larger total; else it is added to the context above. So
     the values of all shares and of the rest add up to the totals.
 
     A function that one side alone has is weighed with its caller where the two changed in opposite directions: it was
@@ -82,7 +80,7 @@ def _deepest(
     """The shares context by context, and the smallest change that is told."""
     within = inclusive(joint)
     before, after = within[: noise.count].mean(axis=0), within[noise.count :].mean(axis=0)
-    least = LEAST * max(float(before[0]), float(after[0]))
+    least = threshold("min_told") * max(float(before[0]), float(after[0]))
     tree, part = joint.tree, joint.part
     large = np.maximum(before, after) >= max(least, np.finfo(np.float64).tiny)
     large[0] = True
@@ -143,10 +141,6 @@ def _sorted_out(pending: FloatArray, lone: list[int], at: int, weights: FloatArr
     changes = [float(weights @ pending[each]) for each in lone]
     own = float(weights @ pending[at])
     # A change of the context that is small beside them is no sign of anything.
-    reach = MATCHED * max(map(abs, changes))
+    reach = threshold("min_matched") * max(map(abs, changes))
     signs = {change > 0 for change in changes if abs(change) >= reach} | ({own > 0} if abs(own) >= reach else set())
     return lone if len(signs) > 1 else [~each for each in lone]
-
-
-#: What has come is taken for what has gone (inlined, renamed) from this part of it on.
-MATCHED = 0.1

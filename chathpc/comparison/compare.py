@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.comparison import rows, tables, words
-from chathpc.comparison.attribution import LEAST, attribute
+from chathpc.comparison.attribution import attribute
 from chathpc.comparison.comparable import common_metric, remarks
 from chathpc.comparison.findings import Pair, compare_findings, place_key, work_of
 from chathpc.comparison.function_names import function_key, loose_key
@@ -19,6 +19,7 @@ from chathpc.comparison.record import Diff, FindingChange, NoiseRecord, RunRecor
 from chathpc.comparison.run import Run
 from chathpc.comparison.shares import share_records
 from chathpc.comparison.sides import Sides
+from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.errors import UsageError
@@ -79,7 +80,7 @@ def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progres
     joint = join(sides.runs, sides.count)
     functions = tables.by_function(joint)
     mean = functions.own.mean(axis=0)
-    large = mean >= LEAST * max(float(mean.sum()), np.finfo(np.float64).tiny)
+    large = mean >= threshold("min_told") * max(float(mean.sum()), np.finfo(np.float64).tiny)
     sides = sides.learned(functions.own[:, large])
     judged = sides.noise.judge(functions.own)
     level = critical(judged.p[large])
@@ -164,7 +165,9 @@ def _findings_alone(first: Sequence[Profile], second: Sequence[Profile], notes: 
 def _pairs(sides: Sides, diagnoses: Sequence[Diagnosis], functions: tables.Table, changed: BoolArray) -> list[Pair]:
     within = sides.noise.judge(functions.within)
     moved = changed | ((within.p <= critical(within.p)) & (within.change != 0))
-    large = np.maximum(within.before, within.after) >= LEAST * max(sides.total.before, sides.total.after)
+    large = np.maximum(within.before, within.after) >= threshold("min_told") * max(
+        sides.total.before, sides.total.after
+    )
     known = {loose_key(function_key(functions.names[at])): bool(moved[at]) for at in np.flatnonzero(large).tolist()}
     worked = _changed_work(sides)
 

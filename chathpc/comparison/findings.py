@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.thresholds import threshold
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding
 from chathpc.profile.activity import Activity
@@ -21,9 +22,6 @@ _WORK = {
 }
 
 Status = Literal["gone", "new", "grown", "shrunk", "same"]
-
-#: Costs that differ by less than this part of the larger one are the same in any case.
-SAME = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +93,6 @@ def _judged(mine: Finding | None, theirs: Finding | None, changed: Callable[[Fin
         first, second = mine.seconds, theirs.seconds
     else:
         first, second = mine.share, theirs.share
-    if not comparable or not beyond or abs(second - first) <= SAME * max(first, second):
+    if not comparable or not beyond or abs(second - first) <= threshold("same_cost") * max(first, second):
         return Pair(mine, theirs, "same", beyond)
     return Pair(mine, theirs, "grown" if second > first else "shrunk", beyond)

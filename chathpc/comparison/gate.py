@@ -6,12 +6,10 @@ import math
 
 from chathpc.comparison.noise import NoiseKind
 from chathpc.comparison.record import GateRecord, TotalRecord
+from chathpc.comparison.thresholds import threshold
 from chathpc.comparison.words import relative
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-
-#: So many times as many samples or runs are worth asking for; a change closer to the limit is not told from it.
-_WORTHWHILE = 100.0
 
 
 def gate(total: TotalRecord | None, limit: float, kind: NoiseKind) -> GateRecord:
@@ -52,7 +50,7 @@ def _what_would(total: TotalRecord, limit: float, kind: NoiseKind) -> str:
     distance = abs(math.log1p(limit) - math.log(total.ratio))
     width = math.log(total.ratio_high / total.ratio)
     more = (width / distance) ** 2 if distance > 0 else math.inf
-    if more > _WORTHWHILE:
+    if more > threshold("worthwhile"):
         return " The growth is too close to the limit to be told from it."
     what = "runs" if kind == NoiseKind.REPETITIONS else "samples"
     return f" About {numbers.number(math.ceil(more * 10) / 10, 2)} times as many {what} would decide it."

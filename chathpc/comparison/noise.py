@@ -9,21 +9,18 @@ from statistics import NormalDist
 
 import numpy as np
 
-from chathpc.profile.disagreement import TOLERANCE
+from chathpc.comparison.thresholds import threshold
 from chathpc.profile.tree import FloatArray
 
-#: Part of the intervals that hold the true difference.
-CONFIDENCE = 0.95
 #: Differences smaller than this part of the values are rounding.
 _ROUNDING = 1e-9
 #: With more degrees of freedom Student's t is the normal distribution to three digits.
 _NORMAL_FROM = 1000
 _NORMAL = NormalDist()
-#: With fewer functions nothing is learned from them.
-_FEW = 8
-#: Degrees of freedom that a common variance can be worth. Worth less it is not used: then some functions vary by themselves, and
-#: theirs would be told too small (near 4 degrees any spread fits). More makes no difference.
-_LEAST_PRIOR, _MOST_PRIOR = 8.0, 200.0
+#: Halvings of an interval in which a root is looked for: as many as doubles have digits, and fewer where three digits do.
+_HALVINGS, _COARSE = 60, 40
+#: No quantile that is asked for lies beyond: that of one degree of freedom at 95 % is 12.7.
+_FURTHEST = 1000.0
 #: Exponent beyond which a ratio is not told from any other.
 _WIDEST = 50.0
 
@@ -90,7 +87,7 @@ class Noise:
         variation = max(0.0, float((own - floor).sum() / square.sum()))
         common = floor + variation * square
         ratios = own[common > 0] / common[common > 0]
-        if len(ratios) < _FEW:
+        if len(ratios) < threshold("min_functions"):
             return self
         return replace(self, variation=variation, prior=_prior(float(ratios.var(ddof=1)), degrees))
 
@@ -134,7 +131,7 @@ class Noise:
             unseen = np.where((values != 0).any(axis=0), self.period.max() ** 2 / 2, 0.0)
             counted = np.maximum(values, 0.0) * self.period[:, None]
             return counted[0] + unseen, counted[1] + unseen, unlimited
-        width = TOLERANCE / _quantile(math.inf) if self.kind == NoiseKind.ASSUMED else 0.0
+        width = threshold("assumed_difference") / _quantile(math.inf) if self.kind == NoiseKind.ASSUMED else 0.0
         each = (width * np.abs(values).max(axis=0)) ** 2 / 2
         return each, each, unlimited
 
@@ -195,10 +192,10 @@ def _prior(spread: float, degrees: int) -> float:
     def expected(k: float) -> float:
         return 2 * k**2 * (degrees + k - 2) / (degrees * (k - 2) ** 2 * (k - 4))
 
-    low, high = _LEAST_PRIOR, _MOST_PRIOR
+    low, high = threshold("min_prior"), threshold("max_prior")
     if spread >= expected(low):
         return 0.0
-    for _ in range(40):
+    for _ in range(_COARSE):
         middle = (low + high) / 2
         low, high = (middle, high) if expected(middle) > spread else (low, middle)
     return low
@@ -214,12 +211,13 @@ def _welch(mine: FloatArray, my_degrees: FloatArray, theirs: FloatArray, their_d
     return np.asarray(np.maximum(np.floor(found + _ROUNDING), 1.0))
 
 
-def critical(p: FloatArray, rate: float = 1 - CONFIDENCE) -> float:
+def critical(p: FloatArray, rate: float | None = None) -> float:
     """The largest p-value that counts as a discovery when many quantities are compared at once.
 
-    Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995): at most `rate` of what is called changed is so by chance. Where
+    Benjamini and Hochberg, J. R. Stat. Soc. B 57 (1995): at most `rate` (by default what `confidence` leaves) of what is called changed is so by chance. Where
     nothing is, the level of a single comparison among so many (Bonferroni).
     """
+    rate = 1 - threshold("confidence") if rate is None else rate
     if not len(p):
         return rate
     ordered = np.sort(p)
@@ -234,13 +232,14 @@ def _quantiles(degrees: FloatArray) -> FloatArray:
 
 
 def _quantile(degrees: float) -> float:
-    """The t for which CONFIDENCE of Student's distribution lies between −t and t."""
+    """The t for which `confidence` of Student's distribution lies between −t and t."""
+    confidence = threshold("confidence")
     if degrees >= _NORMAL_FROM:
-        return _NORMAL.inv_cdf((1 + CONFIDENCE) / 2)
-    low, high = 0.0, 1e3
-    for _ in range(60):
+        return _NORMAL.inv_cdf((1 + confidence) / 2)
+    low, high = 0.0, _FURTHEST
+    for _ in range(_HALVINGS):
         middle = (low + high) / 2
-        low, high = (middle, high) if _outside(middle, int(degrees)) > 1 - CONFIDENCE else (low, middle)
+        low, high = (middle, high) if _outside(middle, int(degrees)) > 1 - confidence else (low, middle)
     return high
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from chathpc.comparison import tables, words
-from chathpc.comparison.attribution import LEAST
 from chathpc.comparison.function_names import function_key
-from chathpc.comparison.noise import CONFIDENCE, Judged, Noise, NoiseKind, critical
+from chathpc.comparison.noise import Judged, Noise, NoiseKind, critical
 from chathpc.comparison.record import ChangeRecord, FunctionRecord, MeasurementRecord, RowRecord
 from chathpc.comparison.sides import Sides, change_record, figures
+from chathpc.comparison.thresholds import threshold
 from chathpc.profile.tree import BoolArray, NodeKind
 
 #: At most this many rows of a table are told.
@@ -21,7 +21,7 @@ def function_rows(
 ) -> tuple[list[FunctionRecord], ChangeRecord]:
     """Functions by themselves, and the sum of those without a row; `judged` and `changed` are of their own values."""
     within = sides.noise.judge(functions.within)
-    order = _worth(judged, LEAST * max(sides.total.before, sides.total.after))
+    order = _worth(judged, threshold("min_told") * max(sides.total.before, sides.total.after))
     rows = [
         FunctionRecord(
             **figures(judged, at),
@@ -35,14 +35,14 @@ def function_rows(
     others = np.ones(len(functions.names), dtype=bool)
     others[order] = False
     rest = sides.noise.judge(functions.own[:, others].sum(axis=1)[:, None])
-    return rows, change_record(rest, 1 - CONFIDENCE)
+    return rows, change_record(rest, 1 - threshold("confidence"))
 
 
 def activity_rows(sides: Sides) -> list[RowRecord]:
     """Kinds of work; none unless the host's time is compared."""
     if not sides.is_host_time:
         return []
-    least = LEAST * max(sides.total.before, sides.total.after)
+    least = threshold("min_told") * max(sides.total.before, sides.total.after)
     return _rows(tables.by_activity(sides.runs), sides.noise, least)
 
 
@@ -55,7 +55,7 @@ def kernel_rows(sides: Sides) -> list[RowRecord]:
     table = tables.by_kernel(sides.runs)
     kind = NoiseKind.REPETITIONS if len(sides.runs) > 2 else NoiseKind.ASSUMED
     noise = Noise(kind, sides.count, np.zeros(len(sides.runs)), table.own.sum(axis=1))
-    return _rows(table, noise, LEAST * float(table.own.sum(axis=1).max(initial=0.0)))
+    return _rows(table, noise, threshold("min_told") * float(table.own.sum(axis=1).max(initial=0.0)))
 
 
 def measurements(sides: Sides) -> list[MeasurementRecord]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from chathpc.comparison.findings import Pair
-from chathpc.comparison.noise import CONFIDENCE, NoiseKind
+from chathpc.comparison.noise import NoiseKind
 from chathpc.comparison.record import (
     ChangeRecord,
     Diff,
@@ -18,8 +18,8 @@ from chathpc.comparison.record import (
     TotalRecord,
 )
 from chathpc.comparison.sides import Sides
+from chathpc.comparison.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.disagreement import TOLERANCE
 from chathpc.profile.metric import Unit
 from chathpc.profile.names import shorten
 
@@ -27,16 +27,14 @@ Verdict = Literal["faster", "slower", "less", "more", "unchanged", "not-comparab
 #: Units of what stands for time.
 _TIMELIKE = (Unit.SECONDS, Unit.CYCLES, Unit.SAMPLES)
 
-#: With fewer runs a side intervals are very wide; so many names of a list are told.
-_FEW = 3
+#: So many names of a list are told.
+_NAMES = 3
 #: The name of what has no function.
 THE_RUN = "the run"
 #: What became of a finding.
 STATUS = {"gone": "Gone", "shrunk": "Costs less", "new": "New", "grown": "Costs more", "same": "As before"}
-#: A headline names the shares that explain so much of the difference, and not more than MOST.
-_EXPLAINED, _MOSTLY, _MOST = 0.8, 0.5, 2
-#: Ratios that differ by less than this part say the same.
-_ALIKE = 0.05
+#: A headline names not more shares of the difference than this.
+_MOST = 2
 #: Smaller parts are written with fewer digits.
 _SMALL = 0.001
 #: Steps of a path that are shown, and characters of each.
@@ -77,7 +75,7 @@ def relative(total: TotalRecord) -> str:
     if total.ratio_low == total.ratio_high:
         return change
     low, high = signed_percent(total.ratio_low - 1), signed_percent(total.ratio_high - 1)
-    return f"{change}, {round(CONFIDENCE * 100)} % interval {low} to {high}"
+    return f"{change}, {round(threshold('confidence') * 100)} % interval {low} to {high}"
 
 
 def shape(side: SideRecord) -> str:
@@ -130,7 +128,7 @@ def _together(sides: Sides) -> str:
     total, longest = sides.total, sides.longest
     if longest is None or not sides.by_longest or total.ratio is None or longest.ratio is None:
         return ""
-    same = sides.same_shape and abs(total.ratio - longest.ratio) <= _ALIKE * longest.ratio
+    same = sides.same_shape and abs(total.ratio - longest.ratio) <= threshold("alike") * longest.ratio
     return "" if same else f" All threads together: {signed(total.change, sides.metric.unit.value)}."
 
 
@@ -150,12 +148,12 @@ def _explained(sides: Sides, shares: Sequence[ShareRecord]) -> str:
     chosen: list[ShareRecord] = []
     for share in same[:_MOST]:
         chosen.append(share)
-        if sum(each.change for each in chosen) / decisive.change >= _EXPLAINED:
+        if sum(each.change for each in chosen) / decisive.change >= threshold("explained"):
             break
     if not chosen:
         return lead
     parts = " and ".join(f"{subject(each)} ({signed(each.change, unit)})" for each in chosen)
-    most = sum(each.change for each in chosen) / decisive.change > _MOSTLY
+    most = sum(each.change for each in chosen) / decisive.change > threshold("mostly")
     return f"{lead} {'Mostly' if most else 'The largest parts:'} {parts}."
 
 
@@ -172,9 +170,9 @@ def _cause(decisive: TotalRecord, pairs: Sequence[Pair]) -> str:
 def noise(sides: Sides) -> str:
     """How noise is told from change, in a sentence or two."""
     kind, before, after = sides.noise.kind, sides.count, len(sides.runs) - sides.count
-    level = f"{round(CONFIDENCE * 100)} %"
+    level = f"{round(threshold('confidence') * 100)} %"
     if kind == NoiseKind.REPETITIONS:
-        more = " Three or more a side would say more." if min(before, after) < _FEW else ""
+        more = " Three or more a side would say more." if min(before, after) < threshold("few_runs") else ""
         return f"± holds {level}, from {before} run{'s' if before > 1 else ''} before and {after} after.{more}"
     if kind == NoiseKind.SAMPLING:
         counted = " and ".join(numbers.count(round(run.samples or 0)) for run in sides.runs)
@@ -185,7 +183,7 @@ def noise(sides: Sides) -> str:
     if kind == NoiseKind.EXACT:
         return "Events were counted, not sampled: the numbers have no sampling error."
     return (
-        f"One run a side, and nothing that was sampled: {numbers.percent(TOLERANCE)} of a value is taken for what runs differ by "
+        f"One run a side, and nothing that was sampled: {numbers.percent(threshold('assumed_difference'))} of a value is taken for what runs differ by "
         "themselves. Give several runs with --before and --after to have it measured."
     )
 
@@ -229,8 +227,8 @@ def aside(share: ShareRecord) -> str:
         said.append(f"{share.only} only")
     for side, merged in (("before", share.merged_before), ("after", share.merged_after)):
         if merged:
-            more = "" if len(merged) <= _FEW else f" and {len(merged) - _FEW} more"
-            said.append(f"with {', '.join(shorten(name, _NAME) for name in merged[:_FEW])}{more} {side}")
+            more = "" if len(merged) <= _NAMES else f" and {len(merged) - _NAMES} more"
+            said.append(f"with {', '.join(shorten(name, _NAME) for name in merged[:_NAMES])}{more} {side}")
     return " · ".join(said)
 
 

@@ -12,11 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import Dependencies
 from chathpc.profile.intervals import Intervals, Times
-
-#: Of the other lanes the part that must wait as well: else the call is not one in which all take part.
-_TOGETHER = 0.5
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,5 +63,6 @@ def _of_lane(index: int, group: Sequence[Presence], *, together: bool) -> tuple[
         busy_since = np.where(later, since, busy_since)
     found = (source >= 0) & (best > start)
     if together:
-        found &= waiting >= _TOGETHER * max(len(group) - 2, 0)
+        # One waits and one comes: of the others most wait as well, else the call is not one in which all take part.
+        found &= waiting >= common()["most"].value * max(len(group) - 2, 0)
     return source[found], best[found], np.full(int(found.sum()), mine.lane, dtype=np.int64), end[found]

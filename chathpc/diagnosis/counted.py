@@ -13,6 +13,7 @@ from functools import cached_property
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
 from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
@@ -30,8 +31,6 @@ PREFIX = "gpu.kernel."
 #: Characters of a name in a sentence; those of templates fill a page.
 LONGEST_NAME = 60
 _STALL = "stall."
-#: So many stall reasons with a value are all that matter; of fewer the parts of the whole are not known.
-_ENOUGH_REASONS = 8
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -118,7 +117,7 @@ class Counted:
         }
         known = [name for name in self.values if name.startswith(_STALL)]
         total = max(self.get("latency-per-issue") or 0.0, sum(cycles.values()))
-        complete = len(known) >= _ENOUGH_REASONS or (self.get("latency-per-issue") or 0.0) > 0
+        complete = len(known) >= common()["min_stall_reasons"].value or (self.get("latency-per-issue") or 0.0) > 0
         if not known:
             return sampled_stalls(self.profile, self.nodes)
         return {name: value / total for name, value in cycles.items()} if complete and total > 0 else {}

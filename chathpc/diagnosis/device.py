@@ -10,6 +10,10 @@ from chathpc.diagnosis.records import Place
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
+#: Kernels that rules look at one by one, the longest first: no report names more findings. What a kernel must have to matter is asked of
+#: each of them as well.
+MOST_KERNELS = 8
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Kernel:

@@ -31,8 +31,6 @@ from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile, no_source
 
-#: What explains a finding has at most this part of its weight.
-_BEHIND = 0.9
 #: Findings whose functions' times are told over all threads.
 _SPREADS = 2
 NO_TIME = "The profile has no time of the program, so nothing can be said about what costs time."
@@ -173,7 +171,8 @@ def _without_redundant(drafts: Sequence[Draft]) -> list[Draft]:
 
 def _behind_idle_device(drafts: Sequence[Draft]) -> list[Draft]:
     """Where a device waits for the host, what the host spends its time on explains that, and stands behind it."""
-    limit = min((_weight(draft) * _BEHIND for draft in drafts if draft.cause == "gpu-idle-host-bound"), default=inf)
+    behind = common()["behind"].value
+    limit = min((_weight(draft) * behind for draft in drafts if draft.cause == "gpu-idle-host-bound"), default=inf)
     return [
         draft
         if draft.impact is not None or draft.samples == 0 or cause(draft.cause).family.startswith("gpu-")
@@ -342,13 +341,13 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     if has_good_timeline(facts):
         notes.append(window_note(facts.traced))
     if facts.profile.time is not None and facts.total:
-        if facts.helper_time > 0.01 * facts.total:
+        if facts.helper_time > common()["hardly_any"].value * facts.total:
             notes.append(
                 f"Threads that libraries run for themselves (MPI progress and event loops) only wait and are left out: "
                 f"{time_text(facts, facts.helper_time)} beside the {time_text(facts, facts.total)} of the program."
             )
         setup = facts.spent(Activity.MPI_SETUP)
-        if setup > 0.05 * facts.total:
+        if setup > common()["set_up_note"].value * facts.total:
             notes.append(
                 f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less."
             )
@@ -357,8 +356,6 @@ def _notes(facts: Facts) -> tuple[str, ...]:
 
 #: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
 _AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
-#: Below this share waiting that a CPU clock saw says nothing about the waiting that it did not see.
-_HARDLY = 0.01
 
 
 def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
@@ -395,6 +392,7 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
             f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
         )
     time = facts.profile.time
-    if time is not None and time.clock == Clock.CPU and waiting < _HARDLY:
+    # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
+    if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
         return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."
     return f"{computes}, and {numbers.percent(waiting)} of the time is waiting or input and output."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Stretch
@@ -16,10 +17,8 @@ from chathpc.diagnosis.timeline_words import item, site
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
 
-#: More than this part of something is most of it.
-MOST = 0.5
-#: What the host does in the gaps is named from this part of them on.
-NAMED = 0.1
+#: Kinds of calls and ranges that are looked at, those with most time; of these what is worth a line is told.
+_LOOKED_AT = 50
 _HOST_LANES = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 
 
@@ -37,10 +36,10 @@ class Doing:
 
 def parts_in(stretches: Sequence[Stretch], *kinds: LaneKind) -> list[HostPart]:
     """What the host did in some stretches, what is worth naming; each process is asked for the gaps of its own devices."""
-    whole = _length(stretches)
+    whole, least = _length(stretches), common()["worth_a_line"].value
     found: dict[tuple[str, LaneKind], HostPart] = {}
     for timeline, spans in stretches:
-        for part in timeline.host_in(spans, *(kinds or _HOST_LANES), most=50):
+        for part in timeline.host_in(spans, *(kinds or _HOST_LANES), most=_LOOKED_AT):
             key = part.name, part.kind
             known = found.get(key)
             if known is not None:
@@ -48,7 +47,7 @@ def parts_in(stretches: Sequence[Stretch], *kinds: LaneKind) -> list[HostPart]:
                 part = replace(most, seconds=known.seconds + part.seconds, calls=known.calls + part.calls)
             found[key] = part
     named = (part for part in found.values() if part.kind != LaneKind.OS or not is_waiting(part.name))
-    chosen = [part for part in named if whole and part.seconds >= NAMED * whole]
+    chosen = [part for part in named if whole and part.seconds >= least * whole]
     return sorted(chosen, key=lambda part: (-part.seconds, part.name))
 
 
@@ -63,11 +62,11 @@ def _waits_in(stretches: Sequence[Stretch]) -> HostPart | None:
     for timeline, spans in stretches:
         mine = [lane for lane in timeline.timeline.of(LaneKind.OS) if lane.location in timeline.driving]
         own = replace(timeline, timeline=replace(timeline.timeline, intervals=tuple(mine)))
-        for part in own.host_in(spans, LaneKind.OS, most=50):
+        for part in own.host_in(spans, LaneKind.OS, most=_LOOKED_AT):
             known = found.get(part.name)
             found[part.name] = part if known is None else replace(known, seconds=known.seconds + part.seconds)
     most = max(found.values(), key=lambda part: part.seconds, default=None)
-    return most if most is not None and most.seconds >= MOST * whole else None
+    return most if most is not None and most.seconds >= common()["most"].value * whole else None
 
 
 def _in_words(parts: list[HostPart], whole: float) -> str:
@@ -93,7 +92,8 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
             return _sampled(facts)
         parts = [waits]
     # A call that fills most of the gaps says more than the range around it.
-    calls = [part for part in parts if part.kind != LaneKind.RANGE and part.seconds >= MOST * whole]
+    half = common()["most"].value
+    calls = [part for part in parts if part.kind != LaneKind.RANGE and part.seconds >= half * whole]
     parts = calls[:1] + [part for part in parts if part not in calls[:1]]
     first = parts[0]
     where = site(timeline, first.node)
@@ -108,7 +108,7 @@ def doing_in(facts: Facts, stretches: Sequence[Stretch]) -> Doing:
     )
     waited = sum(seconds(intervals.intersect(side.waiting, spans)) for side, spans in stretches)
     against: tuple[str, ...] = ()
-    if waited >= MOST * whole:
+    if waited >= half * whole:
         against = (
             f"In {numbers.percent(min(waited / whole, 1.0))} of the gaps the host waits for the device although nothing runs there: "
             "operations may be missing in the trace.",

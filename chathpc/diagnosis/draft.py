@@ -121,16 +121,12 @@ def of_total(facts: Facts, value: float) -> str:
     return f"{time_text(facts, value)} of {time_text(facts, facts.total)} ({numbers.percent(value / facts.total)})"
 
 
-#: A place with at least this part of a cost stands for all of it.
-_NEARLY_ALL = 0.95
-
-
 def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "") -> str:
     """Part of the total that a place has of a cost, and that of all places where the others have a part worth naming:
     `77.8 % of the time`, `44.7 % of the time (77.8 % with other places)`.
     """
     share = f"{numbers.percent(here / facts.total)} of {of or facts.whole}"
-    if here >= _NEARLY_ALL * everywhere:
+    if here >= common()["nearly_all"].value * everywhere:
         return share
     return f"{share} ({numbers.percent(everywhere / facts.total)} with other places)"
 

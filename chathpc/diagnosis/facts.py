@@ -27,15 +27,6 @@ if TYPE_CHECKING:
 
 Int64Array = NDArray[np.int64]
 
-#: Seconds between samples of hpcrun's timers unless the user says otherwise (200 a second).
-DEFAULT_PERIOD = 0.005
-#: With fewer nodes than this the smallest value is probably more than one sample.
-FEW_VALUES = 30
-#: Nobody samples more often than once a microsecond, or once an event: a smaller value is no sample's.
-SHORTEST_PERIOD = 1e-6
-#: A trace leaves out some samples that repeat the one before, hardly ever more than half of them.
-TRACED_PART = 0.5
-
 
 @dataclass(frozen=True, slots=True)
 class HotPlace:
@@ -117,14 +108,16 @@ class Facts:
             return 0.0
         if self.profile.timed:
             return inf
-        period = float(np.quantile(measured, 0.1, method="lower"))
-        if len(measured) < FEW_VALUES and self.in_seconds:
-            period = min(period, DEFAULT_PERIOD)
-        counted = self.total / max(period, SHORTEST_PERIOD if self.in_seconds else 1.0)
+        limit = common()
+        period = float(np.quantile(measured, limit["period_quantile"].value, method="lower"))
+        if len(measured) < limit["few_values"].value and self.in_seconds:
+            period = min(period, limit["default_period"].value)
+        # Nothing is sampled more often than once an event.
+        counted = self.total / max(period, limit["shortest_period"].value if self.in_seconds else 1.0)
         if self.profile.sample_count is None:
             return counted
         traced = self.profile.sample_count * self.total / (self.total + self.helper_time)
-        return traced if traced < TRACED_PART * counted else max(counted, traced)
+        return traced if traced < limit["traced_part"].value * counted else max(counted, traced)
 
     def error(self, share: float) -> float:
         """Standard error of a share from sampling: sqrt(p(1−p)/n)."""

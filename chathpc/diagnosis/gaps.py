@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.host_calls import HostCall
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.profile import intervals
@@ -17,11 +17,8 @@ from chathpc.profile.intervals import NO_INTERVALS, Intervals, Times
 
 #: Some time, seen with the threads of the processes that drive the devices that are idle in it.
 Stretch = tuple[TimelineFacts, Intervals]
-#: Devices take turns if for this part of their idle time another one works.
-_TURNS = 0.8
 _SEVERAL = 2
-#: A gap belongs to what covers at least this part of it.
-_MOST = 0.5
+_TO_NANO = 1e9
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -33,8 +30,8 @@ class Gaps:
     @cached_property
     def by_reason(self) -> Mapping[str, list[Intervals]]:
         """Disjoint sets for each device by reason (see `_REASONS`); they sum to the idle time."""
-        timeline = self.timeline
-        launch_limit = cause("gpu-launch-bound").threshold("max_gap_seconds") * 1e9
+        timeline, most = self.timeline, common()["most"].value
+        launch_limit = cause("gpu-launch-bound").threshold("max_gap_seconds") * _TO_NANO
         found: dict[str, list[Intervals]] = {name: [] for name in _REASONS}
         for device in timeline.devices:
             rest, host = device.idle, timeline.side(device)
@@ -57,7 +54,7 @@ class Gaps:
                 length, covered, waited, queued = length[gap], covered[gap], waited[gap], queued[gap]
             short = length <= launch_limit
             sync = short & waited
-            launch = (covered >= _MOST * length) & ~sync
+            launch = (covered >= most * length) & ~sync
             queued &= short & ~launch
             for name, mine in (
                 ("sync", sync),
@@ -114,7 +111,11 @@ class Gaps:
         if len(timeline.devices) < _SEVERAL or self.unbalanced or len(self.stretches("host")) > 1:
             return False
         share = timeline.share(self.seconds(*self.unclaimed))
-        return share >= cause("gpu-idle-host-bound").threshold("min_share") and self.turns >= _TURNS
+        idle, turns = (
+            cause("gpu-idle-host-bound").threshold("min_share"),
+            cause("multi-gpu-imbalance").threshold("min_turns"),
+        )
+        return share >= idle and self.turns >= turns
 
     @cached_property
     def behind_waits(self) -> int:
@@ -207,7 +208,7 @@ class Gaps:
         timeline = self.timeline
         before = seconds(timeline.preparing)
         whole = timeline.window + before
-        if before < _MOST * whole:
+        if before < common()["most"].value * whole:
             return 0.0
         return min((before + self.seconds(*self.unclaimed) / len(timeline.devices)) / whole, 1.0)
 

@@ -23,8 +23,6 @@ _WAITING = (Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN)
 _NEITHER = (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
 #: Time of the host that belongs to a device: what is useful then is not the host's to tell.
 _DEVICE = (Activity.GPU_LAUNCH, Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API, Activity.GPU)
-#: Part of the longest thread's time from which another thread of its process counts as one of the same team.
-_MOST_OF_IT = 0.5
 #: At most this many of what stands out is named.
 _NAMED = 3
 
@@ -96,7 +94,7 @@ def thread_times(facts: Facts) -> Times | None:
     longest = np.zeros(int(process.max(initial=0)) + 1)
     np.maximum.at(longest, process, total)
     # The busiest thread, and the one that starts the others, may never be seen in the runtime.
-    member = (total >= _MOST_OF_IT * longest[process]) | (facts.matrix[:, _OPENMP].sum(axis=1) > 0)
+    member = (total >= common()["team_part"].value * longest[process]) | (facts.matrix[:, _OPENMP].sum(axis=1) > 0)
     member &= (np.bincount(process, weights=facts.matrix[:, _OPENMP].sum(axis=1)) > 0)[process]
     member &= np.bincount(process[member], minlength=int(process.max(initial=0)) + 1)[process] >= 2
     if not member.any():

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.arrivals import Presence, releases
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts, readable_function
@@ -23,12 +24,6 @@ from chathpc.profile.tree import BoolArray
 
 #: Of more lanes those are looked at that wait least and most: who holds the others up is among the first.
 _MOST_LANES = 32
-#: Part of the operations whose launches must be known: without them a path would leave out the device or the host.
-_ENOUGH = 0.9
-#: From this part of the path on the host's own code must not lie beside a busy device, for this part of its time.
-_BESIDE = 0.5
-#: From this part of the trace on it is told what there is beside the path's work.
-_REST = 0.1
 _TRACE = "the trace"
 #: Parts of the path that are named, and the smallest that is.
 _NAMED, _LEAST = 3, 0.02
@@ -67,11 +62,11 @@ def _of_devices(facts: Facts, timeline: TimelineFacts) -> PathFacts:
     if sum(map(len, timeline.timeline.intervals)) > MOST_RECORDED:
         return PathFacts()
     order = ordered(timeline)
-    if order.launched < _ENOUGH * order.operations:
+    if order.launched < common()["known_launches"].value * order.operations:
         return PathFacts(note=_NO_ORDER)
     path = critical_path(order.lanes, order.needs)
     beside = _beside_devices(order.lanes, path)
-    if beside >= _BESIDE:
+    if beside >= common()["beside_device"].value:
         return PathFacts(
             note=f"What the host does between its calls was not recorded, and the device works for {numbers.percent(beside)} of that "
             "time, so the critical path is not known."
@@ -91,7 +86,7 @@ def _beside_devices(lanes: Sequence[Work], path: CriticalPath) -> float:
 
     Such code may as well be waiting by means that were not recorded: then device and host are two chains of about one length.
     """
-    if path.by_label.get(OWN_CODE, 0) < _BESIDE * path.length:
+    if path.by_label.get(OWN_CODE, 0) < common()["beside_device"].value * path.length:
         return 0.0
     own, busy = [], []
     for number, work in enumerate(lanes):
@@ -187,7 +182,9 @@ def _told(
     if path.stretch is not None:
         span = f"in {numbers.seconds((path.stretch[1] - path.stretch[0]) * _NANO)} in the middle of {where}"
     left = window - length
-    is_much = path.stretch is None and is_complete and where == _TRACE and left > _REST * window
+    is_much = (
+        path.stretch is None and is_complete and where == _TRACE and left > common()["worth_a_line"].value * window
+    )
     rest = f" The other {numbers.seconds(left)} pass in waits, barriers and collectives." if is_much else ""
     told = (
         fact(

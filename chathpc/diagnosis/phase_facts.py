@@ -60,7 +60,13 @@ def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Evidence]:
         return
     start, node = np.concatenate([lane.start for lane in lanes]), np.concatenate([lane.node for lane in lanes])
     order = np.argsort(start, kind="stable")
-    found = iterations(timeline.name_of_node[node[order]], start[order], match=common()["repeat_match"].value)
+    limit = common()
+    found = iterations(
+        timeline.name_of_node[node[order]],
+        start[order],
+        match=limit["repeat_match"].value,
+        fewest=int(limit["min_iterations"].value),
+    )
     if found is None:
         return
     median, longest = found.median * _NANO, found.longest * _NANO

@@ -19,8 +19,6 @@ from chathpc.profile.tree import IntArray
 BINS = 40
 #: Operations whose order is looked at, in the middle of the run: comparing all shifts of them takes some ten milliseconds.
 _LOOKED_AT = 4096
-#: Iterations that there must be at least before anything is said to repeat.
-_FEWEST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,17 +86,17 @@ class Iterations:
     longest: float
 
 
-def iterations(label: IntArray, start: Times, *, match: float) -> Iterations | None:
+def iterations(label: IntArray, start: Times, *, match: float, fewest: int) -> Iterations | None:
     """The iterations of a sequence of operations with their start times (ascending), of more than 4,096 those in the middle.
 
     The period is the smallest shift by which at least `match` of the operations are the same as before. None without any, for
-    fewer than three iterations, and where all operations are the same (then an iteration has no beginning).
+    fewer than `fewest` iterations, and where all operations are the same (then an iteration has no beginning).
     """
     surplus = max(len(label) - _LOOKED_AT, 0) // 2
     label, start = label[surplus : surplus + _LOOKED_AT], start[surplus : surplus + _LOOKED_AT]
     if len(np.unique(label)) < 2:
         return None
-    for period in range(2, len(label) // _FEWEST + 1):
+    for period in range(2, len(label) // fewest + 1):
         if float(np.mean(label[period:] == label[:-period])) >= match:
             length = np.diff(start[::period]).astype(np.float64)
             return Iterations(period, len(label) // period, float(np.median(length)), float(length.max()))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.device import has
 from chathpc.diagnosis.sass.blame import Link, blame
 from chathpc.diagnosis.sass.flow import Program
@@ -14,9 +15,6 @@ from chathpc.profile.kernel_names import kernel_key
 from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import IntArray, NodeKind
-
-#: Part of the sampled instructions that must be those of the code for it to be the code that ran.
-_SAME = 0.9
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +111,7 @@ def _by_offset(profile: Profile, nodes: IntArray, code: MachineCode) -> Places |
             same += 1
             kept.append(node)
             places.append((at,))
-    return Places(kept, places) if same >= _SAME * len(chosen) else None
+    return Places(kept, places) if same >= common()["same_code"].value * len(chosen) else None
 
 
 def _opcode(text: str) -> str:

@@ -27,6 +27,8 @@ from chathpc.profile.tree import IntArray
 #: Lanes in which a device computes; a CUDA graph that was traced as a whole holds mostly kernels.
 COMPUTING = (LaneKind.COMPUTE, LaneKind.GRAPH)
 _NANO = 1e-9
+#: What the host did is told in so many parts unless more are asked for.
+_TOLD = 5
 
 
 def seconds(spans: Intervals) -> float:
@@ -289,7 +291,9 @@ class TimelineFacts:
 
     def _fills(self, lane: IntervalLane) -> bool:
         inside = intervals.clip(intervals.union(lane.start, lane.end), self.begin, self.end)
-        return bool(self.driving) and intervals.length(inside) >= _ALWAYS * (self.end - self.begin)
+        return bool(self.driving) and intervals.length(inside) >= common()["progress_thread"].value * (
+            self.end - self.begin
+        )
 
     @cached_property
     def _class_of_name(self) -> np.ndarray[tuple[int], np.dtype[np.uint8]]:
@@ -350,7 +354,7 @@ class TimelineFacts:
         start, _ = self._calls_by_class[wanted]
         return int(((start >= self.begin) & (start < self.end)).sum())
 
-    def host_in(self, stretch: Intervals, *kinds: LaneKind, most: int = 5) -> list[HostPart]:
+    def host_in(self, stretch: Intervals, *kinds: LaneKind, most: int = _TOLD) -> list[HostPart]:
         """What the host did in a set of disjoint intervals, by name, the longest first.
 
         Of nested ranges of one thread the innermost counts. Different threads may do different things at once, so the parts
@@ -406,11 +410,12 @@ class TimelineFacts:
         devices that was not recorded.
         """
         start, end = self.clipped(self.waiting)
-        long = end - start >= _MISSING
+        least = round(common()["missing_wait"].value / _NANO)
+        long = end - start >= least
         waited = start[long], end[long]
         for device in self.devices:
             waited = intervals.intersect(device.idle, waited)
-        long = waited[1] - waited[0] >= _MISSING
+        long = waited[1] - waited[0] >= least
         return seconds((waited[0][long], waited[1][long]))
 
     @property
@@ -439,12 +444,8 @@ class TimelineFacts:
         return Lack.RECORD if self.missing > limit["max_missing"].value * self.window else None
 
 
-#: Nanoseconds of waiting for an idle device from which on its work must be missing: no device takes so long to report.
-_MISSING = 10_000_000
 _HOST = (LaneKind.API, LaneKind.MPI, LaneKind.RANGE)
 _SEVERAL = 2
-#: A thread that is in MPI for this part of the window, and never launches anything, is one that makes messages progress.
-_ALWAYS = 0.9
 
 
 def _joined(parts: list[Times]) -> Times:

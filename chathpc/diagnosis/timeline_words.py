@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.kernel_totals import KernelTotal
@@ -16,9 +17,6 @@ from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key
 from chathpc.profile.timeline import COPY_LANES, LaneKind
 from chathpc.profile.tree import NodeKind
-
-#: Seconds of waiting below which it is not worth a line.
-_WORTH_A_LINE = 0.1
 
 
 def window_words(timeline: TimelineFacts) -> str:
@@ -58,6 +56,11 @@ def item(
         id="", statement=statement, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject,
         metric=metric, where=where,
     )  # fmt: skip
+
+
+def _is_worth_a_line(part: float, whole: float) -> bool:
+    """True if a part is so much of a whole that a sentence names it (`worth_a_line` of common.yaml)."""
+    return part >= common()["worth_a_line"].value * whole
 
 
 def busy_fact(timeline: TimelineFacts) -> Evidence:
@@ -100,7 +103,7 @@ def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, 
 def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
     """That the host waits for the device, which is a symptom of a busy device."""
     spent = seconds(timeline.clipped(timeline.waiting))
-    if spent < _WORTH_A_LINE * timeline.window:
+    if not _is_worth_a_line(spent, timeline.window):
         return
     yield item(
         timeline,
@@ -169,7 +172,7 @@ def healthy_headline(timeline: TimelineFacts) -> str:
     top = kernels[0]
     more = f" Whether the kernel itself is slow only its counters can tell: {counter_command(timeline, top)}"
     inside = timeline.share(timeline.spent(LaneKind.D2D))
-    copies = f"copies inside the device {numbers.percent(inside)}, " if inside >= _WORTH_A_LINE else ""
+    copies = f"copies inside the device {numbers.percent(inside)}, " if _is_worth_a_line(inside, 1.0) else ""
     if only_graphs(timeline):
         return f"{start}: CUDA graphs fill {numbers.percent(compute)} of {window_words(timeline)}, {copies}{numbers.percent(idle)} is idle. {GRAPHS}"
     return (
@@ -186,7 +189,7 @@ GRAPHS = (
 
 def only_graphs(timeline: TimelineFacts) -> bool:
     """True if most of the computing was recorded as whole CUDA graphs."""
-    return 2 * timeline.spent(LaneKind.GRAPH) > timeline.computing
+    return timeline.spent(LaneKind.GRAPH) > common()["most"].value * timeline.computing
 
 
 def window_note(timeline: TimelineFacts) -> str:
@@ -196,9 +199,9 @@ def window_note(timeline: TimelineFacts) -> str:
         f"{'the device' if len(timeline.devices) == 1 else f'{len(timeline.devices)} devices'}"
     )
     before = seconds(timeline.before)
-    if before < _WORTH_A_LINE * timeline.window:
+    if not _is_worth_a_line(before, timeline.window):
         return f"{text}."
-    parts = [part for part in timeline.host_in(timeline.before) if part.seconds >= _WORTH_A_LINE * before]
+    parts = [part for part in timeline.host_in(timeline.before) if _is_worth_a_line(part.seconds, before)]
     doing = ", ".join(f"{part.short} {numbers.seconds(part.seconds)}" for part in parts[:3])
     return f"{text}. Before it the host works {numbers.seconds(before)}{f' ({doing})' if doing else ''}, which these shares leave out."
 
@@ -260,7 +263,7 @@ def copy_site(timeline: TimelineFacts, *kinds: LaneKind) -> Place:
     if not known:
         return Place()
     best = max(known, key=lambda name: (known[name], name))
-    return site(timeline, heaviest[best][1]) if known[best] >= _WORTH_A_LINE * float(weight.sum()) else Place()
+    return site(timeline, heaviest[best][1]) if _is_worth_a_line(known[best], float(weight.sum())) else Place()
 
 
 def issuer(timeline: TimelineFacts, node: int) -> int:

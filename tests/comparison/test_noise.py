@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from chathpc.comparison.noise import Noise, NoiseKind, _outside, _quantile, critical
-from chathpc.profile.disagreement import TOLERANCE
 
 
 def noise(kind: NoiseKind, count: int, *periods: float) -> Noise:
@@ -86,7 +85,7 @@ def test_counted_events_have_no_error_and_timed_ones_the_usual_one() -> None:
     exact = noise(NoiseKind.EXACT, 1, 0, 0).judge(column(1000, 1001))
     assert (exact.error[0], exact.p[0]) == (0, 0)
     assumed = noise(NoiseKind.ASSUMED, 1, 0, 0).judge(column(10, 9))
-    assert assumed.error[0] == pytest.approx(TOLERANCE * 10)
+    assert assumed.error[0] == pytest.approx(1.0)  # a tenth of 10
 
 
 @pytest.mark.parametrize("kind", NoiseKind)

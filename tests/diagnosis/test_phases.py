@@ -82,7 +82,7 @@ def test_phases_are_found_to_a_bin(start: int, end: int) -> None:
 @given(st.lists(st.integers(0, 5), min_size=2, max_size=12).filter(lambda body: len(set(body)) > 1), st.integers(7, 20))
 def test_a_repeated_body_is_found_with_its_smallest_period(body: list[int], count: int) -> None:
     label = np.array(body * count, dtype=np.int32)
-    found = iterations(label, np.arange(len(label), dtype=np.int64) * 10, match=1.0)
+    found = iterations(label, np.arange(len(label), dtype=np.int64) * 10, match=1.0, fewest=3)
     assert found is not None
     smallest = next(p for p in range(1, len(body) + 1) if len(body) % p == 0 and body == body[:p] * (len(body) // p))
     assert found.period == smallest
@@ -93,7 +93,7 @@ def test_a_repeated_body_is_found_with_its_smallest_period(body: list[int], coun
 def test_a_slow_iteration_shows_in_the_longest() -> None:
     start = np.arange(40, dtype=np.int64) * 10
     start[21:] += 500
-    found = iterations(np.array([1, 2] * 20, dtype=np.int32), start, match=0.9)
+    found = iterations(np.array([1, 2] * 20, dtype=np.int32), start, match=0.9, fewest=3)
     assert found is not None
     assert (found.period, found.median, found.longest) == (2, 20.0, 520.0)
 
@@ -101,19 +101,21 @@ def test_a_slow_iteration_shows_in_the_longest() -> None:
 def test_output_now_and_then_does_not_hide_the_iterations() -> None:
     label = np.array([1, 2, 3, 4] * 50, dtype=np.int32)
     label[[17, 90]] = 9
-    found = iterations(label, np.arange(200, dtype=np.int64), match=0.9)
+    found = iterations(label, np.arange(200, dtype=np.int64), match=0.9, fewest=3)
     assert found is not None
     assert found.period == 4
 
 
 @pytest.mark.parametrize("label", [[], [1], [1, 1, 1, 1, 1, 1], [1, 2, 1, 2], list(range(60))])
 def test_without_repetition_there_are_no_iterations(label: list[int]) -> None:
-    assert iterations(np.array(label, dtype=np.int32), np.arange(len(label), dtype=np.int64), match=0.9) is None
+    assert (
+        iterations(np.array(label, dtype=np.int32), np.arange(len(label), dtype=np.int64), match=0.9, fewest=3) is None
+    )
 
 
 def test_of_very_many_operations_those_in_the_middle_are_looked_at() -> None:
     label = np.array([0] * 5000 + [1, 2, 3] * 3000 + [0] * 5000, dtype=np.int32)
-    found = iterations(label, np.arange(len(label), dtype=np.int64), match=0.9)
+    found = iterations(label, np.arange(len(label), dtype=np.int64), match=0.9, fewest=3)
     assert found is not None
     assert (found.period, found.count) == (3, 4096 // 3)
 

@@ -47,6 +47,13 @@ UNITS = frozenset(
         "blocks",
         "calls",
         "lines",
+        "registers",
+        "reasons",
+        "values",
+        "iterations",
+        "runs",
+        "functions",
+        "degrees of freedom",
     }
 )
 

@@ -46,7 +46,7 @@ def markdown(causes: Iterable[Cause], common: Mapping[str, Threshold]) -> str:
         parts += [f"## {title}", _ABOUT[members[0].family]]
         for cause in members:
             parts.extend(_entry(cause))
-    parts += ["## Thresholds of all rules", _thresholds(common)]
+    parts += ["## Thresholds of all rules", thresholds_table(common)]
     return "\n\n".join(parts) + "\n"
 
 
@@ -88,7 +88,7 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield "Against it speaks:\n\n" + _list(cause.speaks_against)
     yield f"Gain: {_escape(cause.gain)} Headroom {cause.headroom:.0%} ({_escape(cause.headroom_source)})."
     if cause.thresholds:
-        yield _thresholds(cause.thresholds)
+        yield thresholds_table(cause.thresholds)
     yield "What to do:"
     for advice in cause.advice:
         yield from _advice(advice)
@@ -97,7 +97,8 @@ def _entry(cause: Cause) -> Iterator[str]:
     yield "References:\n\n" + _list(cause.references)
 
 
-def _thresholds(thresholds: Mapping[str, Threshold]) -> str:
+def thresholds_table(thresholds: Mapping[str, Threshold]) -> str:
+    """A Markdown table of thresholds: name, value, unit, source."""
     rows = [_row(name, threshold) for name, threshold in thresholds.items()]
     return "\n".join(["| threshold | value | unit | source |", "|---|---|---|---|", *rows])
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.records import Evidence
@@ -75,7 +75,7 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
             cause=entry.id,
             where=place,
             summary=f"{readable} has {numbers.percent(share)} of {facts.whole}"
-            + (f", most of it at {place.short}." if hot.line >= 0 and at_line > 0.5 * cost else "."),
+            + (f", most of it at {place.short}." if hot.line >= 0 and at_line > common()["most"].value * cost else "."),
             cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
@@ -17,10 +18,9 @@ from chathpc.profile.names import shorten
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray
 
+_BACKSLASH = "\\"
 #: Characters of an instruction in a sentence.
 _LONGEST = 60
-#: So few instructions between a load and its use cover nothing of its latency of some hundred cycles.
-_CLOSE = 16
 _ADVICE = (
     (
         ("LDL", "STL"),
@@ -126,7 +126,7 @@ def advice_for(cause: StallCause | None) -> tuple[str, ...]:
             f"Take the load {_at(cause.address[0])} out of the way of the one {here}: fetch it an iteration ahead into a register, or "
             "order the data so that no index has to be loaded first.",
         )
-    if opcode in ("LDG", "LD") and cause.link == Link.RESULT and cause.distance <= _CLOSE:
+    if opcode in ("LDG", "LD") and cause.link == Link.RESULT and cause.distance <= common()["close_use"].value:
         return (
             f"Issue the load {here} earlier: load what the next iteration needs before the arithmetic of this one, or unroll so that "
             f"several loads are under way before the first is used {use}.",
@@ -139,7 +139,7 @@ def _said(line: CodeLine) -> str:
 
 
 def _short(line: CodeLine) -> str:
-    return f"{clean(line.file).replace(chr(92), '/').rsplit('/', 1)[-1]}:{line.line}"
+    return f"{clean(line.file).replace(_BACKSLASH, '/').rsplit('/', 1)[-1]}:{line.line}"
 
 
 def _at(line: CodeLine) -> str:

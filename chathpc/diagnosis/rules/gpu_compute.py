@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from math import ceil
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
@@ -13,7 +13,6 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
-_WARP = 32
 #: Stall reasons of warps that wait for an arithmetic pipe.
 _QUEUES = ("math-pipe-throttle", "gmma")
 _PRODUCT = re.compile(r"gemm|matmul|mat_?mul|matrix_?mul|\bmm\b|conv[123]d|(?<![a-z])conv(?![a-z]{2})", re.IGNORECASE)
@@ -66,12 +65,13 @@ def pipes(facts: Facts, kernel: Counted) -> list[Evidence]:
 def lanes(kernel: Counted) -> float | None:
     """Part (0..1) of a warp's threads that take part in an instruction, of those that the block's size gives it.
 
-    None where it was not collected, or for warps of more than 32 threads.
+    None where it was not collected, or for warps of more threads than NVIDIA's.
     """
     active, threads = kernel.get("threads-per-instruction"), kernel.get("threads-per-block")
-    if active is None or active > _WARP:
+    warp = common()["warp_threads"].value
+    if active is None or active > warp:
         return None
-    given = threads / ceil(threads / _WARP) if threads else float(_WARP)
+    given = threads / ceil(threads / warp) if threads else warp
     return min(active / given, 1.0)
 
 
@@ -79,14 +79,14 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     """Few threads of a warp take part in an instruction, in a kernel that memory does not limit."""
     entry = cause("gpu-divergence")
     part = lanes(kernel)
-    memory = kernel.memory
-    if part is None or part * _WARP > entry.threshold("max_threads") or (memory is not None and memory >= low()):
+    memory, warp = kernel.memory, common()["warp_threads"].value
+    if part is None or part * warp > entry.threshold("max_threads") or (memory is not None and memory >= low()):
         return None
     active = kernel.values["threads-per-instruction"]
     evidence = [
         ran(facts, kernel),
         kernel.say(
-            facts, f"{numbers.number(active)} of {_WARP} threads of a warp take part in an instruction on average.", "threads-per-instruction",
+            facts, f"{numbers.number(active)} of {warp:.0f} threads of a warp take part in an instruction on average.", "threads-per-instruction",
             unit="ratio", how="threads that execute / instructions of warps",
         ),
         *kernel.percent(facts, "At {} of the branches all threads of a warp go the same way.", "branch-uniformity"),
@@ -97,9 +97,10 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     if waits >= cause("gpu-memory-latency").threshold("min_stall_share"):
         against = ("Warps wait for memory for a good part of the time, which masked threads do not cause.",)
     uniform = kernel.get("branch-uniformity")
+    mixed = uniform is not None and 0 < uniform < entry.threshold("max_uniformity")
     return write(
-        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} go different ways: {numbers.number(active)} of {_WARP} take part in an instruction.",
-        evidence, headroom=(1 - part) * (1 - waits), signs=1 + (uniform is not None and 0 < uniform < 90) + is_busy(kernel), against=against,
+        facts, kernel, entry.id, f"Threads of a warp of {kernel.short} go different ways: {numbers.number(active)} of {warp:.0f} take part in an instruction.",
+        evidence, headroom=(1 - part) * (1 - waits), signs=1 + mixed + is_busy(kernel), against=against,
         waiting="pipe", next_measurement=kernel.measure("divergent branches by source line", "SourceCounters", "WarpStateStats"),
     )  # fmt: skip
 
@@ -159,12 +160,13 @@ def double_precision(facts: Facts, kernel: Counted) -> Draft | None:
                 how="peak of single / peak of double precision",
             )
         )  # fmt: skip
-        if ratio <= 2:
+        if ratio <= entry.threshold("full_rate"):
             against.append("The device has full-rate units for double precision.")
     evidence += pipes(facts, kernel)
+    slow = bool(single and peak and single > entry.threshold("full_rate") * peak)
     return write(
         facts, kernel, entry.id, f"{kernel.short} is limited by the rate of double precision.", evidence, headroom=entry.headroom,
-        signs=1 + (reached is not None and reached >= limit) + bool(single and peak and single > 2 * peak), against=tuple(against), waiting="pipe",
+        signs=1 + (reached is not None and reached >= limit) + slow, against=tuple(against), waiting="pipe",
     )  # fmt: skip
 
 
@@ -191,7 +193,7 @@ def compute_bound(facts: Facts, kernel: Counted) -> Draft | None:
     waits = kernel.stalled(*_QUEUES)
     return write(
         facts, kernel, entry.id, f"{kernel.short} is {at} the limit of {unit}: {numbers.percent(reached / 100)} of the peak.", evidence,
-        headroom=1 - reached / 100, signs=1 + busy + (waits >= 0.2), against=tuple(against), waiting="pipe",
+        headroom=1 - reached / 100, signs=1 + busy + (waits >= entry.threshold("min_queue_share")), against=tuple(against), waiting="pipe",
         next_measurement=None if kernel.pipe is not None else kernel.measure(
             "which pipe is the limit", "ComputeWorkloadAnalysis", "InstructionStats"
         ),

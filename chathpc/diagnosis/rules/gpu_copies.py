@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
@@ -81,7 +81,9 @@ def copies(facts: Facts) -> Iterable[Draft]:
             threshold=entry.threshold("min_window_share"),
             evidence=tuple(evidence),
             signs=2,
-            against=(f"{numbers.seconds(hidden)} of the copies hide behind kernels.",) if hidden > 0.2 * spent else (),
+            against=(f"{numbers.seconds(hidden)} of the copies hide behind kernels.",)
+            if hidden > common()["min_hidden"].value * spent
+            else (),
             advice=(_FEWER,) if pinned else (),
             samples=0,
         )
@@ -114,11 +116,7 @@ def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, sp
 def _pinned(timeline: TimelineFacts, kind: LaneKind) -> float:
     """Bytes that were copied from or to pinned memory, where nearly all were; 0 otherwise."""
     volume = timeline.pageable(kind, pinned=True)[1]
-    return volume if volume >= _NEARLY_ALL * timeline.amount(kind)[1] else 0.0
-
-
-#: A remedy that is taken for this part of the bytes is taken.
-_NEARLY_ALL = 0.9
+    return volume if volume >= common()["remedy_taken"].value * timeline.amount(kind)[1] else 0.0
 
 
 def pageable(facts: Facts) -> Iterable[Draft]:
@@ -147,7 +145,7 @@ def pageable(facts: Facts) -> Iterable[Draft]:
             )
         )
         _, pinned, pinned_time, _ = timeline.pageable(kind, pinned=True)
-        if pinned > moved / 100 and pinned_time:
+        if pinned > entry.threshold("min_pinned_part") * moved and pinned_time:
             evidence.append(
                 item(
                     timeline,
@@ -244,7 +242,7 @@ def inside(facts: Facts) -> Iterable[Draft]:
     if share < entry.threshold("min_device_share"):
         return
     copied = timeline.spent(LaneKind.D2D)
-    kind = LaneKind.D2D if 2 * copied >= timeline.spent(*kinds) else LaneKind.MEMSET
+    kind = LaneKind.D2D if copied >= common()["most"].value * timeline.spent(*kinds) else LaneKind.MEMSET
     words = "copies inside the device" if kind == LaneKind.D2D else "memory sets"
     spent, place = timeline.spent(kind), copy_site(timeline, kind)
     yield Draft(
@@ -321,7 +319,7 @@ def unified(facts: Facts) -> Iterable[Draft]:
         evidence=tuple(evidence),
         signs=len(evidence),
         against=(f"For {numbers.seconds(beside)} of it kernels run; whether they wait for pages is not recorded.",)
-        if beside > 0.1 * spent
+        if beside > entry.threshold("min_beside") * spent
         else (),
         samples=0,
     )

@@ -22,6 +22,7 @@ from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import LONGEST_NAME, Counted
+from chathpc.diagnosis.device import MOST_KERNELS
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_kernels, has_counters
@@ -37,17 +38,10 @@ from chathpc.profile.tree import NodeKind
 
 Judge = Callable[[Facts, Counted], Draft | None]
 
-#: So many kernels are looked at, each in so many launch configurations: those with most time.
-_KERNELS, _CONFIGURATIONS = 8, 1000
-#: A second finding about a kernel counts for less than the first.
-_SECOND = 0.9
+#: Launch configurations of a kernel that are looked at, those with most time: it bounds the work on reports with very many.
+_CONFIGURATIONS = 1000
 #: Causes of which one finding speaks for all kernels, and how many of these it tells the facts of.
 _TOGETHER, _LISTED = frozenset({"gpu-small-grid"}), 3
-_HALF = 0.5
-#: Memory that is so many times as busy as compute is what a kernel works for.
-_CLEARLY = 1.5
-#: A diagnosis that leaves more than this part of the kernel time without a word is none.
-_LARGEST_GAP = 0.5
 
 _LAUNCH: tuple[Judge, ...] = (gpu_launch.small_grid, gpu_launch.tail_effect)
 _WASTE: tuple[Judge, ...] = (
@@ -110,7 +104,7 @@ def judge(facts: Facts, kernel: Counted) -> list[Draft]:
         others = (step(facts, kernel) for step in _BESIDE.get(found[0].cause, ()))
         known = {draft.cause for draft in found}
         found += [draft for draft in others if draft is not None and draft.cause not in known]
-    most = _SECOND * (found[0].headroom or 0.0)
+    most = common()["behind"].value * (found[0].headroom or 0.0)
     return [
         with_remarks(found[0], kernel),
         *(
@@ -130,7 +124,8 @@ def _may_matter_less(launch: Draft, kernel: Counted) -> bool:
     """
     blocks, units = kernel.get("blocks"), kernel.multiprocessors
     starved = blocks is not None and (blocks < units if units else blocks <= 1)
-    return not starved and (launch.headroom or 0.0) < _HALF and kernel.busiest is not None and kernel.busiest < low()
+    small = (launch.headroom or 0.0) < common()["launch_decides"].value
+    return not starved and small and kernel.busiest is not None and kernel.busiest < low()
 
 
 def _steps(kernel: Counted) -> Iterable[Judge]:
@@ -138,12 +133,16 @@ def _steps(kernel: Counted) -> Iterable[Judge]:
     compute, memory, busiest = kernel.compute, kernel.memory, kernel.busiest
     if busiest is not None and low() <= busiest < near():
         yield gpu_warps.waiting
-    if memory is not None and memory >= low() and (compute is None or memory >= compute - 1):
+    if (
+        memory is not None
+        and memory >= low()
+        and (compute is None or memory >= compute - common()["close_throughputs"].value)
+    ):
         yield from (*_WASTE, gpu_memory.split_accesses, gpu_memory.bandwidth)
     yield from _COMPUTE
     if busiest is None or busiest < low():
         yield _waste_that_explains
-        if gpu_warps.leans_on_memory(kernel) and (memory or 0) >= _CLEARLY * (compute or 0):
+        if gpu_warps.leans_on_memory(kernel) and gpu_warps.is_clear(kernel):
             yield from (gpu_warps.waiting, gpu_warps.probably_memory)
     yield from (_occupancy_first, gpu_warps.waiting, gpu_warps.probably_memory)
     if memory is not None and memory >= low():
@@ -153,7 +152,8 @@ def _steps(kernel: Counted) -> Iterable[Judge]:
 def _waste_that_explains(facts: Facts, kernel: Counted) -> Draft | None:
     """What makes accesses slow, if that is a good part of what the warps wait for."""
     waste, waits = _first(_WASTE, facts, kernel), gpu_warps.waiting(facts, kernel)
-    if waste is None or (waits is not None and (waste.headroom or 0.0) < _HALF * (waits.headroom or 0.0)):
+    least = common()["min_waste_part"].value
+    if waste is None or (waits is not None and (waste.headroom or 0.0) < least * (waits.headroom or 0.0)):
         return None
     return waste
 
@@ -177,7 +177,7 @@ def _by_name(kernels: list[Counted]) -> Iterable[list[Counted]]:
         groups.setdefault(kernel.name, []).append(kernel)
     least = cause("gpu-kernel-bound").threshold("min_kernel_share")
     ranked = sorted(groups.values(), key=lambda group: (-sum(kernel.share for kernel in group), group[0].name))
-    for group in ranked[:_KERNELS]:
+    for group in ranked[:MOST_KERNELS]:
         if sum(kernel.share for kernel in group) >= least:
             yield group[:_CONFIGURATIONS]
 
@@ -236,7 +236,7 @@ def undecided(profile: Profile) -> str:
     silent = [kernel for group in _by_name(kernels) for kernel in group if not judge(facts, kernel)]
     missing = [kernel for kernel in silent if kernel.busiest is None or (kernel.busiest < low() and not kernel.stalls)]
     part = sum(kernel.share for kernel in missing)
-    if part <= _LARGEST_GAP:
+    if part <= common()["max_undecided"].value:
         return ""
     first = missing[0]
     if first.busiest is None:

@@ -8,18 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.doing import MOST, Doing, doing_in, parts_in
+from chathpc.diagnosis.doing import Doing, doing_in, parts_in
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Gaps, Stretch
 from chathpc.diagnosis.host_calls import HostCall, is_compilation
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.rules.gpu_launches import FEW_LAUNCHES
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
 from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import LaneKind
+
+#: Kinds of calls and ranges that are looked at for those that compile, and for what a late rank does: those with most time.
+_LOOKED_AT, _LATE = 50, 10
 
 
 def compilation(facts: Facts) -> Iterable[Draft]:
@@ -39,7 +41,9 @@ def compilation(facts: Facts) -> Iterable[Draft]:
         return
     stretch = intervals.union_of(inside, before) if early else inside
     parts = [
-        part for part in timeline.host_in(stretch, LaneKind.API, LaneKind.RANGE, most=50) if is_compilation(part.name)
+        part
+        for part in timeline.host_in(stretch, LaneKind.API, LaneKind.RANGE, most=_LOOKED_AT)
+        if is_compilation(part.name)
     ]
     place = site(timeline, parts[0].node) if parts else Place()
     called = parts[0].short if parts else "compilation"
@@ -147,7 +151,9 @@ def communication(facts: Facts) -> Iterable[Draft]:
         return
     collective = sum(part.seconds for part in parts if is_collective(part.name))
     identifier = (
-        "mpi-collective-wait" if collective > MOST * sum(part.seconds for part in parts) else "mpi-communication-bound"
+        "mpi-collective-wait"
+        if collective > common()["most"].value * sum(part.seconds for part in parts)
+        else "mpi-communication-bound"
     )
     entry = cause(identifier)
     spent = sum(seconds(timeline.clipped(side.mpi)) for side, _ in stretches)
@@ -201,14 +207,14 @@ def _late(stretches: list[Stretch], gaps: Gaps) -> Evidence | None:
         return None
     by_length = sorted(stretches, key=lambda each: seconds(each[1]))
     late, least = by_length[0]
-    most = by_length[-1][1]
-    if seconds(least) > MOST * seconds(most):
+    longest, most = by_length[-1][1], common()["most"].value
+    if seconds(least) > most * seconds(longest):
         return None
-    spans = intervals.subtract(most, late.mpi)
-    parts = [part for part in late.host_in(spans, most=10) if part.seconds >= MOST * seconds(spans)]
+    spans = intervals.subtract(longest, late.mpi)
+    parts = [part for part in late.host_in(spans, most=_LATE) if part.seconds >= most * seconds(spans)]
     device = next(each for each in gaps.timeline.devices if gaps.timeline.side(each) is late)
     busy = seconds(intervals.intersect(device.busy, spans))
-    if busy > MOST * seconds(spans):
+    if busy > most * seconds(spans):
         doing, amount = "its device still works", busy
     elif parts:
         doing, amount = f"it is in {parts[0].short}", parts[0].seconds
@@ -269,7 +275,7 @@ def taking_turns(facts: Facts) -> Iterable[Draft]:
 def host_bound(facts: Facts) -> Iterable[Draft]:
     """The device has nothing to do while the host works."""
     timeline, gaps = facts.traced, facts.gaps
-    entry = cause("gpu-idle-host-bound")
+    entry, limit = cause("gpu-idle-host-bound"), common()
     if gaps.take_turns:
         return
     prepared = gaps.prepared_share
@@ -293,7 +299,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
                 how="named ranges before the first operation, without calls inside them",
             )
         )
-    elif cost < 0.95 * timeline.idle:
+    elif cost < limit["nearly_all"].value * timeline.idle:
         evidence.append(
             item(
                 timeline,
@@ -308,7 +314,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if doing.evidence is not None:
         evidence.append(doing.evidence)
     number, waited = gaps.count(*gaps.unclaimed), gaps.behind_waits
-    if waited > MOST * number and number >= FEW_LAUNCHES:
+    if waited > limit["most"].value * number and number >= limit["few_launches"].value:
         evidence.append(
             item(
                 timeline,
@@ -324,8 +330,8 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     if prepared:
         against = (*against, "What is prepared before the first operation is paid once in a run.")
     pause = False
-    many = timeline.operations >= common()["min_operations"].value
-    if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > MOST * cost:
+    many = timeline.operations >= limit["min_operations"].value
+    if many and not prepared and len(timeline.devices) == 1 and timeline.longest_idle > limit["most"].value * cost:
         pause = True
         beside = timeline.busy / (timeline.window - timeline.longest_idle)
         against = (
@@ -337,7 +343,7 @@ def host_bound(facts: Facts) -> Iterable[Draft]:
     waits, exposed = timeline.spent(LaneKind.COLLECTIVE), timeline.share(timeline.exposed(LaneKind.COLLECTIVE))
     nccl = cause("nccl-bound")
     if waits >= nccl.threshold("dominant_part") * timeline.busy and exposed >= nccl.threshold("min_share"):
-        impact = min(share * entry.headroom, _BEHIND * exposed * nccl.headroom)
+        impact = min(share * entry.headroom, limit["behind"].value * exposed * nccl.headroom)
         against = (
             *against,
             f"The device spends {numbers.percent(min(waits / timeline.busy, 1.0))} of its busy time in collectives: a rank that waits for "
@@ -376,8 +382,6 @@ def _idle_words(idle: str, doing: Doing, *, pause: float) -> str:
     return f"{idle} while the host works, most of the time in {doing.name}."
 
 
-#: A finding that another one explains stands behind it.
-_BEHIND = 0.9
 #: Two ranks or devices make a comparison.
 FEW_RANKS = 2
 

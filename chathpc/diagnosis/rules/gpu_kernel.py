@@ -8,13 +8,13 @@ from math import inf
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
+from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
-from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -62,7 +62,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     everything = float(total_samples.sum())
     period = _period(profile)
     counted = counted_names(profile)
-    for kernel in kernels(profile)[:8]:
+    for kernel in kernels(profile)[:MOST_KERNELS]:
         if kernel.name in counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
@@ -110,7 +110,7 @@ def stalls(facts: Facts) -> Iterable[Draft]:
                     )
                 )
             queue = _queue(facts, kernel, stalled, place) if identifier == "gpu-memory-latency" else None
-            full = queue is not None and queue.value >= MOSTLY
+            full = queue is not None and fills_queues(queue.value, 1.0)
             if queue is not None:
                 evidence.append(queue)
             place, waited, blame = blamed(
@@ -170,7 +170,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
         return
     column = profile.exclusive("gpu.kernel.occupancy")
     counted = counted_names(profile)
-    for kernel in kernels(profile)[:8]:
+    for kernel in kernels(profile)[:MOST_KERNELS]:
         if kernel.name in counted:
             continue
         part = kernel.seconds / device

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import ceil
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
@@ -12,13 +12,10 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
-#: Speed-ups are not promised beyond this: a problem has seldom a hundred times the parallelism.
-_MOST = 0.9
+#: What sums and quotients of the same numbers differ by.
+_ROUNDING = 1e-9
 #: Kernels that run shorter than this take no longer than their launch (the threshold of gpu-launch-bound).
 _SHORT = "max_kernel_seconds"
-#: From here achieved and theoretical occupancy agree: blocks of all waves take up the device.
-_FULL = 0.95
-_LANES = 32
 
 
 def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
@@ -34,8 +31,9 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     busiest = kernel.busiest
     if not (starved or partial) or (busiest is not None and busiest >= low()) or (busiest is None and not starved):
         return None
+    most = entry.threshold("max_headroom")
     filled = [part for part in (waves, blocks / units if blocks is not None and units else None) if part is not None]
-    idle = 1 - min(filled) if filled else _MOST
+    idle = 1 - min(filled) if filled else most
     evidence = [ran(facts, kernel)]
     threads = kernel.get("threads-per-block")
     what = "Its grid"
@@ -62,7 +60,13 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     evidence += short
     if busiest is None:
         against.append("How busy the device was in the kernel is not in the report.")
-    elif starved and units and blocks is not None and blocks > 0.75 * units and not partial:
+    elif (
+        starved
+        and units
+        and blocks is not None
+        and blocks > entry.threshold("nearly_all_units") * units
+        and not partial
+    ):
         against.append("Three of four multiprocessors and more have a block.")
     lead = f"{kernel.short} is too small for the device: {what}"
     if units and blocks is not None and blocks < units:
@@ -71,7 +75,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
         lead += f", {numbers.number(waves)} of a wave"
     rest = "." if blocks is None or blocks > 1 else ". Of its other properties a launch of one block tells nothing."
     return write(
-        facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), _MOST), signs=1 + (busiest is not None) + bool(short),
+        facts, kernel, entry.id, lead + rest, evidence, headroom=min(max(idle, 0.0), most), signs=1 + (busiest is not None) + bool(short),
         against=tuple(against), next_measurement=kernel.measure(
             "blocks, waves and achieved occupancy of a larger grid", "LaunchStats", "Occupancy", "SpeedOfLight"
         ),
@@ -108,7 +112,7 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
     if waves is None or not 1 <= waves <= entry.threshold("max_waves"):
         return None
     lost = lost_in_tail(waves)
-    if lost + 1e-9 < entry.threshold("min_lost") or (busiest is not None and busiest >= near()):
+    if lost + _ROUNDING < entry.threshold("min_lost") or (busiest is not None and busiest >= near()):
         return None
     evidence = [
         ran(facts, kernel),
@@ -132,7 +136,7 @@ def tail_effect(facts: Facts, kernel: Counted) -> Draft | None:
                 "achieved-occupancy", how="active warps per cycle / warps that a multiprocessor can hold",
             )
         )  # fmt: skip
-        if achieved < _FULL * theoretical:
+        if achieved < entry.threshold("full_occupancy") * theoretical:
             signs += 1
         else:
             against.append("The achieved occupancy is as high as the theoretical one, so the tail is short.")
@@ -156,7 +160,9 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
         return None
     if theoretical <= 0 or kernel.at_least("issue-active", low()):
         return None
-    waits = kernel.stalled("long-scoreboard", "lg-throttle", "short-scoreboard", "wait") if kernel.stalls else 0.5
+    waits = kernel.stalled("long-scoreboard", "lg-throttle", "short-scoreboard", "wait")
+    if not kernel.stalls:
+        waits = entry.threshold("assumed_waiting")
     possible = min(1 - theoretical / 100, kernel.idle)
     limiters = kernel.limiters
     evidence = [ran(facts, kernel), *kernel.percent(facts, "Its theoretical occupancy is {}.", "occupancy")]
@@ -200,14 +206,10 @@ def low_occupancy(facts: Facts, kernel: Counted) -> Draft | None:
     )  # fmt: skip
 
 
-#: With this part of a wave the blocks that a multiprocessor holds matter as much as their number.
-_NEARLY_A_WAVE = 0.75
-
-
 def occupancy_of_one_wave(facts: Facts, kernel: Counted) -> Draft | None:
     """Low occupancy of a kernel whose grid nearly fills the device once."""
-    waves = kernel.get("waves")
-    return low_occupancy(facts, kernel) if waves is not None and waves >= _NEARLY_A_WAVE else None
+    waves, least = kernel.get("waves"), cause("gpu-low-occupancy").threshold("min_waves")
+    return low_occupancy(facts, kernel) if waves is not None and waves >= least else None
 
 
 #: Limit → what lifts it.
@@ -222,5 +224,7 @@ _REMEDIES = {
 
 
 def _larger(kernel: Counted) -> int:
-    threads = kernel.get("threads-per-block") or _LANES
-    return 128 if threads <= 64 else 256
+    """Threads of the block that is advised instead."""
+    entry = cause("gpu-low-occupancy")
+    threads = kernel.get("threads-per-block") or common()["warp_threads"].value
+    return int(entry.threshold("next_block" if threads <= entry.threshold("small_block") else "large_block"))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.doing import MOST, NAMED, doing_in
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.doing import doing_in
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, host_call, is_blocking_copy, plain
@@ -17,12 +17,10 @@ from chathpc.profile import intervals, numbers
 from chathpc.profile.names import shorten
 from chathpc.profile.timeline import COPY_LANES, LaneKind
 
-#: Bytes below which a copy costs its call rather than its transfer: 4 µs at 16 GB/s.
-_SMALL = 65_536
+#: Calls that are looked at to find the one that waits: many more than a program makes between two launches.
+_LOOKED_AT = 20
 _FUSE = "Fuse kernels that run one after the other into one, and treat several small problems in one launch: launching faster wins nothing here."
 _JOIN = "Join small copies into one (pack them into one buffer), pass small values as arguments of the kernel, or copy with cudaMemcpyAsync from pinned memory."
-#: Fewer launches than this are the start of a run.
-FEW_LAUNCHES = 20
 
 
 def launching(facts: Facts) -> Iterable[Draft]:
@@ -31,6 +29,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     if "launch" not in gaps.claimed:
         return
     entry = cause("gpu-launch-bound")
+    limit = common()
     cost, share = gaps.seconds(*gaps.launch_reasons), gaps.share(*gaps.launch_reasons)
     number = gaps.count(*gaps.launch_reasons)
     kernels = timeline.kernels()
@@ -39,7 +38,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
     place = kernel_site(timeline, most) if most else Place()
     spans = gaps.spans(*gaps.launch_reasons)
     in_calls = seconds(intervals.intersect(timeline.calls(HostCall.LAUNCH), spans))
-    in_launches = gaps.seconds("launch") > MOST * cost
+    in_launches = gaps.seconds("launch") > limit["most"].value * cost
     evidence = [
         item(
             timeline,
@@ -62,7 +61,7 @@ def launching(facts: Facts) -> Iterable[Draft]:
         ),
     ]
     signs = 1
-    if in_calls >= NAMED * seconds(spans):
+    if in_calls >= limit["worth_a_line"].value * seconds(spans):
         signs = 2
         evidence.append(
             item(
@@ -74,12 +73,12 @@ def launching(facts: Facts) -> Iterable[Draft]:
                 how="union of launch calls inside the gaps",
             )
         )
-    queued = gaps.tiny and gaps.seconds("queued") > MOST * cost
+    queued = gaps.tiny and gaps.seconds("queued") > limit["most"].value * cost
     doing = None if queued else doing_in(facts, gaps.stretches(*gaps.launch_reasons)).evidence
     if doing is not None:
         signs = 2
         evidence.append(doing)
-    few = launches < FEW_LAUNCHES
+    few = launches < limit["few_launches"].value
     start_up = (
         f"The first launches take {numbers.seconds(in_calls)} to load code and make the device ready: "
         if few and in_launches
@@ -128,7 +127,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     waits = timeline.count(HostCall.WAIT)
     spans = gaps.spans("sync")
     after = intervals.union(spans[0] - 1, spans[1])
-    parts = [part for part in timeline.host_in(after, LaneKind.API, most=20) if part.seconds > 0]
+    parts = [part for part in timeline.host_in(after, LaneKind.API, most=_LOOKED_AT) if part.seconds > 0]
     waiting = [part for part in parts if host_call(part.name) == HostCall.WAIT or is_blocking_copy(part.name)]
     place = site(timeline, waiting[0].node) if waiting else Place()
     name = waiting[0].short if waiting else "a synchronising call"
@@ -138,7 +137,7 @@ def synchronising(facts: Facts) -> Iterable[Draft]:
     launches = sum(kernel.launches for kernel in timeline.kernels())
     copies, volume = timeline.amount(*COPY_LANES)
     by_copy = bool(waiting) and is_blocking_copy(waiting[0].name) and copies > 0
-    small = by_copy and 0 < volume / copies < _SMALL
+    small = by_copy and 0 < volume / copies < entry.threshold("max_copy_bytes")
     size = f", {numbers.size(volume / copies)} each on average" if volume else ""
     yield Draft(
         cause=entry.id,

@@ -10,14 +10,8 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
-#: A load of 16 bytes by each of 32 threads needs 16 sectors; more are never coalesced.
-_WIDEST = 16
-#: Sectors of 32 bytes for 4-byte words of 32 threads.
-_IDEAL = 4
 #: Level of the memory system → its name in sentences.
 _LEVELS = {"dram": "device memory", "l2": "the L2 cache", "l1": "the L1 cache"}
-#: A data pipe that is busy for less than this part of the L1 cache's throughput is not what limits it.
-_PIPE_PART = 0.8
 
 
 def waits_for_memory(kernel: Counted) -> bool:
@@ -28,7 +22,12 @@ def waits_for_memory(kernel: Counted) -> bool:
     if kernel.stalls:
         waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
         return waits >= cause("gpu-memory-latency").threshold("min_stall_share")
-    return memory is not None and memory >= low() / 2 and (compute is None or memory >= compute)
+    return memory is not None and memory >= may_hold_up() and (compute is None or memory >= compute)
+
+
+def may_hold_up() -> float:
+    """Throughput of memory, percent of peak, from which on it may be what holds a kernel up."""
+    return low() * cause("gpu-memory-latency").threshold("leaning_part")
 
 
 def levels(facts: Facts, kernel: Counted) -> list[Evidence]:
@@ -66,17 +65,18 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     }
     most = max(sectors, key=lambda name: sectors[name], default="")
     against, signs = [], 1
+    ideal, widest = entry.threshold("ideal_sectors"), entry.threshold("widest_sectors")
     if excess is not None:
         if excess < entry.threshold("min_excess"):
             return None
         waste = min(excess, 1.0)
         signs += 1
     elif most and sectors[most] > entry.threshold("min_sectors_per_request"):
-        waste = 1 - _IDEAL / sectors[most]
-        if sectors[most] <= _WIDEST:
-            waste /= 2
+        waste = 1 - ideal / sectors[most]
+        if sectors[most] <= widest:
+            waste *= entry.threshold("doubtful_part")
             against.append(
-                f"Elements of 8 or 16 bytes need 8 or {_WIDEST} sectors, coalesced as well; their size is not in the report."
+                f"Elements of 8 or 16 bytes need 8 or {widest:.0f} sectors, coalesced as well; their size is not in the report."
             )
     else:
         return None
@@ -91,12 +91,12 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
     for name, value in sectors.items():
         evidence.append(
             kernel.say(
-                facts, f"A global {name} of a warp takes {numbers.number(value)} sectors of 32 bytes; {_IDEAL} hold 32 floats.",
+                facts, f"A global {name} of a warp takes {numbers.number(value)} sectors of 32 bytes; {ideal:.0f} hold 32 floats.",
                 f"sectors-per-request.global-{name}", unit="ratio", how="sectors / requests in the L1 cache",
             )
         )  # fmt: skip
     evidence += [*speed_of_light(facts, kernel), *levels(facts, kernel)]
-    if kernel.at_least("l1-hit-rate", 80):
+    if kernel.at_least("l1-hit-rate", entry.threshold("max_hits")):
         against.append("Most accesses hit in the L1 cache, so that the rest of a sector may be used soon after.")
     which = "accesses" if excess is not None or not most else f"{most}s"
     return write(
@@ -104,7 +104,7 @@ def uncoalesced(facts: Facts, kernel: Counted) -> Draft | None:
         f"The {which} of {kernel.short} are spread over too many sectors: {numbers.percent(waste)} of them could be spared."
         if excess is not None else
         f"The {which} of {kernel.short} are spread: {numbers.number(sectors[most])} sectors for each request of a warp.",
-        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > _WIDEST), against=tuple(against), waiting="spread",
+        evidence, headroom=waste * weight(kernel), signs=signs + (sectors.get(most, 0) > widest), against=tuple(against), waiting="spread",
         next_measurement=kernel.measure("excess sectors by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 
@@ -119,7 +119,7 @@ def split_accesses(facts: Facts, kernel: Counted) -> Draft | None:
     pipe = kernel.get("l1-data-pipe")
     if level is None or level[0] != "l1" or level[1] < near() or compute is None or compute >= low():
         return None
-    if pipe is not None and pipe < _PIPE_PART * level[1]:
+    if pipe is not None and pipe < entry.threshold("min_pipe_part") * level[1]:
         return None
     known = kernel.get("excessive-sectors") is not None or any("sectors-per-request" in name for name in kernel.values)
     if known and kernel.get("bank-conflicts") is not None:
@@ -202,5 +202,8 @@ FULL_QUEUE = (
     "Issue fewer and wider accesses: float4 or double2 for neighbouring elements, shared memory or registers for values that are read "
     "again, and consecutive addresses in consecutive threads, so that an access is not split.",
 )
-#: Part of the waiting for memory from which the full queue is what has to be relieved.
-MOSTLY = 0.5
+
+
+def fills_queues(waiting: float, of: float) -> bool:
+    """True if of the waiting for memory so much is for room in a queue that this is what has to be relieved."""
+    return waiting >= cause("gpu-memory-latency").threshold("full_queue_part") * of

@@ -30,12 +30,10 @@ from chathpc.diagnosis.timeline_words import (
 from chathpc.profile import numbers
 from chathpc.profile.timeline import LaneKind
 
-#: Kernels that fill the device stand just before what is too small for a verdict.
-_BELOW_VERDICT = 0.9
 #: Two devices or more have to share the work.
 _SEVERAL = 2
-#: Kernels that run at once on average, from which on they are taken to share a device.
-_SOME_AT_ONCE = 1.2
+#: Kernels whose grid is looked at, the longest: a finding of a shorter one would stand behind theirs.
+_LOOKED_AT = 3
 
 
 def communication(facts: Facts) -> Iterable[Draft]:
@@ -145,7 +143,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         signs=2,
         # Kernels that fill the device are no bottleneck of the program around them, but they are where the time is:
         # they stand before whatever is too small for a verdict, and make none themselves.
-        impact=_BELOW_VERDICT * common()["verdict_weight"].value * share,
+        impact=common()["behind"].value * common()["verdict_weight"].value * share,
         samples=0,
         next_measurement=next_measurement,
     )
@@ -153,7 +151,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
 
 def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Evidence, ...]:
     """The kernel after the first, where it is worth a line."""
-    if len(kernels) < _SEVERAL or timeline.share(kernels[1].seconds) < 0.1:
+    if len(kernels) < _SEVERAL or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
         return ()
     other = kernels[1]
     return (
@@ -226,7 +224,7 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
     entry = cause("gpu-small-grid")
     column = profile.exclusive("gpu.kernel.blocks")
     known = [each.multiprocessors for each in profile.devices.values() if each.multiprocessors]
-    for kernel in timeline.kernels()[:3]:
+    for kernel in timeline.kernels()[:_LOOKED_AT]:
         blocks = column.at(kernel.node) if kernel.node >= 0 else None
         part = timeline.share(kernel.seconds)
         if blocks is None or blocks <= 0 or part < entry.threshold("min_kernel_share"):
@@ -234,9 +232,9 @@ def small_grid(facts: Facts) -> Iterable[Draft]:
         limit = min(known) * entry.threshold("min_waves") if known else entry.threshold("few_blocks")
         # Launches of several streams share the device.
         once = max(kernel.mean * kernel.launches / kernel.seconds, 1.0) if kernel.seconds else 1.0
-        if blocks * once >= limit or kernel.seconds < 0.1 * timeline.computing:
+        if blocks * once >= limit or kernel.seconds < entry.threshold("min_computing_share") * timeline.computing:
             continue
-        beside = timeline.at_once > _SOME_AT_ONCE
+        beside = timeline.at_once > entry.threshold("min_at_once")
         place = kernel_site(timeline, kernel)
         wasted = (1 - blocks * once / limit) / (timeline.at_once if beside else 1.0)
         of_them = f"of {limit:.0f} multiprocessors" if known else "for a whole device"

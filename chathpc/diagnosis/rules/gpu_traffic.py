@@ -92,7 +92,7 @@ def register_spill(facts: Facts, kernel: Counted) -> Draft | None:
     against = []
     if not waits_for_memory(kernel):
         against.append("The kernel neither waits for memory nor fills it.")
-    if registers is not None and registers < 64:
+    if registers is not None and registers < entry.threshold("few_registers"):
         against.append("It uses few registers: local arrays with computed indices lie in local memory, too.")
     return write(
         facts, kernel, entry.id, f"{kernel.short} keeps values in local memory: {numbers.percent(part)} of its instructions move them.",

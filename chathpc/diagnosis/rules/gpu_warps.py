@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
-from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY, levels
+from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 from chathpc.profile.gpu_counters import STALLS
@@ -31,14 +31,8 @@ _CAUSES = {
     "dependency": ("gpu-dependency-stall", "the result of an earlier instruction"),
     "fetch": ("gpu-instruction-fetch", "their next instruction"),
 }
-#: Waiting that takes this part of the time is the limit even of a kernel that uses a unit for 60 to 80 %.
-_MOST_OF_IT = 0.5
-#: Waiting of a kind below this part of the time explains nothing.
-_LEAST = 0.15
 #: So many stall reasons are worth naming beside the first.
 _NAMED = 2
-#: Memory that is this many times as busy as compute is the side that holds a kernel up, if nothing else is known.
-_LEANS = 0.9
 
 
 def waiting(facts: Facts, kernel: Counted) -> Draft | None:
@@ -55,11 +49,12 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     identifier, words = _CAUSES[kind]
     part, entry = parts[kind], cause(identifier)
     busy = busiest is not None and busiest >= low()
-    if busy and (kind == "memory" or part < _MOST_OF_IT):
+    is_most = part >= common()["dominant_stall"].value
+    if busy and (kind == "memory" or not is_most):
         return None
     against = []
     if part < entry.threshold("min_stall_share"):
-        if part < _LEAST:
+        if part < common()["least_stall"].value:
             return None
         against.append("No reason for waiting stands out.")
     if busy:
@@ -80,8 +75,8 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     return write(
         facts, kernel, identifier, f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time, and no unit is used well."
         if not busy else f"Warps of {kernel.short} wait for {words} in {numbers.percent(part)} of the time.", evidence,
-        headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + (part >= _MOST_OF_IT), against=tuple(against),
-        waiting=kind, advice=FULL_QUEUE if kind == "memory" and kernel.stalled(*_QUEUES) >= MOSTLY * part else (),
+        headroom=min(part, kernel.idle), signs=1 + (busiest is not None and not busy) + is_most, against=tuple(against),
+        waiting=kind, advice=FULL_QUEUE if kind == "memory" and fills_queues(kernel.stalled(*_QUEUES), part) else (),
     )  # fmt: skip
 
 
@@ -131,7 +126,13 @@ def _spread(facts: Facts, kernel: Counted) -> list[Evidence]:
 def leans_on_memory(kernel: Counted) -> bool:
     """True if the memory system is clearly the busier side of a kernel that uses neither well."""
     memory, compute = kernel.memory, kernel.compute
-    return memory is not None and memory >= low() / 2 and (compute is None or memory >= _LEANS * compute)
+    least = cause("gpu-memory-latency").threshold("leaning_ratio")
+    return memory is not None and memory >= may_hold_up() and (compute is None or memory >= least * compute)
+
+
+def is_clear(kernel: Counted) -> bool:
+    """True if the memory system is so much busier than compute that the kernel works for it."""
+    return (kernel.memory or 0) >= cause("gpu-memory-latency").threshold("clear_ratio") * (kernel.compute or 0)
 
 
 def probably_memory(facts: Facts, kernel: Counted) -> Draft | None:
@@ -143,11 +144,10 @@ def probably_memory(facts: Facts, kernel: Counted) -> Draft | None:
     evidence += kernel.percent(facts, "The theoretical occupancy is {}.", "occupancy")
     evidence += kernel.percent(facts, "The achieved occupancy is {}.", "achieved-occupancy")
     evidence += kernel.percent(facts, "Schedulers issue an instruction in {} of the cycles.", "issue-active")
-    clear = (kernel.memory or 0) >= 1.5 * kernel.compute
     return write(
         facts, kernel, "gpu-memory-latency",
         f"{kernel.short} is limited by latencies, probably of memory: no unit is used for {low():.0f} % of its peak.", evidence,
-        headroom=min(kernel.idle, cause("gpu-memory-latency").headroom), signs=2 if clear else 1, waiting="memory",
+        headroom=min(kernel.idle, cause("gpu-memory-latency").headroom), signs=2 if is_clear(kernel) else 1, waiting="memory",
         against=("What the warps wait for was not collected: it may be barriers or earlier results.",),
         next_measurement=kernel.measure("what the warps wait for, by line", "WarpStateStats", "SchedulerStats", "SourceCounters"),
     )  # fmt: skip

@@ -15,9 +15,6 @@ from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 
-#: Times of all ranks beyond this multiple of the process time are no times of single requests.
-_POSSIBLE = 1.05
-
 
 @dataclass(frozen=True, slots=True)
 class Totals:
@@ -43,7 +40,7 @@ class Totals:
     @property
     def possible(self) -> bool:
         """False if the times cannot all be true."""
-        return self.time <= _POSSIBLE * self.window
+        return self.time <= cause("io-bound").threshold("max_possible") * self.window
 
 
 def totals(profile: Profile) -> Totals:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
@@ -25,8 +25,6 @@ _POINT_TO_POINT = re.compile(r"p?mpi_([ibsr]*send|i?m?recv|sendrecv|wait|test|m?
 _TRANSFER = re.compile(
     r"mem(p?cpy|move)|process_vm_(readv|writev)|writev?$|readv?$|send(msg|to)?$|recv(msg|from)?$|opal_datatype|opal_convertor|opal_(un)?pack|ompi_op|copy_(content|function)"
 )
-#: Functions whose share of the busiest rank's extra work is at least this are named.
-_MINOR = 0.01
 
 
 def is_collective(name: str) -> bool:
@@ -89,7 +87,8 @@ def ranks(facts: Facts) -> Ranks | None:
     weights = np.bincount(
         caller_name[computing & (caller_name >= 0)], weights=facts.time[computing & (caller_name >= 0)], minlength=1
     )
-    function_names = np.flatnonzero(weights > _MINOR / 10 * facts.total).astype(np.int32)
+    least = cause("mpi-collective-wait").threshold("min_function_share")
+    function_names = np.flatnonzero(weights > least * facts.total).astype(np.int32)
     function_of_name = np.full(len(facts.label_names) + 1, -1, dtype=np.int32)
     function_of_name[function_names] = np.arange(len(function_names))
     other = len(calls) + len(function_names)
@@ -129,7 +128,7 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     yields = _yield_share(facts)
     lost = float((times.compute.max() - times.compute).sum())
     cost = min(lost, spent)
-    common = (
+    shared = (
         fact(
             facts,
             f"The {len(times.ids)} ranks spend {of_total(facts, spent)} in MPI, mostly {_main_calls(times)}.",
@@ -139,11 +138,11 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         ),
     )
     if cost >= unequal.threshold("min_explained") * spent and facts.above(cost / facts.total, smallest):
-        yield _unequal_work(facts, times, common, cost, spent, yields)
+        yield _unequal_work(facts, times, shared, cost, spent, yields)
         return
     transfer = _transfer(facts)
     collective = _share_of_calls(times, _COLLECTIVE)
-    yield from _equal_work(facts, times, common, spent, transfer, collective, yields)
+    yield from _equal_work(facts, times, shared, spent, transfer, collective, yields)
 
 
 def _main_calls(times: Ranks) -> str:
@@ -153,7 +152,7 @@ def _main_calls(times: Ranks) -> str:
         " and ".join(
             f"{times.calls[int(c)]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)"
             for c in order
-            if times.call[:, c].sum() > 0.1 * total
+            if times.call[:, c].sum() > common()["worth_a_line"].value * total
         )
         or "in many calls"
     )
@@ -208,7 +207,7 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
 
 
 def _unequal_work(
-    facts: Facts, times: Ranks, common: tuple[Evidence, ...], cost: float, spent: float, yields: float
+    facts: Facts, times: Ranks, shared: tuple[Evidence, ...], cost: float, spent: float, yields: float
 ) -> Draft:
     busiest = int(np.argmax(times.compute))
     others = np.delete(np.arange(len(times.ids)), busiest)
@@ -233,7 +232,7 @@ def _unequal_work(
     mean = float(times.compute.mean())
     calls = _call_place(facts)
     evidence = [
-        *common,
+        *shared,
         fact(
             facts,
             f"Rank {rank} computes {time_text(facts, float(times.compute[busiest]))}, the idlest rank "
@@ -287,7 +286,7 @@ def _unequal_work(
 def _equal_work(
     facts: Facts,
     times: Ranks,
-    common: tuple[Evidence, ...],
+    shared: tuple[Evidence, ...],
     spent: float,
     transfer: float,
     collective: float,
@@ -307,7 +306,7 @@ def _equal_work(
         return
     spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
     evidence = [
-        *common,
+        *shared,
         fact(
             facts,
             f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence
@@ -28,8 +28,6 @@ _COLLECTIVE = re.compile(
     r"MPI_I?(barrier|bcast|reduce|allreduce|gather|allgather|scatter|alltoall|scan|exscan|reduce_scatter|neighbor)",
     re.IGNORECASE,
 )
-#: A region's spread over ranks is named if it is this part of the waiting or more.
-_NAMED = 0.25
 #: Metrics with the smallest, mean and largest value of a rank, where a tool kept these.
 _EXTREMES = ("cpu.time.rank-min", "cpu.time.rank-mean", "cpu.time.rank-max")
 NEXT = "times of each rank"
@@ -172,7 +170,9 @@ def _calls(facts: Facts, site: _Site, caller: str) -> Evidence:
     )
     other = site.everywhere - site.here
     beside = (
-        f"; calls of this kind from other places take {time_text(facts, other)}" if other > 0.05 * site.here else ""
+        f"; calls of this kind from other places take {time_text(facts, other)}"
+        if other > common()["min_elsewhere"].value * site.here
+        else ""
     )
     return fact(
         facts,
@@ -216,7 +216,8 @@ def _uneven(facts: Facts, spread: _Spread) -> Evidence | None:
     least, mean, most = (facts.profile.exclusive(name).dense(len(tree), missing=np.nan) for name in _EXTREMES)
     extra = np.where(quiet & ~np.isnan(least), most - mean, 0.0)
     node = int(np.nanargmax(extra)) if len(extra) else -1
-    if node < 0 or not extra[node] >= _NAMED * (spread.mean - spread.least) > 0:
+    least_part = cause("mpi-load-imbalance").threshold("min_region_part")
+    if node < 0 or not extra[node] >= least_part * (spread.mean - spread.least) > 0:
         return None
     place = facts.place(node)
     return fact(

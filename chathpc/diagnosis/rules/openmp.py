@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
 from chathpc.diagnosis.records import Evidence, Place
@@ -245,7 +245,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=evidence,
-        signs=3 if cost > 0.5 * waited else 2,
+        signs=3 if cost > common()["most"].value * waited else 2,
         against=tuple(against),
     )
 
@@ -292,7 +292,7 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=evidence,
-        signs=2 if in_function > 0.5 * serial else 1,
+        signs=2 if in_function > common()["most"].value * serial else 1,
     )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
@@ -24,7 +24,7 @@ def locks(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     place = hot.place
-    waiting = int((facts.matrix[:, Activity.LOCK] > 0.01 * cost).sum())
+    waiting = int((facts.matrix[:, Activity.LOCK] > common()["hardly_any"].value * cost).sum())
     yield Draft(
         cause=entry.id,
         where=place,

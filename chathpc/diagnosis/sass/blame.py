@@ -128,7 +128,7 @@ def _began(program: Program, at: int, reason: str) -> dict[int, int]:
     places = program.barriers if reason == "barrier" else program.fences
     found = program.backwards(at, places, lambda event: True, far)
     waits = instructions[at].opcode in (BARRIERS if reason == "barrier" else FENCES)
-    return {} if waits and min(found.values(), default=2) > 1 else found
+    return {} if waits and found and min(found.values()) > 1 else found
 
 
 @cache

@@ -14,7 +14,7 @@ from functools import cached_property
 from heapq import heappop, heappush
 from itertools import islice
 
-from chathpc.diagnosis.sass.instruction import SCOREBOARDS, Instruction, parse
+from chathpc.diagnosis.sass.instruction import CONVERGENCE, SCOREBOARDS, Instruction, parse
 from chathpc.diagnosis.sass.opcodes import BARRIERS, FENCES, STORES, Result
 from chathpc.profile.machine_code import MachineCode
 
@@ -168,7 +168,7 @@ def program(code: MachineCode) -> Program:
 
 def _token(instruction: Instruction) -> int:
     """The convergence barrier (B0…) that an instruction names; −1 without one."""
-    return next((number for number in (*instruction.writes, *instruction.reads) if 544 <= number < 560), -1)
+    return next((number for number in (*instruction.writes, *instruction.reads) if number in CONVERGENCE), -1)
 
 
 def _next(targets: Sequence[int], at: int) -> Sequence[int]:

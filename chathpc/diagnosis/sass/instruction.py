@@ -25,7 +25,7 @@ from chathpc.profile.machine_code import CodeLine
 #: Numbers of single registers in one space: R0…, UR0…, P0…, UP0…, B0…, SB0….
 _FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 528, "B": 544, "SB": 560}
 _COUNT = {"R": 255, "UR": 255, "P": 7, "UP": 7, "B": 16, "SB": 6}
-PREDICATES, SCOREBOARDS = range(512, 544), range(560, 566)
+PREDICATES, CONVERGENCE, SCOREBOARDS = range(512, 544), range(544, 560), range(560, 566)
 #: Longer text is no instruction.
 LONGEST = 600
 

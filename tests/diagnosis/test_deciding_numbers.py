@@ -1,0 +1,318 @@
+"""No number by which something is decided stands in Python: such numbers stand in YAML, with a unit and a source.
+
+Every numeric literal of the rules, of the modules beside them and of the comparison is looked at. What is left is either no threshold
+by its form (see `bare_numbers`) or listed below with the reason. New numbers belong into the entry of a cause in
+chathpc/diagnosis/catalogue, into its common.yaml where several causes share them, or into chathpc/comparison/thresholds.yaml.
+
+What this cannot see: thresholds of 0 and 1, and bounds of slices (how many of a list are looked at or told).
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.comparison.thresholds import thresholds
+from chathpc.diagnosis.catalogue import causes, common
+
+PACKAGE = Path(chathpc.__file__).parent
+#: Modules that decide what is said of a profile. Recognisers of source (diagnosis/source) have thresholds of their own kind.
+ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "comparison")
+
+TOLD = "how many things a sentence or a report lists, or characters of a name"
+WORK = "bounds the work on huge input; what is left out has least"
+UNIT = "a unit: seconds and nanoseconds"
+TWO = "one alone makes no comparison"
+ROUNDING = "what sums of floating point numbers differ by"
+FORMULA = "part of a formula or a numerical method, which the docstring names"
+LABEL = "a label, a layout or an encoding"
+FITTED = "fitted to labelled profiles by tests/bench/calibrate.py, with its source at the place"
+#: Numbers that do decide and are still to be moved; nothing may be added here.
+TO_MOVE = "decides, and is not in the catalogue yet"
+
+#: Modules of which every number is of one kind.
+WHOLE = {
+    "diagnosis/sass/instruction.py": LABEL,  # registers and bits of NVIDIA's instructions
+    "diagnosis/sass/opcodes.py": LABEL,  # operands of NVIDIA's instructions
+}
+#: Module, then the constant or function that the numbers stand in.
+ALLOWED = {
+    "comparison/function_names.py": {"_LONGEST": WORK},
+    "comparison/gate.py": {"_what_would": TOLD},
+    "comparison/matching.py": {"LONGEST": TOLD, "_reduce": LABEL, "_mixed": LABEL, "_path_sums": LABEL},
+    "comparison/noise.py": {
+        "_ROUNDING": ROUNDING,
+        "_NORMAL_FROM": FORMULA,
+        "_HALVINGS": FORMULA,
+        "_COARSE": FORMULA,
+        "_FURTHEST": FORMULA,
+        "_WIDEST": FORMULA,
+        "Noise._variances": FORMULA,
+        "_prior": FORMULA,
+        "_quantile": FORMULA,
+        "_probability": FORMULA,
+        "_outside": FORMULA,
+    },
+    "comparison/record.py": {"Diff.to_json": LABEL},
+    "comparison/rows.py": {"MOST": TOLD},
+    "comparison/run.py": {"Run.library_labels": LABEL},
+    "comparison/shares.py": {"MOST": TOLD, "_ROUNDING": ROUNDING},
+    "comparison/words.py": {"_NAMES": TOLD, "_MOST": TOLD, "_SMALL": TOLD, "_STEPS": TOLD, "_NAME": TOLD},
+    "diagnosis/access_facts.py": {"MOST": TOLD, "_busiest": FORMULA},
+    "diagnosis/arrivals.py": {"_of_lane": TWO},
+    "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK, "NEAR": TO_MOVE},
+    "diagnosis/counted.py": {"LONGEST_NAME": TOLD},
+    "diagnosis/critical_path.py": {"MOST": WORK},
+    "diagnosis/device.py": {"MOST_KERNELS": WORK},
+    "diagnosis/diagnose.py": {"_SPREADS": TOLD, "MOST_FINDINGS": TOLD},
+    "diagnosis/doing.py": {"_LOOKED_AT": WORK},
+    "diagnosis/draft.py": {
+        "_ONE_SIGN": FITTED,
+        "_FURTHER_SIGN": FITTED,
+        "_DOUBT": FITTED,
+        "_MOST_SIGNS": FITTED,
+        "_FROM_SOURCE": FITTED,
+        "confidence": FORMULA,
+    },
+    "diagnosis/efficiency.py": {"of_threads": TWO, "_check": ROUNDING},
+    "diagnosis/gaps.py": {"_SEVERAL": TWO, "_TO_NANO": UNIT},
+    "diagnosis/kernel_counters.py": {"_whole": ROUNDING},
+    "diagnosis/kernel_totals.py": {"LONGEST_NAME": TOLD, "_UNIONS": WORK, "_NANO": UNIT},
+    "diagnosis/launch_order.py": {"CALLS": LABEL},
+    "diagnosis/nested.py": {"_MOST_RANGES": WORK, "_FEW": WORK, "longest": WORK, "_touching": WORK},
+    "diagnosis/parallel_facts.py": {"_NAMED": TOLD, "rank_times": TWO, "thread_times": TWO},
+    "diagnosis/path_facts.py": {
+        "_MOST_LANES": WORK,
+        "_NAMED": TOLD,
+        "_LEAST": TOLD,
+        "_NANO": UNIT,
+        "_MESSAGES": LABEL,
+        "_LOCKS": LABEL,
+    },
+    "diagnosis/phase_facts.py": {"_NANO": UNIT},
+    "diagnosis/phases.py": {"BINS": FORMULA, "_LOOKED_AT": WORK, "steady_state": FORMULA},
+    "diagnosis/sampled_lanes.py": {"MOST_RECORDED": WORK},
+    "diagnosis/start_up.py": {"_LISTED": TOLD},
+    "diagnosis/statistics.py": {
+        "MAD_TO_SIGMA": FORMULA,
+        "MEAN_TO_SIGMA": FORMULA,
+        "interval": FORMULA,
+        "FEWEST": FORMULA,
+    },
+    "diagnosis/timeline_facts.py": {"_NANO": UNIT, "_TOLD": TOLD, "_SEVERAL": TWO},
+    "diagnosis/rules/compiler.py": {"_MOST": TOLD, "_sites": TOLD, "unoptimised": TO_MOVE},
+    "diagnosis/rules/compiler_kernels.py": {"_MOST": WORK},
+    "diagnosis/rules/compute.py": {"_LISTED": TOLD},
+    "diagnosis/rules/gpu_blame.py": {"_LONGEST": TOLD},
+    "diagnosis/rules/gpu_counters.py": {"_CONFIGURATIONS": WORK, "_LISTED": TOLD},
+    "diagnosis/rules/gpu_gaps.py": {"_LOOKED_AT": WORK, "_LATE": WORK, "FEW_RANKS": TWO},
+    "diagnosis/rules/gpu_launch.py": {"_ROUNDING": ROUNDING},
+    "diagnosis/rules/gpu_launches.py": {"_LOOKED_AT": WORK},
+    "diagnosis/rules/gpu_remarks.py": {"_LONGEST": TOLD, "_MOST": TOLD},
+    "diagnosis/rules/gpu_timeline.py": {"_SEVERAL": TWO, "_LOOKED_AT": WORK},
+    "diagnosis/rules/gpu_warps.py": {"_NAMED": TOLD},
+    "diagnosis/rules/input_output_log.py": {"processes_of": LABEL},
+    "diagnosis/rules/mpi.py": {"ranks": TWO, "oversubscribed": TWO},
+    "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
+    "diagnosis/rules/openmp.py": {"team": TWO},
+    "diagnosis/rules/source.py": {"_WORTH": TO_MOVE, "_MOST": TO_MOVE},
+    "diagnosis/rules/source_build.py": {"with_accessors": TO_MOVE},
+    "diagnosis/sass/flow.py": {"_BLOCKS": WORK},
+    "diagnosis/sass/slices.py": {"_STEPS": WORK, "loads_behind": WORK},
+}
+
+#: Calls whose arguments behind the first say how a value is written, or how an array lies in memory.
+_WRITING = frozenset({"number", "shorten", "round", "_bounded", "reshape"})
+#: Arguments that say how many signs agree (each is told in the evidence), or how large a cache is.
+_COUNTS = frozenset({"signs", "axis", "maxsize", "ddof"})
+_BITS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.Pow, ast.FloorDiv, ast.Mod)
+_ENUMS = frozenset({"Enum", "IntEnum", "StrEnum", "Flag"})
+
+
+def _name(node: ast.expr) -> str:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
+
+
+def bare_numbers(source: str) -> Iterator[tuple[str, float, int]]:
+    """Numbers of a module that may decide something: the constant or function that they stand in, value, line.
+
+    Left out by their form: 0 and 1; indices and slices; members of enumerations; percentages (`/ 100`, `* 100`, `min(…, 100)`);
+    exponents, bits, whole halves and remainders; `len(…)` against 2; numbers of signs, and of digits of what is written.
+    """
+    yield from _in(ast.parse(source), "")
+
+
+def _in(node: ast.AST, owner: str) -> Iterator[tuple[str, float, int]]:
+    if isinstance(node, ast.Constant):
+        if isinstance(node.value, int | float) and not isinstance(node.value, bool) and node.value not in (0, 1):
+            yield owner, node.value, node.lineno
+        return
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        if isinstance(node, ast.ClassDef) and _ENUMS & {_name(base) for base in node.bases}:
+            return
+        # Functions inside a function belong to it.
+        owner = owner if owner and not owner[0].isupper() else f"{owner}.{node.name}".lstrip(".")
+    if isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        first, value = targets[0], node.value
+        if isinstance(first, ast.Tuple) and isinstance(value, ast.Tuple):
+            for target, each in zip(first.elts, value.elts, strict=True):
+                yield from _assigned(target, each, owner)
+            return
+        if value is not None:
+            yield from _assigned(first, value, owner)
+        return
+    for child in _looked_at(node):
+        yield from _in(child, owner)
+
+
+def _assigned(target: ast.expr, value: ast.expr, owner: str) -> Iterator[tuple[str, float, int]]:
+    if _name(target) not in _COUNTS:
+        yield from _in(value, owner or ast.unparse(target))
+
+
+def _looked_at(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node in which a number may decide something."""
+    if isinstance(node, ast.Subscript):
+        return [node.value]
+    if isinstance(node, ast.keyword) and node.arg in _COUNTS:
+        return []
+    if isinstance(node, ast.Call):
+        name = _name(node.func)
+        arguments: list[ast.AST] = [*node.args, *node.keywords]
+        if name in _WRITING:
+            arguments = [*node.args[: 0 if name == "reshape" else 1]]
+        elif name == "range":
+            arguments = []
+        elif name in ("min", "max"):
+            arguments = [each for each in arguments if not _is(each, 100)]
+        return [node.func, *arguments]
+    if isinstance(node, ast.BinOp):
+        if isinstance(node.op, _BITS):
+            return [each for each in (node.left, node.right) if not isinstance(each, ast.Constant)]
+        if isinstance(node.op, ast.Mult | ast.Div):
+            return [each for each in (node.left, node.right) if not _is(each, 100)]
+    if isinstance(node, ast.Compare):
+        sides = [node.left, *node.comparators]
+        counts = any(isinstance(each, ast.Call) and _name(each.func) == "len" for each in sides)
+        return [each for each in sides if not (counts and _is(each, 2))]
+    return list(ast.iter_child_nodes(node))
+
+
+def _is(node: ast.AST, value: float) -> bool:
+    return isinstance(node, ast.Constant) and node.value == value
+
+
+def modules() -> dict[str, Path]:
+    return {f"{room}/{file.name}": file for room in ROOMS for file in sorted((PACKAGE / room).glob("*.py"))}
+
+
+# -- the rule ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("module", modules())
+def test_no_number_that_decides_stands_bare_in_python(module: str) -> None:
+    known = ALLOWED.get(module, {})
+    found = [] if module in WHOLE else list(bare_numbers(modules()[module].read_text(encoding="utf-8")))
+    bare = [
+        f"{module}:{line}: {value:g} in {owner or 'the module'}"
+        for owner, value, line in found
+        if owner not in known or (known[owner] == TWO and value != 2)
+    ]
+    assert not bare, f"{'; '.join(bare)}: move it to YAML with unit and source, or say here why it decides nothing"
+
+
+def test_the_list_of_exceptions_holds_nothing_that_is_gone() -> None:
+    files = modules()
+    gone = [module for module in (*WHOLE, *ALLOWED) if module not in files]
+    for module, known in ALLOWED.items():
+        owners = {owner for owner, _, _ in bare_numbers(files[module].read_text(encoding="utf-8"))}
+        gone += [f"{module}: {owner}" for owner, why in known.items() if owner not in owners and why != TO_MOVE]
+    assert gone == []
+
+
+# -- the rule can fail -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("source", "owner", "value"),
+    [
+        ("def rule(share):\n    return share > 0.3", "rule", 0.3),
+        ("def rule(a, b):\n    return a > 2 * b", "rule", 2),
+        ("def rule(a, b):\n    return a >= b / 2", "rule", 2),
+        ("def rule(a):\n    a /= 2\n    return a", "rule", 2),
+        ("def rule(a, least=0.1):\n    return a > least", "rule", 0.1),
+        ("def rule(a, *, least: float = 5):\n    return a > least", "rule", 5),
+        ("def rule(a):\n    return min(a, 90)", "rule", 90),
+        ("def rule(a):\n    return a if a else 0.5", "rule", 0.5),
+        ("def rule(a):\n    return len(a) > 3", "rule", 3),
+        ("def rule(a):\n    def inner():\n        return a > 7\n    return inner", "rule", 7),
+        ("class Facts:\n    def is_many(self):\n        return self.count > 20", "Facts.is_many", 20),
+        ("class Facts:\n    limit: float = 0.7", "Facts", 0.7),
+        ("_LIMIT = 0.3", "_LIMIT", 0.3),
+        ("_LIMIT: float = 256 * 1024", "_LIMIT", 256),
+        ("_ONE, _OTHER = 'a', -0.4", "_OTHER", 0.4),
+        ("LIMITS = {'small': 64}", "LIMITS", 64),
+        ("rule = lambda a: a > 12", "rule", 12),
+    ],
+)
+def test_a_bare_number_is_seen(source: str, owner: str, value: float) -> None:
+    assert (owner, value) in [(found, number) for found, number, _ in bare_numbers(source)]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def rule(a):\n    return a > 0 and a < 1 and a != -1 and a > 0.0",
+        "def rule(a):\n    return a[:3], a[2], a[-4:8]",
+        "def rule(a):\n    return a / 100 + 100 * a + min(a, 100)",
+        "def rule(a):\n    return a ** 2 + (a >> 3 & 7) + len(a) // 2",
+        "def rule(a):\n    return len(a) < 2 and is_yes(True)",
+        "def rule(a):\n    signs = 2\n    return Draft(signs=3 if a else signs)",
+        "def rule(a):\n    return numbers.number(a, 2), shorten(a, 40), round(a, 3)",
+        "class Kind(IntEnum):\n    FIRST = 5",
+        "def rule(a):\n    return a > cause('x').threshold('y') > common()['z'].value",
+        "'''In words: 0.3 of 12.'''\nX = f'{1.0:.3f} of 17'",
+    ],
+)
+def test_what_decides_nothing_by_its_form_is_left_alone(source: str) -> None:
+    assert list(bare_numbers(source)) == []
+
+
+# -- what stands in YAML is what Python reads ----------------------------------------------------------------------
+
+
+def read_names() -> Iterator[tuple[str, str]]:
+    """How a threshold is asked for in Python (`threshold`, `common`), and its name."""
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+                asked = node.value
+                if (isinstance(asked, ast.Call) and _name(asked.func) == "common") or _name(asked) == "limit":
+                    yield "common", str(node.slice.value)
+            elif isinstance(node, ast.Call) and _name(node.func) == "threshold" and node.args:
+                yield from (
+                    ("threshold", str(each.value)) for each in ast.walk(node.args[0]) if isinstance(each, ast.Constant)
+                )
+
+
+def test_every_threshold_that_is_read_is_there() -> None:
+    of_causes = {name for cause in causes() for name in cause.thresholds}
+    asked = set(read_names())
+    assert {name for how, name in asked if how == "common"} <= set(common())
+    assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds())
+
+
+def test_no_threshold_is_there_that_nothing_reads() -> None:
+    text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(PACKAGE.rglob("*.py")))
+    names = {*common(), *thresholds(), *(name for cause in causes() for name in cause.thresholds)}
+    assert sorted(name for name in names if f'"{name}"' not in text) == []
+
+
+@pytest.mark.parametrize("name", thresholds())
+def test_thresholds_of_a_comparison_have_a_source(name: str) -> None:
+    assert len(thresholds()[name].source) > 40
