@@ -15,9 +15,9 @@ from chathpc.diagnosis.kernel_counters import counted_names, has_counters
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY
+from chathpc.diagnosis.stall_samples import drawn
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
-from chathpc.profile.profile import Profile
 
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
@@ -60,22 +60,22 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     total_samples = profile.dense(base)
     device = device_time(profile)
     everything = float(total_samples.sum())
-    period = _period(profile)
-    counted = counted_names(profile)
+    counted, sigma = counted_names(profile), common()["sigma"].value
     for kernel in kernels(profile)[:8]:
         if kernel.name in counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        if part < common()["min_kernel_share"].value or samples == 0:
+        of = inf if device else drawn(profile, base, everything)
+        if samples == 0 or not is_above(part, common()["min_kernel_share"].value, of, sigma):
             continue
-        taken = samples / period if period else inf  # without a period the number of samples is not known
+        taken = drawn(profile, base, samples)
         for identifier, (metrics, words) in _STALLS.items():
             entry = cause(identifier)
             weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
-            if not is_above(share, entry.threshold("min_stall_share"), taken, common()["sigma"].value):
+            if not is_above(share, entry.threshold("min_stall_share"), taken, sigma):
                 continue
             place = kernel_place(profile, kernel, weight)
             cost = kernel.seconds * share
@@ -150,15 +150,6 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Eviden
         how=f"{' + '.join(_QUEUES)} / all samples that wait for memory",
         where=place,
     )
-
-
-def _period(profile: Profile) -> float | None:
-    """Cycles between PC samples; None where it was not recorded."""
-    if "gpu.samples.period" in profile.metrics and profile.metrics["gpu.samples.period"].has_values:
-        column = profile.exclusive("gpu.samples.period")
-        if len(column):
-            return max(float(column.values.min()), 1.0)
-    return None
 
 
 def occupancy(facts: Facts) -> Iterable[Draft]:
