@@ -11,7 +11,7 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.kernel_counters import counted_names, has_counters
+from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, MOSTLY
@@ -52,7 +52,20 @@ def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence
 
 
 def stalls(facts: Facts) -> Iterable[Draft]:
-    """Why the warps of the hot kernels do not issue, from PC samples."""
+    """Why the warps of the hot kernels do not issue, from PC samples; counters decide about the kernels that have any."""
+    return _stalls(facts, counted=False)
+
+
+def stalls_of_counted(facts: Facts) -> Iterable[Draft]:
+    """What another tool's PC samples say of the kernels that have counters; nothing where one tool recorded both."""
+    profile = facts.profile
+    base = samples_metric(profile)
+    if base is None or profile.metrics[base].tool in {"", *counting_tools(profile)}:
+        return ()
+    return _stalls(facts, counted=True)
+
+
+def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
     profile = facts.profile
     base = samples_metric(profile)
     if base is None:
@@ -60,9 +73,9 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     total_samples = profile.dense(base)
     device = device_time(profile)
     everything = float(total_samples.sum())
-    counted, sigma = counted_names(profile), common()["sigma"].value
+    names, sigma = counted_names(profile), common()["sigma"].value
     for kernel in kernels(profile)[:8]:
-        if kernel.name in counted:
+        if (kernel.name in names) != counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
