@@ -129,7 +129,7 @@ def _spread_error(draft: Draft) -> float:
     """
     if draft.spread is None or draft.threshold <= 0 or draft.share <= 0:
         return 0.0
-    ratio = log(draft.share / draft.threshold)
+    ratio = log(draft.share) - log(draft.threshold)
     return draft.spread.error * ((draft.share - draft.threshold) / ratio if ratio else draft.share)
 
 

@@ -15,6 +15,8 @@ from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
 
+#: Fewer ranks have nothing to differ by.
+_SEVERAL = 2
 #: Times of all ranks beyond this multiple of the process time are no times of single requests.
 _POSSIBLE = 1.05
 
@@ -206,7 +208,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         fastest = profile.exclusive("io.rank.fastest").at(node) if "io.rank.fastest" in profile.metrics else None
     else:
         by_rank = profile.location_totals("io.time")[profile.where.rank >= 0]
-        if len(by_rank) < 2 or not np.nansum(by_rank):
+        if len(by_rank) < _SEVERAL or not np.nansum(by_rank):
             return
         by_rank = np.nan_to_num(by_rank)
         slowest, mean, fastest = float(by_rank.max()), float(by_rank.sum()) / processes, float(by_rank.min())
@@ -241,7 +243,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         ),
         against=("That the others wait for it is inferred: the log does not show what they do meanwhile.",),
         samples=0,
-        spread=Spread(processes, "ranks"),
+        spread=Spread(max(processes, _SEVERAL), "ranks"),
     )
 
 

@@ -212,7 +212,7 @@ def test_samples_are_conserved_and_blame_goes_to_what_can_come_before(
 def test_causes_that_were_issued_next_to_never_still_share_the_samples() -> None:
     found = program(kernel("sm_75", "gather"))
     rarely = [5e-324] * len(found.instructions)  # the smallest number there is; any part of it is 0
-    stalled = {i: 1.0 for i in range(len(found.instructions))}
+    stalled = dict.fromkeys(range(len(found.instructions)), 1.0)
     result = blame(found, stalled, "memory", rarely)
     assert sum(each.samples for each in result) == pytest.approx(len(stalled))
 
