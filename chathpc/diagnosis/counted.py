@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 
 import numpy as np
 
@@ -19,7 +20,8 @@ from chathpc.diagnosis.device import Kernel, kernel_place
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls
+from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls, warp_samples
+from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key, kernel_key
 from chathpc.profile.names import shorten
@@ -115,16 +117,29 @@ class Counted:
             for name, value in self.values.items()
             if name.startswith(_STALL) and value > 0
         }
-        known = [name for name in self.values if name.startswith(_STALL)]
         total = max(self.get("latency-per-issue") or 0.0, sum(cycles.values()))
-        complete = len(known) >= common()["min_stall_reasons"].value or (self.get("latency-per-issue") or 0.0) > 0
-        if not known:
+        complete = (
+            len(self._stall_counters) >= common()["min_stall_reasons"].value
+            or (self.get("latency-per-issue") or 0.0) > 0
+        )
+        if not self._stall_counters:
             return sampled_stalls(self.profile, self.nodes)
         return {name: value / total for name, value in cycles.items()} if complete and total > 0 else {}
+
+    @property
+    def _stall_counters(self) -> list[str]:
+        return [name for name in self.values if name.startswith(_STALL)]
 
     def stalled(self, *reasons: str) -> float:
         """Part (0..1) of the time between two instructions that a warp waits for the reasons; 0 if not known."""
         return min(1.0, sum(self.stalls.get(reason, 0.0) for reason in reasons))
+
+    def stalls_reach(self, part: float, least: float) -> bool:
+        """True if `part` of the time that warps wait for some reasons is `least` or more: by more than sampling explains
+        (`sigma` of common.yaml) where it comes from samples, which counters do not.
+        """
+        samples = inf if self._stall_counters else warp_samples(self.profile, self.nodes)
+        return is_above(part, least, samples, common()["sigma"].value)
 
     # -- launch --------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, is_worth, share_error, time_text
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.joined import disagreement_evidence, with_disagreements
+from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
 from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
@@ -53,7 +53,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
     kept = _with_records(facts, _behind_idle_device(_without_redundant(drafts)))
-    ranked = _rank(with_disagreements(kept, differing))
+    ranked = _rank(with_disagreements(with_agreement(facts, kept), differing))
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )

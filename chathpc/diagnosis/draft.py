@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import erf, exp, inf, isfinite, sqrt
+from math import erf, exp, hypot, inf, isfinite, log, sqrt
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence, Place
-from chathpc.diagnosis.statistics import is_above, standard_error
+from chathpc.diagnosis.statistics import is_above, spread_error, standard_error
 from chathpc.profile import numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """The `count` locations (`of` is "ranks", "threads", "devices") that a cost is a difference between, compared within
+    `groups`: the threads of several processes each among themselves.
+    """
+
+    count: int
+    of: str
+    groups: int = 1
+
+    @property
+    def error(self) -> float:
+        """Standard error of the logarithm of the cost."""
+        return spread_error(self.count, self.groups)
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +39,8 @@ class Draft:
     `replaces` names causes that this finding makes redundant at the same place. `samples` is the number of samples
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
-    tell their number.
+    tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
+    found the same cause there by themselves.
     """
 
     cause: str
@@ -42,6 +59,8 @@ class Draft:
     replaces: tuple[str, ...] = ()
     samples: float | None = None
     derived: bool = False
+    spread: Spread | None = None
+    agreeing: tuple[str, ...] = ()
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that
@@ -56,39 +75,62 @@ _MOST_SIGNS = 3
 _FROM_SOURCE = -0.08
 
 
-def belief(signs: int, against: int = 0, *, derived: bool = False) -> float:
+def belief(signs: int, against: int = 0, *, derived: bool = False, agreeing: int = 0) -> float:
     """Probability that a finding with so many independent signs, and things against it, names the right cause; `derived` is one
     whose only sign was read in the source.
 
-    Nothing of the profile's own uncertainty is in it.
+    Each of the `agreeing` tools that found the same cause by itself is a further sign, beyond the three that signs of one tool
+    count for: what correlates these, one recording with its errors, is not shared. Nothing of the profile's own uncertainty
+    is in it.
     """
     first = _ONE_SIGN + (_FROM_SOURCE if derived else 0.0)
-    return 1 / (1 + exp(-(first + _FURTHER_SIGN * (min(signs, _MOST_SIGNS) - 1) + _DOUBT * against)))
+    further = min(signs, _MOST_SIGNS) - 1 + agreeing
+    return 1 / (1 + exp(-(first + _FURTHER_SIGN * further + _DOUBT * against)))
 
 
 def confidence(facts: Facts, draft: Draft) -> tuple[float, str]:
     """Probability that a finding is right, and what it was computed from.
 
-    Product of two: the probability that the true share is above the rule's threshold, given the sampling error (normal
-    approximation of the binomial); and the belief by the number of signs and of things that speak against it.
+    Product of two: the probability that the true share is above the rule's threshold, given its error; and the belief by the
+    number of signs, of tools that agree, and of things that speak against it.
+
+    The error has two independent parts: that of sampling (normal approximation of the binomial), and, where the cost is
+    what locations differ by, that of a spread from so few of them.
     """
     samples = _samples(facts, draft)
-    error = share_error(facts, draft) or 0.0
+    sampling = share_error(facts, draft) or 0.0
+    error = hypot(sampling, _spread_error(draft))
     above = 1.0 if error == 0 else 0.5 * (1 + erf((draft.share - draft.threshold) / (error * sqrt(2))))
-    value = above * belief(draft.signs, len(draft.against), derived=draft.derived)
+    value = above * belief(draft.signs, len(draft.against), derived=draft.derived, agreeing=len(draft.agreeing))
     words = [
         "1 sign, derived from the source"
         if draft.derived
         else f"{draft.signs} independent sign{'s' if draft.signs != 1 else ''}",
-        f"share known to ± {numbers.number(error * 100, 2)} % points from {numbers.count(round(samples))} samples"
+        *([f"{len(draft.agreeing) + 1} tools agree"] if draft.agreeing else []),
+        f"share known to ± {numbers.number(sampling * 100, 2)} % points from {numbers.count(round(samples))} samples"
         if samples
         else "number of samples not recorded"
         if draft.samples == inf
         else "times measured, not sampled",
     ]
+    if draft.spread is not None:
+        words.append(
+            f"spread from {draft.spread.count} {draft.spread.of} known to a factor of {numbers.number(exp(draft.spread.error), 2)}"
+        )
     if draft.against:
         words.append(f"{len(draft.against)} thing{'s' if len(draft.against) != 1 else ''} against it")
     return round(value, 2), ", ".join(words)
+
+
+def _spread_error(draft: Draft) -> float:
+    """Standard error of a draft's share because few locations show what they differ by; 0 where the cost is no such spread.
+
+    It is constant on a scale of logarithms. From the threshold to the share it is, in shares, that times their logarithmic mean.
+    """
+    if draft.spread is None or draft.threshold <= 0 or draft.share <= 0:
+        return 0.0
+    ratio = log(draft.share) - log(draft.threshold)
+    return draft.spread.error * ((draft.share - draft.threshold) / ratio if ratio else draft.share)
 
 
 def share_error(facts: Facts, draft: Draft) -> float | None:

@@ -1,12 +1,14 @@
-"""What joined views of several tools say differently: evidence, and doubt about findings that rest on it."""
+"""What joined views of several tools say together and differently: belief in findings that several tools make, evidence of what
+differs, and doubt about findings that rest on it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -49,6 +51,67 @@ def _evidence(profile: Profile, item: Disagreement) -> Evidence:
 
 def _amount(value: float, item: Disagreement) -> str:
     return numbers.percent(value) if item.unit == "ratio" else numbers.quantity(value, item.unit)
+
+
+def with_agreement(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
+    """`drafts`, those of which the tools of a joined profile find the same cause at the same place by themselves with the names
+    of these tools, and with what the other one measured as evidence.
+    """
+    tools = {metric.tool for metric in facts.profile.metrics.values()} - {""}
+    if len(tools) < _SEVERAL:
+        return list(drafts)
+    from chathpc.diagnosis.rules.gpu_kernel import stalls_of_counted
+
+    sampled = tuple(stalls_of_counted(facts))
+    result = []
+    for draft in drafts:
+        found: dict[str, Evidence] = {}
+        for other in (*drafts, *(() if _from_samples(facts, draft) else sampled)):
+            if (
+                other.cause == draft.cause
+                and _is_same_place(draft, other)
+                and (named := _other_tool(draft, other, tools))
+            ):
+                found.setdefault(named, other.evidence[0])
+        result.append(
+            replace(
+                draft, agreeing=tuple(sorted(found)), evidence=tuple(dict.fromkeys((*draft.evidence, *found.values())))
+            )
+            if found
+            else draft
+        )
+    return result
+
+
+#: Tools that can agree.
+_SEVERAL = 2
+
+
+def _other_tool(draft: Draft, other: Draft, tools: Set[str]) -> str:
+    """Of `tools`, which measured, the one by which another draft knows what it says; empty where both rest on the same."""
+    mine, its = ({item.tool for item in each.evidence} & tools for each in (draft, other))
+    return min(its - mine or its, default="") if mine != its else ""
+
+
+def _is_same_place(one: Draft, other: Draft) -> bool:
+    """True for the same kernel or function; a log of files knows neither, and speaks about the run."""
+    if one.where.kernel or other.where.kernel:
+        return one.where.kernel == other.where.kernel
+    if _of_files(one) != _of_files(other):
+        return True
+    return one.where.function is not None and one.where.function == other.where.function
+
+
+def _of_files(draft: Draft) -> bool:
+    return (draft.evidence[0].metric or "").startswith("io.")
+
+
+def _from_samples(facts: Facts, draft: Draft) -> bool:
+    """True if the reasons for waiting that a finding about counters names were no counters, but samples (Counted.stalls)."""
+    return any(
+        (item.metric or "").startswith("gpu.kernel.stall.") and item.metric not in facts.profile.metrics
+        for item in draft.evidence
+    )
 
 
 def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Evidence]) -> list[Draft]:

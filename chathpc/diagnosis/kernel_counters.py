@@ -30,6 +30,13 @@ def has_counters(profile: Profile) -> bool:
     return any(name in COUNTERS and name not in _NO_COUNTERS and has(profile, name) for name in profile.metrics)
 
 
+def counting_tools(profile: Profile) -> frozenset[str]:
+    """The tools that counted in kernels; "" for that of a profile that only one tool measured."""
+    return frozenset(
+        profile.metrics[name].tool for name in profile.metrics if name in COUNTERS and name not in _NO_COUNTERS and has(profile, name)
+    )  # fmt: skip
+
+
 def counted_names(profile: Profile) -> frozenset[str]:
     """Names of the kernels with counters."""
     return frozenset(profile.tree.function_name(node) for node in _facts_by_node(profile))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.device import has
 from chathpc.profile.gpu_counters import STALLS
+from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import IntArray, NodeKind
 
@@ -44,9 +46,36 @@ def counted_by(trouble: str) -> tuple[tuple[str, ...], str]:
     return _BY_LINE.get(trouble, ((), ""))
 
 
+def drawn(profile: Profile, metric: str, total: float) -> float:
+    """How many samples stand behind a sum of a metric of PC sampling; infinite where the tool does not tell their number.
+
+    A metric in samples counts them; one in instructions or cycles holds samples × period.
+    """
+    if profile.metrics[metric].unit == Unit.SAMPLES:
+        return total
+    if not has(profile, _PERIOD) or not len(periods := profile.exclusive(_PERIOD)):
+        return inf
+    return total / max(float(periods.values.min()), 1.0)
+
+
+#: Cycles between PC samples.
+_PERIOD = "gpu.samples.period"
+
+
+def warp_samples(profile: Profile, nodes: IntArray) -> float:
+    """Number of samples of warps at `nodes`; infinite where it is not known."""
+    if not has(profile, _WARPS):
+        return inf
+    return drawn(profile, _WARPS, float(profile.dense(_WARPS)[nodes].sum()))
+
+
+#: All samples of warps, waiting or not.
+_WARPS = "gpu.instructions"
+
+
 def sampled_stalls(profile: Profile, nodes: IntArray) -> Mapping[str, float]:
     """Reason → part (0..1) of the samples of warps at `nodes` that stand in it; empty with too few samples."""
-    total = float(profile.dense("gpu.instructions")[nodes].sum())
+    total = float(profile.dense(_WARPS)[nodes].sum())
     if total < common()["min_samples"].value:
         return {}
     found = {}

@@ -51,6 +51,15 @@ def is_above(share: float, threshold: float, samples: float, z: float) -> bool:
     return threshold <= 0 or interval(share, samples, z)[0] >= threshold
 
 
+def spread_error(count: int, groups: int = 1) -> float:
+    """Standard error of the logarithm of a standard deviation that `count` values show, and so of any cost in proportion to it:
+    1 / sqrt(2 (count − groups)), where the values are compared within `groups`; it does not depend on the deviation (M. S.
+    Bartlett, D. G. Kendall, J. Royal Stat. Soc. Suppl. 8:128, 1946; normal distribution). Two values tell a spread to a factor
+    of 2.0, sixteen to 1.2.
+    """
+    return 1 / sqrt(2 * max(count - groups, 1))
+
+
 @dataclass(frozen=True, slots=True)
 class Distribution:
     """How a value is spread over locations, those without a value counted as 0. `mad` is the median absolute deviation

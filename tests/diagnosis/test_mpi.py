@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Finding
 from chathpc.diagnosis.rules import mpi as rule
 from chathpc.profile.location import Locations
 from tests.diagnosis.parts import (
@@ -90,6 +91,21 @@ def test_one_ranks_private_work_keeps_the_others_in_a_collective() -> None:
     assert (found.cause, found.where.function, found.share) == ("mpi-collective-wait", "validate", 0.25)
     assert found.summary == "Only rank 0 runs validate; the other ranks wait for it in MPI in exchange (app.c:71)."
     assert statements(diagnosis, found.cause)[-1] == "In validate rank 0 spends 4.00 s, the other rank 0 s."
+
+
+def test_unequal_work_of_two_ranks_is_less_certain_than_that_of_sixteen() -> None:
+    def found(count: int) -> Finding:
+        """Half of the ranks compute for 12 s, the others for 10 s and wait for 2: 8.3 % of the time."""
+        half = count // 2
+        work, wait = (12.0,) * half + (10.0,) * half, (None,) * half + (2.0,) * half
+        profile = build(main(compute("forces", work), exchange("MPI_Barrier", time=wait)), locations=ranks(count))
+        return finding(diagnosed(profile), "mpi-load-imbalance")
+
+    two, sixteen = found(2), found(16)
+    assert two.share == sixteen.share == pytest.approx(1 / 12)
+    assert two.confidence < sixteen.confidence
+    assert two.confidence_reason.endswith("spread from 2 ranks known to a factor of 2.0")
+    assert sixteen.confidence_reason.endswith("spread from 16 ranks known to a factor of 1.2")
 
 
 def test_the_cost_of_unequal_work_is_at_most_the_time_in_mpi() -> None:
@@ -201,6 +217,14 @@ def test_the_place_is_that_of_the_calls_that_decide() -> None:
     other = function("gather", line("app.c:90", mpi("MPI_Recv", time=(3.0, 3.0))), at="app.c:89")
     found = diagnosed(pair(function("both", equal("MPI_Barrier"), other))).findings[0]
     assert (found.cause, found.where.short) == ("mpi-collective-wait", "app.c:71")
+
+
+def test_waiting_for_one_another_is_a_spread_over_the_ranks_and_moving_data_is_none() -> None:
+    waits = build(main(compute("step", (4.0, 4.0)), exchange("MPI_Allreduce", time=(2.0, 2.0))), locations=ranks(2))
+    assert "spread from 2 ranks" in finding(diagnosed(waits), "mpi-collective-wait").confidence_reason
+    copied = exchange("MPI_Allreduce", libc("memcpy", time=(2.0, 2.0)))
+    moves = build(main(compute("step", (4.0, 4.0)), copied), locations=ranks(2))
+    assert "spread" not in finding(diagnosed(moves), "mpi-communication-bound").confidence_reason
 
 
 def test_time_that_moves_data_is_communication() -> None:

@@ -65,7 +65,7 @@ def test_without_source_nothing_is_said() -> None:
 
 
 def test_below_its_share_of_the_time_nothing_is_said() -> None:
-    assert "strided-access" in causes(profile_of(STRIDED, share=0.11))
+    assert "strided-access" in causes(profile_of(STRIDED, share=0.13))
     assert "strided-access" not in causes(profile_of(STRIDED, share=0.09))
 
 

@@ -15,6 +15,7 @@ from chathpc.diagnosis.statistics import (
     is_above,
     outliers,
     robust_scores,
+    spread_error,
     standard_error,
 )
 
@@ -175,3 +176,14 @@ def test_another_unit_changes_nothing(values: list[float], factor: float) -> Non
     scores = robust_scores(array)
     if np.isfinite(scores).all() and array.max() > 1e-3:
         assert robust_scores(array * factor) == pytest.approx(scores, rel=1e-6, abs=1e-6)
+
+
+def test_a_spread_is_known_the_better_the_more_values_show_it() -> None:
+    assert [spread_error(count) for count in (2, 3, 9, 51)] == pytest.approx([1 / sqrt(2), 0.5, 0.25, 0.1])
+    assert spread_error(12, groups=4) == pytest.approx(0.25)
+    assert spread_error(1) == spread_error(2)  # nothing is compared with itself
+
+
+def test_the_error_of_a_spread_is_that_of_many_drawn_ones() -> None:
+    drawn = np.random.default_rng(7).normal(size=(20_000, 16)).std(axis=1, ddof=1)
+    assert spread_error(16) == pytest.approx(float(np.log(drawn).std()), rel=0.05)

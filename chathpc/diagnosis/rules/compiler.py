@@ -65,7 +65,7 @@ def not_vectorised(facts: Facts) -> Iterable[Draft]:
     count = 0
     for loop in records.hot_loops:
         share = loop.cost / facts.total
-        if share < entry.threshold("min_share") or count == _MOST:
+        if not facts.above(share, entry.threshold("min_share")) or count == _MOST:
             return
         words = _reason(loop)[0]
         if loop.missed and not loop.vectorised and words.effort != "unlikely":
@@ -144,7 +144,7 @@ def not_inlined(facts: Facts) -> Iterable[Draft]:
     count = 0
     for name, time in zip(names.tolist(), times.tolist(), strict=True):
         share = time / facts.total
-        if share < entry.threshold("min_share") or count == _MOST:
+        if not facts.above(share, entry.threshold("min_share")) or count == _MOST:
             return
         draft = _call_draft(facts, records, entry, name, time)
         if draft is not None:
@@ -229,7 +229,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     cost = float(computing.sum())
     share = cost / facts.total
     hot = facts.hot_place(computing)
-    if hot is None or share < entry.threshold("min_share"):
+    if hot is None or not facts.above(share, entry.threshold("min_share")):
         if seen is not None:
             yield seen
         return

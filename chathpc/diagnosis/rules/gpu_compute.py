@@ -34,7 +34,8 @@ def is_busy(kernel: Counted) -> bool:
         return False
     waits = kernel.stalled(*_QUEUES)
     others = (value for reason, value in kernel.stalls.items() if reason not in (*_QUEUES, "selected", "not-selected"))
-    if waits >= max(cause("gpu-compute-bound").threshold("min_stall_share"), max(others, default=0.0)):
+    least = cause("gpu-compute-bound").threshold("min_stall_share")
+    if waits >= max(others, default=0.0) and kernel.stalls_reach(waits, least):
         return True
     busy = (pipe is not None and pipe[1] >= low()) or kernel.at_least("issue-active", low())
     if compute is None or compute < low():
@@ -94,7 +95,7 @@ def divergence(facts: Facts, kernel: Counted) -> Draft | None:
     ]  # fmt: skip
     waits = kernel.stalled("long-scoreboard", "lg-throttle")
     against: tuple[str, ...] = ()
-    if waits >= cause("gpu-memory-latency").threshold("min_stall_share"):
+    if kernel.stalls_reach(waits, cause("gpu-memory-latency").threshold("min_stall_share")):
         against = ("Warps wait for memory for a good part of the time, which masked threads do not cause.",)
     uniform = kernel.get("branch-uniformity")
     mixed = uniform is not None and 0 < uniform < entry.threshold("max_uniformity")

@@ -11,13 +11,13 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
 from chathpc.diagnosis.draft import Draft, fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.kernel_counters import counted_names, has_counters
+from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
+from chathpc.diagnosis.stall_samples import drawn
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
-from chathpc.profile.profile import Profile
 
 #: cause → stall metrics that count for it, and what the warps wait for in words.
 _STALLS = {
@@ -52,7 +52,20 @@ def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence
 
 
 def stalls(facts: Facts) -> Iterable[Draft]:
-    """Why the warps of the hot kernels do not issue, from PC samples."""
+    """Why the warps of the hot kernels do not issue, from PC samples; counters decide about the kernels that have any."""
+    return _stalls(facts, counted=False)
+
+
+def stalls_of_counted(facts: Facts) -> Iterable[Draft]:
+    """What another tool's PC samples say of the kernels that have counters; nothing where one tool recorded both."""
+    profile = facts.profile
+    base = samples_metric(profile)
+    if base is None or profile.metrics[base].tool in {"", *counting_tools(profile)}:
+        return ()
+    return _stalls(facts, counted=True)
+
+
+def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
     profile = facts.profile
     base = samples_metric(profile)
     if base is None:
@@ -60,22 +73,22 @@ def stalls(facts: Facts) -> Iterable[Draft]:
     total_samples = profile.dense(base)
     device = device_time(profile)
     everything = float(total_samples.sum())
-    period = _period(profile)
-    counted = counted_names(profile)
+    names, sigma = counted_names(profile), common()["sigma"].value
     for kernel in kernels(profile)[:MOST_KERNELS]:
-        if kernel.name in counted:
+        if (kernel.name in names) != counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
         part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        if part < common()["min_kernel_share"].value or samples == 0:
+        of = inf if device else drawn(profile, base, everything)
+        if samples == 0 or not is_above(part, common()["min_kernel_share"].value, of, sigma):
             continue
-        taken = samples / period if period else inf  # without a period the number of samples is not known
+        taken = drawn(profile, base, samples)
         for identifier, (metrics, words) in _STALLS.items():
             entry = cause(identifier)
             weight = sum((profile.dense(name) for name in metrics), np.zeros(len(profile.tree)))
             stalled = float(weight[kernel.nodes].sum())
             share = stalled / samples
-            if not is_above(share, entry.threshold("min_stall_share"), taken, common()["sigma"].value):
+            if not is_above(share, entry.threshold("min_stall_share"), taken, sigma):
                 continue
             place = kernel_place(profile, kernel, weight)
             cost = kernel.seconds * share
@@ -150,15 +163,6 @@ def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Eviden
         how=f"{' + '.join(_QUEUES)} / all samples that wait for memory",
         where=place,
     )
-
-
-def _period(profile: Profile) -> float | None:
-    """Cycles between PC samples; None where it was not recorded."""
-    if "gpu.samples.period" in profile.metrics and profile.metrics["gpu.samples.period"].has_values:
-        column = profile.exclusive("gpu.samples.period")
-        if len(column):
-            return max(float(column.values.min()), 1.0)
-    return None
 
 
 def occupancy(facts: Facts) -> Iterable[Draft]:

@@ -21,7 +21,7 @@ def waits_for_memory(kernel: Counted) -> bool:
         return True
     if kernel.stalls:
         waits = kernel.stalled("long-scoreboard", "lg-throttle", "tex-throttle")
-        return waits >= cause("gpu-memory-latency").threshold("min_stall_share")
+        return kernel.stalls_reach(waits, cause("gpu-memory-latency").threshold("min_stall_share"))
     return memory is not None and memory >= may_hold_up() and (compute is None or memory >= compute)
 
 
@@ -180,7 +180,8 @@ def bandwidth(facts: Facts, kernel: Counted) -> Draft | None:
         against.append(
             f"{numbers.percent(reached / 100)} of the peak is below the {near():.0f} % from which a unit counts as at its limit."
         )
-    if kernel.stalls and kernel.stalled("barrier") >= cause("gpu-barrier-stall").threshold("min_stall_share"):
+    barrier = cause("gpu-barrier-stall").threshold("min_stall_share")
+    if kernel.stalls and kernel.stalls_reach(kernel.stalled("barrier"), barrier):
         against.append("Part of the waiting is for barriers.")
     spare = 1 - reached / 100
     at = "at" if reached >= near() else "near"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.draft import Draft, Spread
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_totals import KernelTotal
 from chathpc.diagnosis.records import Evidence, Place
@@ -213,6 +213,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         if 0.0 in computing.values()
         else (),
         samples=0,
+        spread=Spread(len(computing), "devices"),
     )
 
 

@@ -34,7 +34,8 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
         (value for value in (pipe, kernel.get("l1-throughput") if pipe is None else None) if value is not None),
         default=0.0,
     )
-    if waits < entry.threshold("min_stall_share") and filled < low():
+    held_up = kernel.stalls_reach(waits, entry.threshold("min_stall_share"))
+    if not held_up and filled < low():
         return None
     evidence = [
         ran(facts, kernel),
@@ -56,7 +57,7 @@ def bank_conflicts(facts: Facts, kernel: Counted) -> Draft | None:
     return write(
         facts, kernel, entry.id,
         f"Bank conflicts split the shared memory accesses of {kernel.short}: {numbers.percent(part)} of the wavefronts are theirs.",
-        evidence, headroom=part * max(waits, filled / 100), signs=1 + (waits >= entry.threshold("min_stall_share")) + (filled >= low()),
+        evidence, headroom=part * max(waits, filled / 100), signs=1 + held_up + (filled >= low()),
         waiting="conflicts", next_measurement=kernel.measure("conflicts by source line", "SourceCounters", "MemoryWorkloadAnalysis_Tables"),
     )  # fmt: skip
 

@@ -41,9 +41,8 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     if not kernel.stalls or (busiest is not None and busiest >= near()):
         return None
     parts = {kind: kernel.stalled(*reasons) for kind, reasons in WAITING.items()}
-    if max(parts, key=lambda each: parts[each]) == "pipe" and parts["pipe"] >= cause("gpu-compute-bound").threshold(
-        "min_stall_share"
-    ):
+    pipe = cause("gpu-compute-bound").threshold("min_stall_share")
+    if max(parts, key=lambda each: parts[each]) == "pipe" and kernel.stalls_reach(parts["pipe"], pipe):
         return None
     kind = max(_CAUSES, key=lambda each: parts[each])
     identifier, words = _CAUSES[kind]
@@ -53,7 +52,7 @@ def waiting(facts: Facts, kernel: Counted) -> Draft | None:
     if busy and (kind == "memory" or not is_most):
         return None
     against = []
-    if part < entry.threshold("min_stall_share"):
+    if not kernel.stalls_reach(part, entry.threshold("min_stall_share")):
         if part < common()["least_stall"].value:
             return None
         against.append("No reason for waiting stands out.")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, Spread, fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
@@ -238,6 +238,7 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
         ),
         against=("That the others wait for it is inferred: the log does not show what they do meanwhile.",),
         samples=0,
+        spread=Spread(max(processes, 2), "ranks"),
     )
 
 

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here
+from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile.activity import Activity, base_name
 
@@ -19,38 +20,24 @@ def just_in_time(facts: Facts) -> Iterable[Draft]:
     """Time in a compiler that the program calls."""
     entry = cause("jit-compilation")
     weight = facts.of(Activity.JIT)
-    if facts.total == 0 or not weight.any():
+    if not weight.any():
         return
     tree, call = facts.profile.tree, facts.activities.call
     interprets = np.array([base_name(name).startswith(_INTERPRETER) for name in tree.names] + [False])
     weight = np.where((call >= 0) & interprets[tree.name[np.maximum(call, 0)]], 0.0, weight)
-    cost = float(weight.sum())
-    if cost / facts.total < entry.threshold("min_share"):
-        return
-    hot = facts.hot_place(weight)
-    if hot is None:
-        return
-    place = hot.place
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"{place.function} compiles code while the program runs: {share_here(facts, hot.weight, cost)}.",
-        cost=cost,
-        share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(
-                facts,
-                f"Compilers that the program calls take {of_total(facts, cost)}.",
-                cost,
-                subject="compilation",
-                how="time in compilers' functions and libraries",
-            ),
-            calling_function(facts, hot, how="time in compilers by calling function"),
-        ),
-        signs=1,
-        against=("It may be paid once: a longer run, or a cache of compiled code, would have less of it.",),
-    )
+    time = called_time(facts, entry, weight)
+    if time is not None:
+        yield called_draft(
+            facts,
+            time,
+            f"{time.caller} compiles code while the program runs",
+            "Compilers that the program calls take {}.",
+            subject="compilation",
+            how="time in compilers' functions and libraries",
+            by="time in compilers by calling function",
+            signs=1,
+            against=("It may be paid once: a longer run, or a cache of compiled code, would have less of it.",),
+        )
 
 
 RULES = (just_in_time,)

@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, fact, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -39,28 +40,19 @@ def copies(facts: Facts) -> Iterable[Draft]:
 
 
 def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, how: str, does: str) -> Iterable[Draft]:
-    entry = cause(identifier)
-    cost = facts.spent(activity)
-    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
-        return
-    hot = facts.hot_place(facts.of(activity))
-    if hot is None:
-        return
-    place, part, in_loop = hot.place, hot.weight, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
-    yield Draft(
-        cause=identifier,
-        where=place,
-        summary=f"{place.function} {does}{' in a loop' if in_loop else ''}: {share_here(facts, part, cost)}.",
-        cost=cost,
-        share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(facts, f"{what} takes {of_total(facts, cost)}.", cost, subject=what.lower(), how=how),
-            calling_function(facts, hot, how=f"{how} by calling function"),
-        ),
-        signs=2 if in_loop else 1,
-        against=() if in_loop else ("It was not seen inside a loop: it may happen once.",),
-    )
+    time = called_time(facts, cause(identifier), facts.of(activity))
+    if time is not None:
+        yield called_draft(
+            facts,
+            time,
+            f"{time.caller} {does}{' in a loop' if time.in_loop else ''}",
+            f"{what} takes {{}}.",
+            subject=what.lower(),
+            how=how,
+            by=f"{how} by calling function",
+            signs=2 if time.in_loop else 1,
+            against=() if time.in_loop else ("It was not seen inside a loop: it may happen once.",),
+        )
 
 
 def leak(facts: Facts) -> Iterable[Draft]:
@@ -119,34 +111,21 @@ def leak(facts: Facts) -> Iterable[Draft]:
 
 def fault_time(facts: Facts) -> Iterable[Draft]:
     """Time in the kernel's page fault handler, where samples of the kernel were taken."""
-    entry = cause("page-faults")
-    cost = facts.spent(Activity.PAGE_FAULT)
-    if facts.total == 0 or cost / facts.total < entry.threshold("min_share"):
-        return
-    hot = facts.hot_place(facts.of(Activity.PAGE_FAULT))
-    if hot is None:
-        return
-    place, in_loop = hot.place, facts.below_loop(hot.line if hot.line >= 0 else hot.node)
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"{place.function} touches memory for the first time again and again: {share_here(facts, hot.weight, cost)}.",
-        cost=cost,
-        share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(
-                facts,
-                f"The kernel's handling of page faults takes {of_total(facts, cost)}.",
-                cost,
-                subject="page faults",
-                how="time in and below the kernel's page fault handler",
-            ),
-            calling_function(facts, hot, how="time in the page fault handler by function that touches the page"),
-        ),
-        signs=2 if in_loop else 1,
-        against=() if in_loop else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
-    )
+    time = called_time(facts, cause("page-faults"), facts.of(Activity.PAGE_FAULT))
+    if time is not None:
+        yield called_draft(
+            facts,
+            time,
+            f"{time.caller} touches memory for the first time again and again",
+            "The kernel's handling of page faults takes {}.",
+            subject="page faults",
+            how="time in and below the kernel's page fault handler",
+            by="time in the page fault handler by function that touches the page",
+            signs=2 if time.in_loop else 1,
+            against=()
+            if time.in_loop
+            else ("It was not seen inside a loop: it may be the first touch of the program's data.",),
+        )
 
 
 def page_faults(facts: Facts) -> Iterable[Draft]:
@@ -162,7 +141,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
     faults = column.sum()
     cost = min(faults * entry.threshold("seconds_per_fault"), facts.total)
     share = cost / facts.total
-    if share < entry.threshold("min_share"):
+    if not facts.above(share, entry.threshold("min_share")):
         return
     weight = column.dense(len(facts.profile.tree))
     hot = facts.hot_place(weight)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, Spread, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
@@ -280,6 +280,7 @@ def _unequal_work(
         evidence=tuple(evidence),
         signs=3,
         against=_doubts(facts, yields),
+        spread=Spread(len(times.ids), "ranks"),
     )
 
 
@@ -348,6 +349,7 @@ def _equal_work(
         evidence=tuple(evidence),
         signs=2,
         against=against,
+        spread=None if is_moving else Spread(len(times.ids), "ranks"),
     )
 
 

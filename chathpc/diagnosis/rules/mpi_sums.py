@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, Spread, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.mpi import public_name
@@ -142,6 +142,7 @@ def _explained(facts: Facts, site: _Site, wait: str, common: Evidence) -> Iterab
         evidence=tuple(evidence),
         signs=signs,
         against=tuple(against),
+        spread=Spread(ranks_of(facts), "ranks") if spread is not None and not moving and ranks_of(facts) > 1 else None,
         next_measurement=f"{command} (Which rank comes late, and what it does meanwhile.)" if command else None,
     )
 

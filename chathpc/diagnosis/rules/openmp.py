@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, Spread, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
@@ -41,6 +41,11 @@ class Team:
     regions: tuple[str, ...]  #: readable names of the functions that hold the regions
     region_names: IntArray  #: name ids of the outlined functions
     region_of_node: IntArray
+
+    @property
+    def spread(self) -> Spread:
+        """The threads, compared within their processes."""
+        return Spread(len(self.process), "threads", groups=len(np.unique(self.process)))
 
     @property
     def imbalance(self) -> FloatArray:
@@ -247,6 +252,7 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
         evidence=evidence,
         signs=3 if cost > common()["most"].value * waited else 2,
         against=tuple(against),
+        spread=threads.spread,
     )
 
 
@@ -347,6 +353,7 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
         threshold=entry.threshold("min_share"),
         evidence=tuple(evidence),
         signs=2 if is_fine else 1,
+        spread=threads.spread,
     )
 
 

@@ -46,11 +46,16 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         at = next((n for n, draft in enumerate(result) if _is_same(draft, found)), None)
         if at is not None:
             result[at] = _joined(facts, result[at], found, hot)
-        elif found.sign.alone and found.cost >= cause(found.sign.cause).threshold("min_share") * facts.total:
+        elif found.sign.alone and _is_worth(facts, found):
             result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
         elif found.sign.suspected:
             result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
+
+
+def _is_worth(facts: Facts, found: _Found) -> bool:
+    """True if the lines of a sign have the share of the time that the catalogue asks for, by more than sampling explains."""
+    return facts.above(min(found.cost / facts.total, 1.0), cause(found.sign.cause).threshold("min_share"))
 
 
 #: Findings that leave open why a loop takes its time.
@@ -254,7 +259,11 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
             called = invariant.invariant(function, file, own, line, callee) if callee else None
             same = np.flatnonzero((tree.parent == parent) & (tree.name == tree.name[node]))
             cost = float(facts.inclusive[same].sum())
-            if called is not None and cost >= _WORTH * facts.total and (place, called.cause, line) not in seen:
+            if (
+                called is not None
+                and facts.above(min(cost / facts.total, 1.0), _WORTH)
+                and (place, called.cause, line) not in seen
+            ):
                 seen.add((place, called.cause, line))
                 yield from _costed(hot, place, called, cost)
         for sign in _some(*found):

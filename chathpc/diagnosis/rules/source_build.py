@@ -42,7 +42,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         ):
             found.append((float(sums[label]), node))
     cost = sum(time for time, _ in found)
-    if cost < entry.threshold("min_share") * facts.total:
+    if not facts.above(cost / facts.total, entry.threshold("min_share")):
         return drafts
     node = found[0][1]
     place = facts.place(node, line_node=node)

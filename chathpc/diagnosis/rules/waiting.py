@@ -6,8 +6,9 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -15,35 +16,21 @@ from chathpc.profile.activity import Activity, base_name
 
 def locks(facts: Facts) -> Iterable[Draft]:
     """Threads that wait for a mutex or spin lock."""
-    entry = cause("lock-contention")
-    cost = facts.spent(Activity.LOCK)
-    if facts.total == 0 or not facts.above(cost / facts.total, entry.threshold("min_share")):
+    time = called_time(facts, cause("lock-contention"), facts.of(Activity.LOCK))
+    if time is None:
         return
-    weight = facts.of(Activity.LOCK)
-    hot = facts.hot_place(weight)
-    if hot is None:
-        return
-    place = hot.place
-    waiting = int((facts.matrix[:, Activity.LOCK] > common()["hardly_any"].value * cost).sum())
-    yield Draft(
-        cause=entry.id,
-        where=place,
-        summary=f"Threads wait for a lock taken in {place.function}: {share_here(facts, hot.weight, cost, of='the thread time')}.",
-        cost=cost,
-        share=cost / facts.total,
-        threshold=entry.threshold("min_share"),
-        evidence=(
-            fact(
-                facts,
-                f"{waiting} thread{'s' if waiting != 1 else ''} spend{'s' if waiting == 1 else ''} {of_total(facts, cost)} in lock functions.",
-                cost,
-                subject="lock functions",
-                how="time in mutex and spin lock functions",
-            ),
-            calling_function(facts, hot, how="time in lock functions by calling function"),
-        ),
+    waiting = int((facts.matrix[:, Activity.LOCK] > common()["hardly_any"].value * time.cost).sum())
+    yield called_draft(
+        facts,
+        time,
+        f"Threads wait for a lock taken in {time.caller}",
+        f"{waiting} thread{'s' if waiting != 1 else ''} spend{'s' if waiting == 1 else ''} {{}} in lock functions.",
+        subject="lock functions",
+        how="time in mutex and spin lock functions",
+        by="time in lock functions by calling function",
         signs=2 if waiting > 1 else 1,
         against=() if waiting > 1 else ("Only one thread was seen in lock functions.",),
+        of="the thread time",
     )
 
 

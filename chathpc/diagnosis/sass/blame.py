@@ -91,7 +91,7 @@ def blame(
 def _weights(causes: Mapping[int, int], issued: Sequence[float] | None) -> dict[int, float]:
     """Weight of each cause: how often it was issued / its distance. Those that never were count only if none was."""
     if issued is not None:
-        weights = {cause: issued[cause] / distance for cause, distance in causes.items() if issued[cause] > 0}
+        weights = {cause: weight for cause, distance in causes.items() if (weight := issued[cause] / distance) > 0}
         if weights:
             return weights
     return {cause: 1 / distance for cause, distance in causes.items()}

@@ -209,6 +209,14 @@ def test_samples_are_conserved_and_blame_goes_to_what_can_come_before(
         assert each.link == Link.ITSELF if each.distance == 0 else reach.has_edge(each.cause, each.stalled)
 
 
+def test_causes_that_were_issued_next_to_never_still_share_the_samples() -> None:
+    found = program(kernel("sm_75", "gather"))
+    rarely = [5e-324] * len(found.instructions)  # the smallest number there is; any part of it is 0
+    stalled = dict.fromkeys(range(len(found.instructions)), 1.0)
+    result = blame(found, stalled, "memory", rarely)
+    assert sum(each.samples for each in result) == pytest.approx(len(stalled))
+
+
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("reason", list(WAITED))
 def test_samples_of_whole_kernels_are_conserved(architecture: str, reason: str) -> None:
