@@ -22,13 +22,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 RANK: Events = [
-    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", 64), (300, "leave", "MPI_Send"),
-    (500, "enter", "MPI_Allreduce"), (640, "collective", 8), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
+    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", (1, 64)), (300, "leave", "MPI_Send"),
+    (500, "enter", "MPI_Allreduce"), (640, "collective", ("ALLREDUCE", None, 8)), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
 ]  # fmt: skip
 LATE: Events = [
     (100, "enter", "main"),
     (150, "enter", "MPI_Recv"),
-    (160, "recv", 64),
+    (160, "recv", (0, 64)),
     (400, "leave", "MPI_Recv"),
     (900, "leave", "main"),
 ]

@@ -7,11 +7,11 @@ from pathlib import Path
 from tests.synthetic.otf2 import Events, write_otf2
 
 FIRST: Events = [
-    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", 64), (300, "leave", "MPI_Send"),
-    (500, "enter", "MPI_Allreduce"), (640, "collective", 8), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
+    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", (1, 64)), (300, "leave", "MPI_Send"),
+    (500, "enter", "MPI_Allreduce"), (640, "collective", ("ALLREDUCE", None, 8)), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
 ]  # fmt: skip
 SECOND: Events = [
-    (100, "enter", "main"), (150, "enter", "MPI_Recv"), (160, "recv", 64), (400, "leave", "MPI_Recv"),
+    (100, "enter", "main"), (150, "enter", "MPI_Recv"), (160, "recv", (0, 64)), (400, "leave", "MPI_Recv"),
     (450, "enter", "sweep"), (880, "leave", "sweep"), (900, "leave", "main"),
 ]  # fmt: skip
 KERNELS: Events = [(500, "enter", "axpy"), (700, "leave", "axpy"), (720, "enter", "dot"), (800, "leave", "dot")]
