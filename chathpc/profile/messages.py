@@ -155,7 +155,7 @@ class Communication:
             begin=begin,
             end=end,
             calls=Calls(self.calls.location[kept], start[kept], stop[kept], self.calls.node[kept]),
-            messages=Messages(*(each[real] for each in columns), m.bytes[real], m.tag[real]),
+            messages=Messages(*(each[real] for each in (*columns, m.bytes, m.tag))),
             collectives=Collectives(
                 c.instance[part], number[c.begun][part], number[c.done][part], c.is_root[part], c.meeting
             ),

@@ -11,7 +11,10 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
+from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -128,7 +131,9 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         return
     yields = _yield_share(facts)
     lost = float((times.compute.max() - times.compute).sum())
-    cost = min(lost, spent)
+    messages = facts.messages if facts.messages is not None and facts.messages.is_whole else None
+    waited = spent if messages is None else messages.waited(*Pattern)
+    cost = min(lost, waited)
     common = (
         fact(
             facts,
@@ -138,8 +143,13 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
-    if cost >= unequal.threshold("min_explained") * spent and facts.above(cost / facts.total, smallest):
-        yield _unequal_work(facts, times, common, cost, spent, yields)
+    if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
+        yield _unequal_work(facts, times, common, cost, spent, yields, messages)
+        if messages is not None:
+            yield from moving(facts, messages, common)
+        return
+    if messages is not None:
+        yield from traced(facts, messages, (*common, _equal(facts, times)))
         return
     transfer = _transfer(facts)
     collective = _share_of_calls(times, _COLLECTIVE)
@@ -208,7 +218,13 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
 
 
 def _unequal_work(
-    facts: Facts, times: Ranks, common: tuple[Evidence, ...], cost: float, spent: float, yields: float
+    facts: Facts,
+    times: Ranks,
+    common: tuple[Evidence, ...],
+    cost: float,
+    spent: float,
+    yields: float,
+    messages: MessageFacts | None,
 ) -> Draft:
     busiest = int(np.argmax(times.compute))
     others = np.delete(np.arange(len(times.ids)), busiest)
@@ -264,6 +280,8 @@ def _unequal_work(
                 where=place,
             )
         )
+    if messages is not None:
+        evidence += late_ranks(facts, messages, *Pattern)
     called = f" in {calls.function} ({calls.short})" if calls.function and calls.short else ""
     summary = (
         f"Only rank {rank} runs {name}; the other ranks wait for it in MPI{called}."
@@ -305,18 +323,7 @@ def _equal_work(
     share = spent / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
-    spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
-    evidence = [
-        *common,
-        fact(
-            facts,
-            f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
-            spread,
-            unit="ratio",
-            subject="computing of the ranks",
-            how="busiest / mean of the time outside MPI per rank",
-        ),
-    ]
+    evidence = [*common, _equal(facts, times)]
     against = _doubts(facts, yields)
     if _sees_inside(facts):
         evidence.append(
@@ -349,6 +356,18 @@ def _equal_work(
         evidence=tuple(evidence),
         signs=2,
         against=against,
+    )
+
+
+def _equal(facts: Facts, times: Ranks) -> Evidence:
+    spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
+    return fact(
+        facts,
+        f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
+        spread,
+        unit="ratio",
+        subject="computing of the ranks",
+        how="busiest / mean of the time outside MPI per rank",
     )
 
 
