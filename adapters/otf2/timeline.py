@@ -74,7 +74,10 @@ def traced(answer: Mapping[str, Any], columns: Columns, node: IntArray, device: 
         return None
     end = max(int(lane.start[-1]) for lane in lanes)
     calls = Calls(
-        columns["call.location"].astype(np.int32), times("call.start"), times("call.end"), node[columns["call.node"]].astype(np.int32)
+        columns["call.location"].astype(np.int32),
+        times("call.start"),
+        times("call.end"),
+        node[columns["call.node"]].astype(np.int32),
     )
     return Timeline(
         min(int(lane.start[0]) for lane in lanes),
@@ -147,7 +150,9 @@ def _collectives(answer: Mapping[str, Any], columns: Columns) -> Collectives:
     nth = np.empty(len(rows), dtype=np.int64)
     nth[rows] = np.arange(len(rows)) - np.searchsorted(key, key)
     instance = np.unique(comm * (len(rows) + 1) + nth, return_inverse=True)[1].astype(np.int64)
-    kinds = np.array([_MEETING.get(name, Meeting.NONE) for name in answer["operations"]] or [Meeting.NONE], dtype=np.uint8)
+    kinds = np.array(
+        [_MEETING.get(name, Meeting.NONE) for name in answer["operations"]] or [Meeting.NONE], dtype=np.uint8
+    )
     meeting = np.full(int(instance.max(initial=-1)) + 1, Meeting.NONE, dtype=np.uint8)
     operation = columns["part.operation"]
     meeting[instance] = kinds[operation]

@@ -131,6 +131,21 @@ class MessageFacts:
         by_member = np.asarray(np.bincount(member, weights=length, minlength=len(told.member)) * _NANO)
         return Delay(by_member, by_label[:-1], max(float(by_member.sum() - by_label.sum()), 0.0))
 
+    def passed_on(self, patterns: Sequence[Pattern], reasons: Sequence[Pattern]) -> float:
+        """Seconds of waiting with one of `patterns` for ranks that themselves waited with one of `reasons` meanwhile, and so are not
+        its cause (indirect waiting: D. Böhme et al., ICPP 2010).
+        """
+        told, chosen, other = self.communication, self.waits.of(*patterns), self.waits.of(*reasons)
+        start = told.calls.start
+        late, begin = told.of_call[self.waits.late[chosen]], start[self.waits.call[chosen]]
+        end = begin + self.waits.length[chosen]
+        own, first = told.of_call[self.waits.call[other]], start[self.waits.call[other]]
+        last, passed = first + self.waits.length[other], 0
+        for number in np.unique(late).tolist():
+            mine, theirs = late == number, own == number
+            passed += int(intervals.overlap((first[theirs], last[theirs]), (begin[mine], end[mine])).sum())
+        return passed * _NANO
+
     @cached_property
     def work(self) -> Sequence[Work]:
         """What each member does outside of MPI, by function (the last label for code of none)."""

@@ -54,9 +54,7 @@ def synchronous(communication: Communication) -> NDArray[np.bool_]:
         return np.zeros(len(messages), dtype=bool)
     done, posted = messages.sent_done, messages.posted
     came = calls.start[posted]
-    return np.asarray(
-        (done != NO_CALL) & (posted != NO_CALL) & (calls.start[done] < came) & (came <= calls.end[done])
-    )
+    return np.asarray((done != NO_CALL) & (posted != NO_CALL) & (calls.start[done] < came) & (came <= calls.end[done]))
 
 
 def replay(communication: Communication) -> Replay | None:
@@ -75,7 +73,7 @@ def replay(communication: Communication) -> Replay | None:
         joins.setdefault(call, []).append(number)
     missing = np.bincount(parts.instance[begun], minlength=len(parts)).tolist()
     last = [NO_CALL] * len(parts)
-    origin = int(communication.begin.min(initial=0))
+    origin = int(communication.begin.min()) if len(communication.begin) else 0
     now = (communication.begin - origin).tolist()
     at, waiting = members[:-1], dict[int, list[int]]()
     going = list(range(len(at)))[::-1]

@@ -87,7 +87,9 @@ def _of_messages(communication: Communication) -> Iterator[tuple[Indices, Indice
 def _of_collectives(communication: Communication) -> Iterator[tuple[Indices, Indices, Pattern]]:
     parts = communication.collectives
     meeting = parts.meeting[parts.instance] if len(parts.instance) else np.zeros(0, dtype=np.uint8)
-    began = np.where(parts.begun != NO_CALL, communication.calls.start[parts.begun] if len(communication.calls) else 0, -1)
+    began = np.where(
+        parts.begun != NO_CALL, communication.calls.start[parts.begun] if len(communication.calls) else 0, -1
+    )
     root = np.full(len(parts), NO_CALL, dtype=np.int64)
     root[parts.instance[parts.is_root]] = parts.begun[parts.is_root]
     for kind, waiting, others, pattern in (

@@ -120,7 +120,9 @@ class Communication:
         """Nanoseconds from the end of each member's last call to its end."""
         first = self.first
         has = first[1:] > first[:-1]
-        last = np.where(has, self.calls.end[np.maximum(first[1:] - 1, 0)], self.begin) if len(self.calls) else self.begin
+        last = (
+            np.where(has, self.calls.end[np.maximum(first[1:] - 1, 0)], self.begin) if len(self.calls) else self.begin
+        )
         return np.asarray(np.maximum(self.end - last, 0))
 
     def moved(self, row: IntArray, node: IntArray) -> Communication:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -24,6 +24,8 @@ _WORDS = {
 }
 #: Functions of late ranks that are named have this part of the waiting or more.
 _NAMED = 0.1
+#: A rank that is waited for so many times as long as the mean is named as the late one.
+_STANDS_OUT = 1.5
 
 
 def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
@@ -55,11 +57,16 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     if found.in_mpi >= _NAMED * waited:
         named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
     meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
-    name = messages.name(worst)
+    name, part = messages.name(worst), float(found.by_member[worst]) / waited
+    who = (
+        f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, part * waited)} of {time_text(facts, waited)} "
+        f"({numbers.percent(part)})."
+        if part >= _STANDS_OUT / len(found.by_member)
+        else f"No rank is waited for much more than others: {name} most, {numbers.percent(part)} of the time."
+    )
     yield fact(
         facts,
-        f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, float(found.by_member[worst]))} of "
-        f"{time_text(facts, waited)} ({numbers.percent(found.by_member[worst] / waited)}).{meanwhile}",
+        f"{who}{meanwhile}",
         float(found.by_member[worst]),
         subject=f"{name}, waited for",
         how="waiting by the rank whose call ended it; functions by what its trace shows from the begin of the wait on",
@@ -68,13 +75,23 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
 
 def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
     """Late messages, late members of collectives, and the time in MPI in which nobody waits."""
-    for name, patterns in (("mpi-late-sender", POINT_TO_POINT), ("mpi-collective-wait", COLLECTIVES)):
+    of_kind = {"mpi-late-sender": POINT_TO_POINT, "mpi-collective-wait": COLLECTIVES}
+    for name, patterns in of_kind.items():
+        others = COLLECTIVES if patterns is POINT_TO_POINT else POINT_TO_POINT
         entry, waited = cause(name), messages.waited(*patterns)
-        share = waited / facts.total
+        # Waiting for a rank that is late because it waits itself is the other one's.
+        caused, passed = messages.passed_on(others, patterns), messages.passed_on(patterns, others)
+        cost = waited - passed + caused
+        share = cost / facts.total
         hot = facts.hot_place(messages.waited_at(*patterns))
         if hot is None or not facts.above(share, entry.threshold("min_share")):
             continue
-        evidence = (*common, *late_ranks(facts, messages, *patterns), _here(facts, hot, waited))
+        evidence = (
+            *common,
+            *late_ranks(facts, messages, *patterns),
+            _here(facts, hot, waited),
+            *_passed(facts, caused, waited, patterns),
+        )
         where = _where(hot)
         calls = "point-to-point calls" if patterns is POINT_TO_POINT else "collective calls"
         yield Draft(
@@ -82,13 +99,27 @@ def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
             where=hot.place,
             summary=f"The ranks wait {numbers.percent(share)} of their time in {calls} from {where} for ranks that come later, "
             "though each computes about the same in all.",
-            cost=waited,
+            cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),
             evidence=evidence,
             signs=3,
         )
     yield from moving(facts, messages, common)
+
+
+def _passed(facts: Facts, caused: float, waited: float, patterns: Sequence[Pattern]) -> Iterator[Evidence]:
+    """What this waiting makes other ranks wait elsewhere."""
+    if caused < _NAMED * waited:
+        return
+    here, there = ("messages", "collectives") if patterns is POINT_TO_POINT else ("collectives", "messages")
+    yield fact(
+        facts,
+        f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
+        caused,
+        subject=f"waiting in {there} that waiting in {here} causes",
+        how="part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)",
+    )
 
 
 def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
