@@ -176,7 +176,7 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
         return PathFacts()
     row, spent = list(found.by_lane.items())[first]
     who = f" Rank {int(facts.profile.where.rank[row])} has {numbers.percent(spent / max(found.length, 1))} of it."
-    where = _TRACE if messages.is_whole else f"the first {numbers.seconds(messages.elapsed)} of the trace"
+    where = _TRACE if messages.is_whole else "the trace's beginning"
     labels = {label: names[label] for label in found.by_label}
     return replace(_told(facts, found, labels, messages.elapsed, where, how, also=who, rest=_IN_MESSAGES), note=doubt)
 

@@ -147,6 +147,7 @@ class Communication:
         start = np.maximum(self.calls.start, begin[of_call])
         stop = np.minimum(self.calls.end, end[of_call])
         kept = (self.calls.start < end[of_call]) & (self.calls.end > begin[of_call])
+        kept |= (self.calls.start == self.calls.end) & (start == stop)  # shorter than a tick, perhaps at an edge
         number = np.append(np.where(kept, np.cumsum(kept) - 1, NO_CALL), NO_CALL)
         m, c = self.messages, self.collectives
         columns = [number[each] for each in (m.sent, m.sent_done, m.posted, m.received)]
