@@ -195,7 +195,9 @@ def test_the_replay_is_what_the_program_takes_on_an_ideal_network(made: Programs
     found = replay(told)
     assert found is not None
     measured = max(each[-1][0] for each in events.values())
-    if not synchronous(told).any():  # what was seen to wait for its receiver waits in the replay, and not in the simulation
+    if not synchronous(
+        told
+    ).any():  # what was seen to wait for its receiver waits in the replay, and not in the simulation
         ends = {row: ideal[row][-1][0] for row in told.member.tolist()}
         assert found.end.tolist() == [ends[row] * TICK for row in told.member.tolist()]
     assert found.length <= measured * TICK
