@@ -11,8 +11,9 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-#: What a rank does: ("compute", function, ticks), ("send", to, bytes), ("recv", from, bytes), ("isend", to, bytes), ("irecv", from,
-#: bytes), ("waitall",), ("collective", operation, root or None, bytes), ("enter", function), ("leave", function).
+#: What a rank does: ("compute", function, ticks), ("call", name of a call of MPI without partners, ticks), ("send", to, bytes),
+#: ("recv", from, bytes), ("isend", to, bytes), ("irecv", from, bytes), ("waitall",), ("collective", operation, root or None, bytes),
+#: ("enter", function), ("leave", function).
 Step = tuple[Any, ...]
 Event = tuple[int, str, Any]
 #: Says when what is waited for has happened; None as long as it has not.
@@ -112,7 +113,7 @@ def _rank(
     network, pending, requests, collectives = world.network, [], 0, 0
     events.append((now, "enter", "main"))
     for kind, *given in steps:
-        if kind == "compute":
+        if kind in ("compute", "call"):
             events += [(now, "enter", given[0]), (now + given[1], "leave", given[0])]
             now += given[1]
         elif kind in ("enter", "leave"):
