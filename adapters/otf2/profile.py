@@ -77,7 +77,9 @@ def read(path: Path) -> Profile:
         where=where,
         sources=(Source(path, "OTF2"),),
         caveats=(*_caveats(answer), *gaps_of(answer, timeline)),
-        not_collected=_not_collected(answer, ranks),
+        not_collected=_not_collected(
+            answer, ranks, has_partners=timeline is not None and timeline.communication is not None
+        ),
         run={"ranks": str(ranks)} if ranks > 1 else {},
         timed=True,
         read_timeline=no_timeline if timeline is None else lambda: timeline,
@@ -159,10 +161,10 @@ def _caveats(answer: Mapping[str, Any]) -> list[str]:
     return caveats
 
 
-def _not_collected(answer: Mapping[str, Any], ranks: int) -> dict[str, str]:
+def _not_collected(answer: Mapping[str, Any], ranks: int, *, has_partners: bool) -> dict[str, str]:
     launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     missing = {}
-    if ranks > 1:
+    if ranks > 1 and not has_partners:
         missing["waiting times and their causes"] = f"scan -t {launch}   (scalasca -analyze -t, then square)"
     if not [name for _, name, _, _, paradigm in answer["nodes"] if paradigm.upper() in ("USER", "COMPILER")]:
         missing["functions of the program"] = "scorep mpicc -o app …   (build with scorep, without --nocompiler)"

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import Work
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, on_ideal_network
 from chathpc.diagnosis.replay import Replay, replay
 from chathpc.diagnosis.sampled_lanes import work_of
 from chathpc.diagnosis.wait_states import Pattern, Waits, waits
-from chathpc.profile import intervals
+from chathpc.profile import intervals, numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.intervals import Times
 from chathpc.profile.messages import NO_CALL, Communication
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.facts import Facts
 
 _NANO = 1e-9
-#: A replay that is longer than the run by no more than this part is as long: clocks of ranks differ.
-_CLOCKS = 0.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +73,8 @@ class MessageFacts:
     def played(self) -> Replay | None:
         """The program on an ideal network; None where the trace does not hold together."""
         found = replay(self.communication)
-        return found if found is not None and found.length * _NANO <= self.elapsed * (1 + _CLOCKS) else None
+        longest = self.elapsed * (1 + common()["clock_tolerance"].value)
+        return found if found is not None and found.length * _NANO <= longest else None
 
     @cached_property
     def efficiency(self) -> Efficiency | None:
@@ -162,11 +162,17 @@ class MessageFacts:
         return f"rank {int(self.facts.profile.where.rank[self.communication.member[member]])}"
 
     @cached_property
-    def backwards(self) -> int:
-        """Number of messages that were received before they were sent: the clocks of two ranks disagree."""
+    def doubt(self) -> str:
+        """That messages were received before they were sent, so that clocks disagree, as a sentence; empty where none was."""
         calls, messages = self.communication.calls, self.communication.messages
         known = (messages.sent != NO_CALL) & (messages.received != NO_CALL)
-        return int((calls.start[messages.sent[known]] > calls.end[messages.received[known]]).sum())
+        backwards = int((calls.start[messages.sent[known]] > calls.end[messages.received[known]]).sum())
+        if not backwards:
+            return ""
+        return (
+            f"{numbers.count(backwards)} of {numbers.count(len(messages))} messages arrive before they are sent: the clocks of the "
+            "ranks disagree, so waiting times are right only to that."
+        )
 
 
 def message_facts(facts: Facts) -> MessageFacts | None:

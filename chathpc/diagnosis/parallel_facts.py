@@ -129,10 +129,10 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> Iterator[Evidence]:
         when = "" if messages.is_whole else f" in the first {numbers.seconds(messages.elapsed)} of the trace"
         yield from _efficiency(facts, messages.efficiency, "rank", "communication", when)
     phases = thread_phases(facts)
-    if phases is not None and phases[1].start_up >= common()["min_start_up"].value:
-        steady = messages.between(phases[1].begin, phases[1].end)
-        if steady.efficiency is not None:
-            when = f" in the {numbers.seconds(steady.elapsed)} after start-up"
+    if phases is not None:
+        steady, smallest = messages.between(phases[1].begin, phases[1].end), common()["min_start_up"].value
+        if steady.efficiency is not None and steady.elapsed <= (1 - smallest) * messages.elapsed:
+            when = f" in the {numbers.seconds(steady.elapsed)} of steady state"
             yield from _efficiency(facts, steady.efficiency, "rank", "communication", when)
 
 

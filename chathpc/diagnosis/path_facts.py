@@ -160,9 +160,8 @@ def _of_threads(facts: Facts) -> PathFacts:
 
 def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
     """The longest chain of work through messages and collectives: that which the replay on an ideal network ends with."""
-    doubt = _clocks(messages)
     if messages.played is None:
-        return PathFacts(note=doubt or _NOT_TOGETHER)
+        return PathFacts(note=messages.doubt or _NOT_TOGETHER)
     told, played = messages.communication, messages.played
     steps = path(told, played)
     found = described(messages.work, told.member, steps, len(told.messages) + len(told.collectives))
@@ -178,17 +177,8 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
     who = f" Rank {int(facts.profile.where.rank[row])} has {numbers.percent(spent / max(found.length, 1))} of it."
     where = _TRACE if messages.is_whole else "the trace's beginning"
     labels = {label: names[label] for label in found.by_label}
-    return replace(_told(facts, found, labels, messages.elapsed, where, how, also=who, rest=_IN_MESSAGES), note=doubt)
-
-
-def _clocks(messages: MessageFacts) -> str:
-    """That clocks of ranks disagree, as a sentence; empty where they do not."""
-    if not messages.backwards:
-        return ""
-    count, total = messages.backwards, len(messages.communication.messages)
-    return (
-        f"{numbers.count(count)} of {numbers.count(total)} messages arrive before they are sent: the clocks of the ranks disagree, "
-        "so waiting times are right only to that."
+    return replace(
+        _told(facts, found, labels, messages.elapsed, where, how, also=who, rest=_IN_MESSAGES), note=messages.doubt
     )
 
 

@@ -14,6 +14,7 @@ import pytest
 from chathpc.adapters import native
 from chathpc.adapters import otf2 as adapter
 from chathpc.adapters.glance import Glance
+from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError
 from chathpc.profile.merge import merge
 from chathpc.profile.messages import Meeting
@@ -202,6 +203,30 @@ def test_of_a_large_trace_the_beginning_is_kept(tmp_path: Path, monkeypatch: pyt
     assert "no partner" not in "".join(profile.caveats)
     plain = adapter.read(write_otf2(tmp_path / "again", events))
     assert profile.total("cpu.time") == plain.total("cpu.time")
+
+
+def test_threads_that_wait_at_a_barrier_have_a_critical_path(tmp_path: Path) -> None:
+    def thread(work: int) -> list[tuple[int, str, str]]:
+        events: list[tuple[int, str, str]] = [(0, "enter", "main")]
+        for step in range(0, 200_000, 1000):
+            events += [
+                (step, "enter", "!$omp for @heat.c:9"),
+                (step + work, "enter", "!$omp implicit barrier @heat.c:9"),
+            ]
+            events += [
+                (step + 1000, "leave", "!$omp implicit barrier @heat.c:9"),
+                (step + 1000, "leave", "!$omp for @heat.c:9"),
+            ]
+        return [*events, (200_000, "leave", "main")]
+
+    profile = adapter.read(write_otf2(tmp_path / "run", {0: thread(1000), 1: thread(400)}, process={1: 0}))
+    assert profile.where.thread.tolist() == [0, 1]
+    assert profile.timeline is not None
+    assert profile.timeline.communication is None
+    told = [each.statement for each in diagnose(profile).evidence]
+    path = next(each for each in told if each.startswith("The critical path"))
+    assert path.startswith("The critical path is 200 ms of work in the 200 ms of the trace: main 100 %.")
+    assert any(each.startswith("POP: parallel efficiency 70.0 % = load balance 70.0 %") for each in told)
 
 
 def test_two_traces_of_one_run_are_merged_with_their_messages(tmp_path: Path) -> None:

@@ -175,8 +175,8 @@ def test_the_steady_state_has_efficiencies_of_its_own() -> None:
         "POP: parallel efficiency 87.5 % = load balance 87.5 % × communication 100 %, over 2 ranks.",
         "POP: communication 100 % = serialisation 100 % × transfer 100 %: on a network that takes no time the ranks would need "
         "4.00 ms instead of 4.00 ms.",
-        "POP: parallel efficiency 100 % = load balance 100 % × communication 100 %, over 2 ranks in the 3.00 ms after start-up.",
-        "POP: communication 100 % = serialisation 100 % × transfer 100 % in the 3.00 ms after start-up: on a network that takes no "
+        "POP: parallel efficiency 100 % = load balance 100 % × communication 100 %, over 2 ranks in the 3.00 ms of steady state.",
+        "POP: communication 100 % = serialisation 100 % × transfer 100 % in the 3.00 ms of steady state: on a network that takes no "
         "time the ranks would need 3.00 ms instead of 3.00 ms.",
     ]
 

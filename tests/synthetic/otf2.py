@@ -23,9 +23,10 @@ def write_otf2(
     secret: str = "",
     lines: Mapping[str, tuple[str, int]] | None = None,
     ticks: int = TICKS,
+    process: Mapping[int, int] | None = None,
 ) -> Path:
     """A trace with one location for each rank; `device` are those that are accelerator streams. `lines` says where functions begin;
-    times are in ticks, `ticks` a second.
+    times are in ticks, `ticks` a second. `process` gives the rank of locations that are further threads of one.
     """
     import otf2
     from otf2.enums import GroupType, LocationType, Paradigm, RegionRole
@@ -34,11 +35,15 @@ def write_otf2(
         definitions = trace.definitions
         node = definitions.system_tree_node(secret or "node", "node")
         regions: dict[str, Any] = {}
-        groups, locations, writers = [], [], []
+        groups: dict[int, Any] = {}
+        locations, writers = [], []
         for rank in ranks:
-            groups.append(definitions.location_group(f"MPI Rank {rank}", system_tree_parent=node))
+            number = (process or {}).get(rank, rank)
+            if number not in groups:
+                groups[number] = definitions.location_group(f"MPI Rank {number}", system_tree_parent=node)
             kind = LocationType.ACCELERATOR_STREAM if rank in device else LocationType.CPU_THREAD
-            locations.append(definitions.location("Master thread", group=groups[-1], type=kind))
+            name = "Master thread" if number == rank else f"OMP thread {rank}"
+            locations.append(definitions.location(name, group=groups[number], type=kind))
             writers.append(trace.event_writer_from_location(locations[-1]))
         world = _world(definitions, locations, GroupType, Paradigm)
         for writer, events in zip(writers, ranks.values(), strict=True):

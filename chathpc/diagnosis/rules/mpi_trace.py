@@ -104,6 +104,7 @@ def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
             threshold=entry.threshold("min_share"),
             evidence=evidence,
             signs=3,
+            against=(messages.doubt,) if messages.doubt else (),
         )
     yield from moving(facts, messages, common)
 
@@ -151,6 +152,7 @@ def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
             *_volume(facts, messages, weight),
         ),
         signs=2,
+        against=(messages.doubt,) if messages.doubt else (),
     )
 
 
