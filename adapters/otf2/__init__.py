@@ -39,7 +39,7 @@ def read(path: Path) -> Profile:
 
 ADAPTER = Adapter(
     name="otf2",
-    reads="OTF2 traces (traces.otf2 and its folder)",
+    reads="OTF2 traces (traces.otf2 and its folder), with messages and collectives",
     recognises=recognises,
     read=read,
     order=35,

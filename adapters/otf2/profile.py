@@ -12,11 +12,12 @@ import numpy as np
 from chathpc.adapters import native
 from chathpc.adapters.content import DAMAGED
 from chathpc.adapters.otf2 import ANCHOR, needs
+from chathpc.adapters.otf2.timeline import Columns, gaps_of, traced
 from chathpc.errors import AdapterError
 from chathpc.profile.build import TreeBuilder
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock, Metric, Unit
-from chathpc.profile.profile import Profile, Source
+from chathpc.profile.profile import Profile, Source, no_timeline
 from chathpc.profile.text import clean
 from chathpc.profile.tree import NodeKind
 
@@ -45,7 +46,7 @@ def read(path: Path) -> Profile:
     anchor = path / ANCHOR if path.is_dir() else path
     if needs():
         raise AdapterError("needs the package otf2", path=path, hint=f"{needs()}, and read it again.")
-    answer = _answer(anchor)
+    answer, columns = _answer(anchor)
     where, device = _locations(answer["locations"])
     builder = TreeBuilder()
     nodes: list[int] = []
@@ -63,7 +64,9 @@ def read(path: Path) -> Profile:
             used.add(metric.id)
             builder.add(metric.id, nodes[node], value, location)
     metrics = {m.id: m for m in (_TIME, _DEVICE, _CALLS, _SENT, _RECEIVED, _MESSAGES) if m.id in used}
-    tree, values, _ = builder.finish(metrics.values(), len(where))
+    tree, values, new = builder.finish(metrics.values(), len(where))
+    places = np.append(new[np.array(nodes, dtype=np.int64)], np.int32(-1)) if nodes else np.array([-1], dtype=np.int32)
+    timeline = traced(answer, columns, places, device)
     ranks = len({rank for rank in where.rank.tolist() if rank >= 0})
     return Profile(
         format="OTF2",
@@ -73,18 +76,21 @@ def read(path: Path) -> Profile:
         values=values,
         where=where,
         sources=(Source(path, "OTF2"),),
-        caveats=tuple(_caveats(answer)),
-        not_collected=_not_collected(answer, ranks),
+        caveats=(*_caveats(answer), *gaps_of(answer, timeline)),
+        not_collected=_not_collected(
+            answer, ranks, has_partners=timeline is not None and timeline.communication is not None
+        ),
         run={"ranks": str(ranks)} if ranks > 1 else {},
         timed=True,
+        read_timeline=no_timeline if timeline is None else lambda: timeline,
         insufficient=""
         if metrics
         else "The trace has no events of regions, so nothing can be said about what costs time.",
     )
 
 
-def _answer(anchor: Path) -> Mapping[str, Any]:
-    """What the child process says about the trace."""
+def _answer(anchor: Path) -> tuple[Mapping[str, Any], Columns]:
+    """What the child process says about the trace: its sums, and the columns of its timeline."""
     try:
         beside = sum(one.stat().st_size for one in anchor.parent.rglob("*.evt"))
     except OSError as error:
@@ -92,15 +98,17 @@ def _answer(anchor: Path) -> Mapping[str, Any]:
     limits = native.Limits(_MEMORY, _ANSWER, _SECONDS + _SECONDS_PER_MEGABYTE * (beside >> 20))
     request = {"path": str(anchor.resolve())}
     with native.run(Path(__file__).with_name("child.py"), request, limits, anchor) as child:
-        answer = next(child.answers(), None)
+        answers = child.answers()
+        answer = next(answers, None)
         ended = child.ended
+        columns = Columns.of(answers)
     if answer is None:
         raise AdapterError(f"the OTF2 library {ended} on the trace: it is damaged", path=anchor, hint=DAMAGED)
     if "error" in answer:
         raise AdapterError(
             f"the OTF2 library cannot read the trace: {clean(answer['error'])}", path=anchor, hint=DAMAGED
         )
-    return answer
+    return answer, columns
 
 
 def _locations(given: Sequence[Sequence[Any]]) -> tuple[Locations, list[bool]]:
@@ -153,10 +161,10 @@ def _caveats(answer: Mapping[str, Any]) -> list[str]:
     return caveats
 
 
-def _not_collected(answer: Mapping[str, Any], ranks: int) -> dict[str, str]:
+def _not_collected(answer: Mapping[str, Any], ranks: int, *, has_partners: bool) -> dict[str, str]:
     launch = f"mpirun -np {ranks} ./app" if ranks > 1 else "./app"
     missing = {}
-    if ranks > 1:
+    if ranks > 1 and not has_partners:
         missing["waiting times and their causes"] = f"scan -t {launch}   (scalasca -analyze -t, then square)"
     if not [name for _, name, _, _, paradigm in answer["nodes"] if paradigm.upper() in ("USER", "COMPILER")]:
         missing["functions of the program"] = "scorep mpicc -o app …   (build with scorep, without --nocompiler)"

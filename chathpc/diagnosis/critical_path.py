@@ -162,15 +162,30 @@ def _told(
             steps[-1] = Step(lane, steps[-1].begin, end)
         else:
             steps.append(Step(lane, begin, end))
+    return described(lanes, range(len(lanes)), steps, count, stretch)
+
+
+def described(
+    lanes: Sequence[Work],
+    numbers: Sequence[int] | IntArray,
+    steps: Sequence[Step],
+    count: int,
+    stretch: tuple[int, int] | None = None,
+) -> CriticalPath:
+    """A path of given `steps` with what was worked on in them; `numbers[i]` is how the steps call the lane `lanes[i]`."""
     by_label: dict[int, int] = {}
     by_lane: dict[int, int] = {}
-    for lane in sorted({step.lane for step in steps}):
-        mine = np.array([(step.begin, step.end) for step in steps if step.lane == lane], dtype=np.int64)
-        work, spans = lanes[lane], (mine[:, 0], mine[:, 1])
-        for label in np.unique(work.label).tolist():
-            at_label = work.label == label
-            spent = intervals.length(intervals.intersect((work.start[at_label], work.end[at_label]), spans))
-            by_label[label] = by_label.get(label, 0) + spent
-            by_lane[lane] = by_lane.get(lane, 0) + spent
-    by_label = {label: spent for label, spent in by_label.items() if spent}
+    columns = np.array([(step.lane, step.begin, step.end) for step in steps], dtype=np.int64).reshape(-1, 3)
+    for lane, work in zip(np.asarray(numbers).tolist(), lanes, strict=True):
+        mine = columns[columns[:, 0] == lane]
+        if not len(mine):
+            continue
+        spent = intervals.overlap((work.start, work.end), (mine[:, 1], mine[:, 2]))
+        labels, number = np.unique(work.label, return_inverse=True)
+        sums = np.zeros(len(labels), dtype=np.int64)
+        np.add.at(sums, number, spent)
+        for label, amount in zip(labels.tolist(), sums.tolist(), strict=True):
+            if amount:
+                by_label[label] = by_label.get(label, 0) + amount
+        by_lane[lane] = int(sums.sum())
     return CriticalPath(tuple(steps), sum(by_label.values()), by_label, by_lane, count, stretch)

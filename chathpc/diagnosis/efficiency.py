@@ -5,13 +5,17 @@
     communication       = largest useful time / elapsed time
 
 Useful is computing outside the runtime. Source: POP Centre of Excellence, standard metrics (pop-coe.eu); the same in TALP
-(BSC, DLB library, perf_metrics). Communication efficiency is the product of serialisation and transfer; these need the run
-time on an ideal network, which no profile of sums has, so they are not told here.
+(BSC, DLB library, perf_metrics). With the run time on an ideal network, where messages take no time, which a trace with message
+partners tells (see `replay`):
+
+    communication       = serialisation × transfer
+    serialisation       = largest useful time / run time on an ideal network       (waiting for each other)
+    transfer            = run time on an ideal network / elapsed time              (what the network costs)
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -22,7 +26,7 @@ from chathpc.profile.tree import FloatArray, IntArray
 class Efficiency:
     """Efficiencies (0..1) of `count` ranks or threads over `elapsed` (unit of the times given). `lost_to_imbalance` and
     `lost_to_waiting` are what they lose, in the same unit, summed over all: with the useful time they make up
-    count × elapsed.
+    count × elapsed. `serialisation` × `transfer` is `waiting`; None where the run time on an ideal network is not known.
     """
 
     balance: float
@@ -31,6 +35,8 @@ class Efficiency:
     elapsed: float
     lost_to_imbalance: float
     lost_to_waiting: float
+    serialisation: float | None = None
+    transfer: float | None = None
 
     @property
     def parallel(self) -> float:
@@ -52,6 +58,16 @@ def of_ranks(useful: FloatArray, total: FloatArray) -> Efficiency | None:
         len(useful),
         float(total.max()),
     )
+
+
+def on_ideal_network(found: Efficiency, ideal: float) -> Efficiency:
+    """The same with communication split by the run time on an ideal network, in the unit of `found`. ValueError where that is longer
+    than the run, or shorter than the busiest rank's work.
+    """
+    busiest = found.waiting * found.elapsed
+    if not busiest * (1 - 1e-9) <= ideal <= found.elapsed * (1 + 1e-9):
+        raise ValueError("the run time on an ideal network lies between the busiest rank's work and the elapsed time")
+    return replace(found, serialisation=min(busiest / ideal, 1.0), transfer=min(ideal / found.elapsed, 1.0))
 
 
 def of_threads(useful: FloatArray, total: FloatArray, process: IntArray) -> Efficiency | None:

@@ -24,6 +24,7 @@ from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.compiled import Compiled
+    from chathpc.diagnosis.message_facts import MessageFacts
 
 Int64Array = NDArray[np.int64]
 
@@ -160,6 +161,13 @@ class Facts:
     def gaps(self) -> Gaps:
         """Why the devices were idle; ValueError without a timeline."""
         return Gaps(self.traced)
+
+    @cached_property
+    def messages(self) -> MessageFacts | None:
+        """Who waited for whom in MPI; None where no trace tells it."""
+        from chathpc.diagnosis.message_facts import message_facts
+
+        return message_facts(self)
 
     @cached_property
     def compiled(self) -> Compiled | None:

@@ -11,6 +11,8 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import fact, time_text
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
 from chathpc.diagnosis.facts import Facts, readable_function
+from chathpc.diagnosis.message_facts import MessageFacts
+from chathpc.diagnosis.phase_facts import thread_phases
 from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
 from chathpc.profile import numbers
@@ -47,7 +49,9 @@ def parallel_evidence(facts: Facts) -> tuple[Evidence, ...]:
         return ()
     ranks, threads = rank_times(facts), thread_times(facts)
     found: list[Evidence] = []
-    if ranks is not None and (efficiency := of_ranks(ranks.useful, ranks.total)) is not None:
+    if facts.messages is not None:
+        found += _of_messages(facts, facts.messages)
+    elif ranks is not None and (efficiency := of_ranks(ranks.useful, ranks.total)) is not None:
         found += _efficiency(facts, efficiency, "rank", "communication")
     if threads is not None and (within := of_threads(threads.useful, threads.total, threads.process)) is not None:
         found += _efficiency(facts, within, "OpenMP thread", "synchronisation")
@@ -117,7 +121,20 @@ def thread_times(facts: Facts) -> Times | None:
 # -- efficiencies ----------------------------------------------------------------------------------------------
 
 
-def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str) -> Iterator[Evidence]:
+def _of_messages(facts: Facts, messages: MessageFacts) -> Iterator[Evidence]:
+    """The ranks' efficiencies from a trace with message partners; those of the steady state too where start-up is no small part."""
+    if messages.efficiency is not None:
+        when = "" if messages.is_whole else f" in the first {numbers.seconds(messages.elapsed)} of the trace"
+        yield from _efficiency(facts, messages.efficiency, "rank", "communication", when)
+    phases = thread_phases(facts)
+    if phases is not None:
+        steady, smallest = messages.between(phases[1].begin, phases[1].end), common()["min_start_up"].value
+        if steady.efficiency is not None and steady.elapsed <= (1 - smallest) * messages.elapsed:
+            when = f" in the {numbers.seconds(steady.elapsed)} of steady state"
+            yield from _efficiency(facts, steady.efficiency, "rank", "communication", when)
+
+
+def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str, when: str = "") -> Iterator[Evidence]:
     limit = common()["pop_efficiency"].value
     value = found.parallel
     percent = numbers.percent
@@ -128,20 +145,33 @@ def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str) -> Iter
     yield fact(
         facts,
         f"POP: parallel efficiency {at_most}{percent(value)} = load balance {percent(found.balance)} × {waiting} "
-        f"{percent(found.waiting)}, over {found.count} {who}s{verdict}.",
+        f"{percent(found.waiting)}, over {found.count} {who}s{when}{verdict}.",
         value,
         unit="ratio",
-        subject=f"parallel efficiency of the {who}s",
+        subject=f"parallel efficiency of the {who}s{when}",
         how="POP standard metrics: mean / largest useful time × largest useful / elapsed time",
         error=facts.error(value),
     )
+    if found.serialisation is not None and found.transfer is not None:
+        ideal = found.transfer * found.elapsed
+        yield fact(
+            facts,
+            f"POP: communication {percent(found.waiting)} = serialisation {percent(found.serialisation)} × transfer "
+            f"{percent(found.transfer)}{when}: on a network that takes no time the ranks would need {numbers.seconds(ideal)} instead of "
+            f"{numbers.seconds(found.elapsed)}.",
+            found.transfer,
+            unit="ratio",
+            subject=f"transfer efficiency of the {who}s{when}",
+            how="POP standard metrics: busiest rank's work / replay on an ideal network × that / elapsed time; the replay lets each "
+            "rank compute as long as it did, and wait only for sends and for members of collectives",
+        )
     if value < limit:
         yield fact(
             facts,
-            f"Of {time_text(facts, found.count * found.elapsed)} that {found.count} {who}s could work, uneven load loses "
+            f"Of {time_text(facts, found.count * found.elapsed)} that {found.count} {who}s could work{when}, uneven load loses "
             f"{time_text(facts, found.lost_to_imbalance)} and {waiting} {time_text(facts, found.lost_to_waiting)}.",
             found.lost_to_imbalance,
-            subject=f"time that the {who}s lose",
+            subject=f"time that the {who}s lose{when}",
             how="count × (largest − mean useful time), count × (elapsed − largest useful time)",
             error=0.0,
         )

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from chathpc.diagnosis.arrivals import Presence, releases
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path
+from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path, described
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, ordered
+from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.replay import path
 from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import TimelineFacts
@@ -37,6 +39,11 @@ _NO_MEETING = (
     "The trace shows no waits in barriers or collectives of all ranks, and not which message a rank waits for, so its critical "
     "path is not known."
 )
+_NOT_TOGETHER = (
+    "Messages and collectives of the trace wait for each other in a way that no run can, so neither its critical path nor its time on "
+    "an ideal network is known."
+)
+_IN_MESSAGES = "pass while messages and collectives are on their way"
 _NO_ORDER = "The timeline does not tell which call launched which operation, at least for most of them, so its critical path is not known."
 
 
@@ -107,6 +114,8 @@ def _beside_devices(lanes: Sequence[Work], path: CriticalPath) -> float:
 def _of_threads(facts: Facts) -> PathFacts:
     if not facts.has_host_time:
         return PathFacts()
+    if facts.messages is not None:
+        return _of_messages(facts, facts.messages)
     in_openmp, in_mpi = facts.spent(Activity.OMP_WAIT), facts.spent(Activity.MPI)
     lanes = traced_lanes(facts) if in_openmp + in_mpi else []
     if len(lanes) < 2:
@@ -136,8 +145,36 @@ def _of_threads(facts: Facts) -> PathFacts:
     path = critical_path(work, joined)
     begin, end = min(int(lane.start[0]) for lane in lanes), max(int(lane.start[-1]) for lane in lanes)
     names = {each: _OTHERS.get(each) or readable_function(facts.label_names[each]) for each in path.by_label}
-    how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last; from samples"
+    sampled = "" if facts.profile.timed else "; from samples"
+    how = f"longest chain over {len(joined):,} waits in barriers and collectives, each ended by the thread that came last{sampled}"
     return _told(facts, path, names, (end - begin) * _NANO, _TRACE, how, is_complete=is_complete)
+
+
+# -- ranks with messages -----------------------------------------------------------------------------------------
+
+
+def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
+    """The longest chain of work through messages and collectives: that which the replay on an ideal network ends with."""
+    if messages.played is None:
+        return PathFacts(note=messages.doubt or _NOT_TOGETHER)
+    told, played = messages.communication, messages.played
+    steps = path(told, played)
+    found = described(messages.work, told.member, steps, len(told.messages) + len(told.collectives))
+    names = [*map(readable_function, facts.label_names), _OTHERS[_OTHER]]
+    how = (
+        f"longest chain over {len(told.messages):,} messages and {len(told.collectives):,} collectives, if none took any time; "
+        "backwards from the rank that ends last to what it waited for"
+    )
+    first = int(np.argmax(list(found.by_lane.values()))) if found.by_lane else -1
+    if first < 0:
+        return PathFacts()
+    row, spent = list(found.by_lane.items())[first]
+    who = f" Rank {int(facts.profile.where.rank[row])} has {numbers.percent(spent / max(found.length, 1))} of it."
+    where = _TRACE if messages.is_whole else "the trace's beginning"
+    labels = {label: names[label] for label in found.by_label}
+    return replace(
+        _told(facts, found, labels, messages.elapsed, where, how, also=who, rest=_IN_MESSAGES), note=messages.doubt
+    )
 
 
 def _extremes(lanes: list[Lane], waiting: BoolArray) -> list[Lane]:
@@ -164,6 +201,8 @@ def _told(
     how: str,
     *,
     is_complete: bool = True,
+    also: str = "",
+    rest: str = "pass in waits, barriers and collectives",
 ) -> PathFacts:
     length = path.length * _NANO
     if length <= 0:
@@ -185,12 +224,12 @@ def _told(
     is_much = (
         path.stretch is None and is_complete and where == _TRACE and left > common()["worth_a_line"].value * window
     )
-    rest = f" The other {numbers.seconds(left)} pass in waits, barriers and collectives." if is_much else ""
+    others = f" The other {numbers.seconds(left)} {rest}." if is_much else ""
     told = (
         fact(
             facts,
             f"The critical path is {bound}{numbers.seconds(length)} of work {span}: {listed}. "
-            f"Work beside it costs no time.{rest}",
+            f"Work beside it costs no time.{also}{others}",
             length,
             unit="s",
             subject="critical path",

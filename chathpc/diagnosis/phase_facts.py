@@ -14,6 +14,7 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
 from chathpc.profile import numbers
+from chathpc.profile.timeline import Lane
 
 _NANO = 1e-9
 
@@ -26,18 +27,25 @@ def phase_facts(facts: Facts) -> tuple[Evidence, ...]:
 
 
 def _of_thread(facts: Facts) -> Iterator[Evidence]:
-    """The phases of the thread that was sampled most often, by the function that is in force."""
+    """The start-up of the thread that was recorded most often."""
+    found = thread_phases(facts)
+    if found is not None and found[1].start_up >= common()["min_start_up"].value:
+        lane, phases = found
+        different = readable_function(facts.label_names[phases.different]) if phases.different >= 0 else "other code"
+        yield _start_up(facts, phases, f"{facts.profile.where.label(lane.location)} is", different)
+
+
+def thread_phases(facts: Facts) -> tuple[Lane, Phases] | None:
+    """The thread that was recorded most often and its phases, by the function that is in force; None without a steady state."""
     lanes = traced_lanes(facts)
     if not lanes:
-        return
+        return None
     everything = np.ones(len(facts.profile.tree), dtype=bool)
     lane = max(lanes, key=lambda each: (len(each.start), -each.location))
     if len(lane.start) < common()["min_samples"].value:
-        return
+        return None
     found = steady_state(work_of(lane, facts.caller_label, everything), distance=common()["phase_distance"].value)
-    if found is not None and found.start_up >= common()["min_start_up"].value:
-        different = readable_function(facts.label_names[found.different]) if found.different >= 0 else "other code"
-        yield _start_up(facts, found, f"{facts.profile.where.label(lane.location)} is", different)
+    return None if found is None else (lane, found)
 
 
 def _start_up(facts: Facts, found: Phases, who: str, different: str) -> Evidence:

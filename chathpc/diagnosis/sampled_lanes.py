@@ -1,4 +1,4 @@
-"""Sampled traces of the program's threads: which there are, and when each was where."""
+"""Traces of the program's threads, sampled or of events: which there are, and when each was where."""
 
 from __future__ import annotations
 
@@ -17,15 +17,16 @@ MOST_RECORDED = 500_000
 
 
 def traced_lanes(facts: Facts) -> list[Lane]:
-    """The lanes of the program's own threads in a sampled trace; none without one, and for one that is too large."""
+    """The lanes of the program's own threads in a trace; none without one, and for one that is too large."""
     profile = facts.profile
-    count = profile.sample_count
-    if profile.read_timeline is no_timeline or is_traced(profile) or count is None or count > MOST_RECORDED:
+    if profile.read_timeline is no_timeline:
+        return []
+    if not is_traced(profile) and (profile.sample_count is None or profile.sample_count > MOST_RECORDED):
         return []
     timeline, rows = profile.timeline, set(facts.locations.tolist())
-    return (
-        [] if timeline is None else [each for each in timeline.lanes if each.location in rows and len(each.start) > 1]
-    )
+    if timeline is None or sum(len(each.start) for each in timeline.lanes) > MOST_RECORDED:
+        return []
+    return [each for each in timeline.lanes if each.location in rows and len(each.start) > 1]
 
 
 def spans(lane: Lane, chosen: BoolArray) -> tuple[Intervals, IntArray]:

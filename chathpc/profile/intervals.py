@@ -121,3 +121,20 @@ def covered(intervals: Intervals, times: Times) -> NDArray[np.bool_]:
         return np.zeros(len(times), dtype=bool)
     at = np.searchsorted(intervals[0], times, side="right") - 1
     return np.asarray((at >= 0) & (times < intervals[1][np.maximum(at, 0)]))
+
+
+def overlap(intervals: Intervals, others: Intervals) -> Times:
+    """Of each interval the length that `others` cover, those that overlap each other each on its own."""
+    if not len(others[0]) or not len(intervals[0]):
+        return np.zeros(len(intervals[0]), dtype=np.int64)
+    base = int(others[0].min())  # sums of times since the epoch would be too large
+    begun, ended = np.sort(others[0]) - base, np.sort(np.maximum(others[1], others[0])) - base
+
+    def before(times: Times) -> Times:
+        parts = []
+        for edges in (begun, ended):
+            count = np.searchsorted(edges, times, side="left")
+            parts.append(count * times - np.concatenate([[0], np.cumsum(edges)])[count])
+        return np.asarray(parts[0] - parts[1])
+
+    return np.asarray(before(intervals[1] - base) - before(intervals[0] - base))

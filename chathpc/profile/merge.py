@@ -225,5 +225,7 @@ def _timeline(views: Sequence[Profile], places: Sequence[IntArray], rows: Sequen
         ]  # fmt: skip
         device += max(line.devices, default=-1) + 1
     if len(chosen) == 1:
-        return Timeline(chosen[0][1].begin, chosen[0][1].end, tuple(lanes), tuple(spans))
+        alone = chosen[0][1]
+        told = None if alone.communication is None else alone.communication.moved(row, node)
+        return replace(alone, lanes=tuple(lanes), intervals=tuple(spans), communication=told)
     return Timeline(0, max(line.end - line.begin for _, line in chosen), tuple(lanes), tuple(spans))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +13,9 @@ from numpy.typing import NDArray
 from chathpc.profile import intervals
 from chathpc.profile.intervals import Intervals, Times
 from chathpc.profile.tree import IntArray
+
+if TYPE_CHECKING:
+    from chathpc.profile.messages import Communication
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -76,12 +80,17 @@ class IntervalLane:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Timeline:
-    """All lanes of a run; `begin` and `end` of the recording in nanoseconds (since the epoch for sampled traces)."""
+    """All lanes of a run; `begin` and `end` of the recording in nanoseconds (since the epoch for sampled traces).
+
+    `communication` is who sent what to whom, where that was recorded. `is_whole` is False if the run went on beyond `end`.
+    """
 
     begin: int
     end: int
     lanes: tuple[Lane, ...] = ()
     intervals: tuple[IntervalLane, ...] = ()
+    communication: Communication | None = None
+    is_whole: bool = True
 
     @property
     def seconds(self) -> float:

@@ -5,16 +5,23 @@ from __future__ import annotations
 import importlib.util
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from chathpc.adapters import native
 from chathpc.adapters import otf2 as adapter
 from chathpc.adapters.glance import Glance
+from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import AdapterError
+from chathpc.profile.merge import merge
+from chathpc.profile.messages import Meeting
 from chathpc.profile.metric import Clock
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import Profile, Source, no_timeline
+from tests.diagnosis.mpi_traces import profile_of
+from tests.synthetic.mpi_program import Network, Step, simulate
 from tests.synthetic.otf2 import Events, write_otf2
 
 pytestmark = pytest.mark.skipif(
@@ -22,13 +29,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 RANK: Events = [
-    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", 64), (300, "leave", "MPI_Send"),
-    (500, "enter", "MPI_Allreduce"), (640, "collective", 8), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
+    (100, "enter", "main"), (200, "enter", "MPI_Send"), (210, "send", (1, 64)), (300, "leave", "MPI_Send"),
+    (500, "enter", "MPI_Allreduce"), (640, "collective", ("ALLREDUCE", None, 8)), (650, "leave", "MPI_Allreduce"), (1100, "leave", "main"),
 ]  # fmt: skip
 LATE: Events = [
     (100, "enter", "main"),
     (150, "enter", "MPI_Recv"),
-    (160, "recv", 64),
+    (160, "recv", (0, 64)),
     (400, "leave", "MPI_Recv"),
     (900, "leave", "main"),
 ]
@@ -89,6 +96,154 @@ def test_streams_of_accelerators_are_no_time_of_the_host(tmp_path: Path) -> None
 
 def test_a_trace_without_regions_is_insufficient(tmp_path: Path) -> None:
     assert adapter.read(write_otf2(tmp_path / "run", {0: []})).insufficient
+
+
+# -- timeline --------------------------------------------------------------------------------------------------
+
+RING: dict[int, list[Step]] = {
+    rank: [
+        ("compute", "read", 100 + rank),
+        ("irecv", (rank - 1) % 3, 64),
+        ("isend", (rank + 1) % 3, 64),
+        ("compute", "inner", 40),
+        ("waitall",),
+        ("collective", "BCAST", 1, 8),
+        ("collective", "REDUCE", 2, 8),
+        *([("send", 2, 9)] if rank == 0 else [("recv", 0, 9)] if rank == 2 else []),
+        ("collective", "ALLREDUCE", None, 8),
+    ]
+    for rank in range(3)
+}
+
+
+def test_the_timeline_is_that_of_a_plain_reading_of_the_events(tmp_path: Path) -> None:
+    events = simulate(RING, Network(latency=30, overhead=2, transfer=5))
+    found = adapter.read(write_otf2(tmp_path / "run", events))
+    expected, timeline = profile_of(events), found.timeline
+    assert timeline is not None
+    assert expected.timeline is not None
+    assert (timeline.begin, timeline.end, timeline.is_whole) == (0, expected.timeline.end, True)
+    for lane, plain in zip(timeline.lanes, expected.timeline.lanes, strict=True):
+        assert lane.location == plain.location
+        assert lane.start.tolist() == plain.start.tolist()
+        names = [
+            [each.tree.label(int(node)) if node >= 0 else "" for node in one.node.tolist()]
+            for each, one in ((found, lane), (expected, plain))
+        ]
+        assert names[0] == names[1]
+    ours, theirs = timeline.communication, expected.timeline.communication
+    assert ours is not None
+    assert theirs is not None
+    for part in ("calls", "messages", "collectives"):
+        for name in getattr(ours, part).__slots__:
+            if name not in ("node", "instance", "meeting"):
+                column, plain_column = (getattr(getattr(each, part), name) for each in (ours, theirs))
+                order = np.argsort(ours.messages.sent), np.argsort(theirs.messages.sent)
+                if part == "messages":
+                    column, plain_column = column[order[0]], plain_column[order[1]]
+                if part == "collectives":
+                    column, plain_column = sorted(column.tolist()), sorted(plain_column.tolist())
+                assert list(column) == list(plain_column), (part, name)
+    meetings = [
+        {int(call): int(each.meeting[number]) for call, number in zip(each.begun, each.instance, strict=True)}
+        for each in (ours.collectives, theirs.collectives)
+    ]
+    assert meetings[0] == meetings[1]
+    assert (ours.unmatched, found.caveats) == (0, ())
+
+
+def test_collectives_without_blocking_span_two_calls(tmp_path: Path) -> None:
+    def rank(work: int) -> Events:
+        return [
+            (0, "enter", "main"), (work, "enter", "MPI_Ibarrier"), (work, "begun", 7), (work + 1, "leave", "MPI_Ibarrier"),
+            (60, "enter", "MPI_Wait"), (70, "collective", ("BARRIER", None, 0, 7)), (70, "leave", "MPI_Wait"),
+            (80, "leave", "main"),
+        ]  # fmt: skip
+
+    timeline = adapter.read(write_otf2(tmp_path / "run", {0: rank(10), 1: rank(50)})).timeline
+    assert timeline is not None
+    assert timeline.communication is not None
+    found = timeline.communication.collectives
+    assert (found.begun.tolist(), found.done.tolist(), found.meeting.tolist()) == ([0, 2], [1, 3], [Meeting.ALL])
+
+
+def test_what_has_no_partner_is_told(tmp_path: Path) -> None:
+    alone: Events = [
+        (0, "enter", "main"), (10, "enter", "MPI_Send"), (10, "send", (1, 5)), (20, "leave", "MPI_Send"),
+        (20, "enter", "MPI_Send"), (20, "send", (9, 5)), (30, "leave", "MPI_Send"), (50, "leave", "main"),
+    ]  # fmt: skip
+    profile = adapter.read(write_otf2(tmp_path / "run", {0: alone, 1: [(0, "enter", "main"), (50, "leave", "main")]}))
+    assert profile.timeline is not None
+    assert profile.timeline.communication is not None
+    assert profile.timeline.communication.unmatched == 2  # nobody receives the first, and there is no rank 9
+    assert profile.caveats[0].startswith("2 sends and receives of the trace have no partner in it")
+
+
+def test_a_call_that_does_not_end_lasts_to_the_end_of_the_trace(tmp_path: Path) -> None:
+    events: Events = [(0, "enter", "main"), (10, "enter", "MPI_Barrier"), (15, "enter", "MPI_Send"), (30, "leave", "MPI_Send")]  # fmt: skip
+    timeline = adapter.read(write_otf2(tmp_path / "run", {0: events})).timeline
+    assert timeline is not None
+    assert timeline.communication is not None
+    calls = timeline.communication.calls
+    assert (calls.start.tolist(), calls.end.tolist()) == ([10_000], [30_000])  # what MPI_Barrier calls is a part of it
+
+
+def test_of_a_large_trace_the_beginning_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = tmp_path / "child.py"
+    source = (Path(adapter.__file__).parent / "child.py").read_text()
+    script.write_text(source.replace("MOST_ENTRIES = 4_000_000", "MOST_ENTRIES = 20"))
+    run = native.run
+    monkeypatch.setattr(native, "run", lambda _, *rest: run(script, *rest))
+    events = simulate(RING, Network(latency=30, overhead=2, transfer=5))
+    profile = adapter.read(write_otf2(tmp_path / "run", events))
+    timeline = profile.timeline
+    assert timeline is not None
+    assert (sum(len(lane.start) for lane in timeline.lanes), timeline.is_whole) == (20, False)
+    assert profile.caveats[0].startswith("The trace is large: of its timeline the first ")
+    assert "no partner" not in "".join(profile.caveats)
+    plain = adapter.read(write_otf2(tmp_path / "again", events))
+    assert profile.total("cpu.time") == plain.total("cpu.time")
+
+
+def test_threads_that_wait_at_a_barrier_have_a_critical_path(tmp_path: Path) -> None:
+    def thread(work: int) -> list[tuple[int, str, str]]:
+        events: list[tuple[int, str, str]] = [(0, "enter", "main")]
+        for step in range(0, 200_000, 1000):
+            events += [
+                (step, "enter", "!$omp for @heat.c:9"),
+                (step + work, "enter", "!$omp implicit barrier @heat.c:9"),
+            ]
+            events += [
+                (step + 1000, "leave", "!$omp implicit barrier @heat.c:9"),
+                (step + 1000, "leave", "!$omp for @heat.c:9"),
+            ]
+        return [*events, (200_000, "leave", "main")]
+
+    profile = adapter.read(write_otf2(tmp_path / "run", {0: thread(1000), 1: thread(400)}, process={1: 0}))
+    assert profile.where.thread.tolist() == [0, 1]
+    assert profile.timeline is not None
+    assert profile.timeline.communication is None
+    told = [each.statement for each in diagnose(profile).evidence]
+    path = next(each for each in told if each.startswith("The critical path"))
+    assert path.startswith("The critical path is 200 ms of work in the 200 ms of the trace: main 100 %.")
+    assert any(each.startswith("POP: parallel efficiency 70.0 % = load balance 70.0 %") for each in told)
+
+
+def test_two_traces_of_one_run_are_merged_with_their_messages(tmp_path: Path) -> None:
+    events = simulate(RING)
+    profile = adapter.read(write_otf2(tmp_path / "run", events))
+    other = replace(adapter.read(write_otf2(tmp_path / "sums", {0: [(0, "enter", "main"), (9, "leave", "main")]})),
+                    read_timeline=no_timeline, format="Score-P", sources=(Source(tmp_path, "Score-P"),))  # fmt: skip
+    merged = merge([profile, other])
+    assert merged.timeline is not None
+    assert profile.timeline is not None
+    ours, theirs = merged.timeline.communication, profile.timeline.communication
+    assert ours is not None
+    assert theirs is not None
+    assert ours.messages.sent.tolist() == theirs.messages.sent.tolist()
+    assert {merged.tree.label(int(node)) for node in ours.calls.node} == {
+        profile.tree.label(int(node)) for node in theirs.calls.node
+    }
 
 
 @pytest.mark.parametrize("victim", ["traces.otf2", "traces.def", "traces/0.evt", "traces/0.def"])

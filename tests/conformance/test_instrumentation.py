@@ -15,7 +15,9 @@ import pytest
 
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Verdict
+from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile.metric import Aggregation
 from chathpc.profile.profile import Profile
 
@@ -232,6 +234,40 @@ def test_otf2_against_a_plain_loop_over_events() -> None:
         resolution = trace.timer_resolution
     found = {path[-1]: value for path, value in paths(profile, "cpu.time", inclusive=True).items()}
     assert found == pytest.approx({name: ticks / resolution for name, ticks in wanted.items()}, rel=1e-9)
+
+
+@pytest.mark.skipif(missing("otf2"), reason="needs the package otf2")
+def test_messages_of_otf2_against_a_plain_loop_over_events() -> None:
+    import otf2
+
+    folder = DATA / "otf2" / "ping-pong-otf2"
+    facts = Facts(chathpc.load(folder)).messages
+    assert facts is not None
+    entered: dict[int, int] = {}
+    sent: dict[tuple[int, int], list[int]] = defaultdict(list)
+    waited = in_mpi = 0
+    with otf2.reader.open(str(folder / "traces.otf2")) as trace:
+        number = {id(location): rank for rank, location in enumerate(trace.definitions.locations)}
+        for location, event in trace.events:
+            at = number[id(location)]
+            if isinstance(event, otf2.events.Enter):
+                entered[at] = event.time
+            elif isinstance(event, otf2.events.MpiSend):
+                sent[at, event.receiver].append(entered[at])
+            elif isinstance(event, otf2.events.MpiRecv):  # two ranks in turn: the oldest message is the one that came
+                waited += max(sent[event.sender, at].pop(0) - entered[at], 0)
+            elif isinstance(event, otf2.events.Leave) and re.match("MPI_(?!Init|Finalize)", event.region.name):
+                in_mpi += event.time - entered[at]
+        resolution = trace.timer_resolution
+    assert len(facts.communication.messages) == 16
+    assert facts.waited(Pattern.LATE_SENDER) == pytest.approx(waited / resolution, abs=16e-9)
+    assert facts.in_mpi == pytest.approx(in_mpi / resolution, abs=40e-9)
+    found = facts.efficiency
+    assert found is not None
+    assert found.serialisation is not None
+    assert found.transfer is not None
+    assert found.parallel == pytest.approx(found.balance * found.serialisation * found.transfer)
+    assert found.transfer < 0.9  # a ping-pong hardly computes: what it takes is the network
 
 
 def test_timemory_against_hatchet() -> None:

@@ -198,6 +198,7 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "sigma": (3, "standard deviations"),
         "verdict_weight": (0.05, "share"),
         "pop_efficiency": (0.8, "share"),
+        "clock_tolerance": (0.01, "share"),
         "phase_distance": (0.5, "share"),
         "min_start_up": (0.05, "share"),
         "repeat_match": (0.9, "share"),

@@ -118,3 +118,19 @@ def test_a_device_is_busy_once_however_many_engines_work():
     assert [one.device for one in timeline.of(LaneKind.COMPUTE)] == [0, 1]
     assert len(timeline.of(LaneKind.COMPUTE, device=1)[0]) == 1
     assert timeline.seconds == pytest.approx(1e-7)
+
+
+@given(pairs, pairs)
+def test_overlap_counts_each_of_the_others(spans, others):
+    def inside(span, other):
+        return len({*range(*span)} & {*range(*other)})
+
+    real = [(a, b) for a, b in spans if a <= b]
+    expected = [sum(inside(span, other) for other in others) for span in real]
+    assert intervals.overlap(arrays(real), arrays(others)).tolist() == expected
+
+
+def test_overlap_of_times_since_the_epoch_keeps_its_digits():
+    begin = np.full(1000, 1_700_000_000_000_000_000, dtype=np.int64)
+    found = intervals.overlap((begin[:1], begin[:1] + 7), (begin, begin + 1_000_000_000))
+    assert found.tolist() == [7000]

@@ -11,7 +11,10 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
+from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
@@ -127,7 +130,9 @@ def waiting(facts: Facts) -> Iterable[Draft]:
         return
     yields = _yield_share(facts)
     lost = float((times.compute.max() - times.compute).sum())
-    cost = min(lost, spent)
+    messages = facts.messages if facts.messages is not None and facts.messages.is_whole else None
+    waited = spent if messages is None else messages.waited(*Pattern)
+    cost = min(lost, waited)
     shared = (
         fact(
             facts,
@@ -137,8 +142,13 @@ def waiting(facts: Facts) -> Iterable[Draft]:
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
-    if cost >= unequal.threshold("min_explained") * spent and facts.above(cost / facts.total, smallest):
-        yield _unequal_work(facts, times, shared, cost, spent, yields)
+    if cost >= unequal.threshold("min_explained") * waited and facts.above(cost / facts.total, smallest):
+        yield _unequal_work(facts, times, shared, cost, spent, yields, messages)
+        if messages is not None:
+            yield from moving(facts, messages, shared)
+        return
+    if messages is not None:
+        yield from traced(facts, messages, (*shared, _equal(facts, times)))
         return
     transfer = _transfer(facts)
     collective = _share_of_calls(times, _COLLECTIVE)
@@ -207,7 +217,13 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
 
 
 def _unequal_work(
-    facts: Facts, times: Ranks, shared: tuple[Evidence, ...], cost: float, spent: float, yields: float
+    facts: Facts,
+    times: Ranks,
+    shared: tuple[Evidence, ...],
+    cost: float,
+    spent: float,
+    yields: float,
+    messages: MessageFacts | None,
 ) -> Draft:
     busiest = int(np.argmax(times.compute))
     others = np.delete(np.arange(len(times.ids)), busiest)
@@ -263,6 +279,8 @@ def _unequal_work(
                 where=place,
             )
         )
+    if messages is not None:
+        evidence += late_ranks(facts, messages, *Pattern)
     called = f" in {calls.function} ({calls.short})" if calls.function and calls.short else ""
     summary = (
         f"Only rank {rank} runs {name}; the other ranks wait for it in MPI{called}."
@@ -305,18 +323,7 @@ def _equal_work(
     share = spent / facts.total
     if not facts.above(share, entry.threshold("min_share")):
         return
-    spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
-    evidence = [
-        *shared,
-        fact(
-            facts,
-            f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
-            spread,
-            unit="ratio",
-            subject="computing of the ranks",
-            how="busiest / mean of the time outside MPI per rank",
-        ),
-    ]
+    evidence = [*shared, _equal(facts, times)]
     against = _doubts(facts, yields)
     if _sees_inside(facts):
         evidence.append(
@@ -350,6 +357,18 @@ def _equal_work(
         signs=2,
         against=against,
         spread=None if is_moving else Spread(len(times.ids), "ranks"),
+    )
+
+
+def _equal(facts: Facts, times: Ranks) -> Evidence:
+    spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
+    return fact(
+        facts,
+        f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
+        spread,
+        unit="ratio",
+        subject="computing of the ranks",
+        how="busiest / mean of the time outside MPI per rank",
     )
 
 

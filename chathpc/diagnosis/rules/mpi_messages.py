@@ -20,7 +20,10 @@ _CALLS = "calls.count"
 def small_messages(facts: Facts) -> Iterable[Draft]:
     """Time in MPI that is the latency of very many calls with few bytes each."""
     entry = cause("mpi-small-messages")
+    traced = facts.messages
     spent = facts.spent(Activity.MPI)
+    if traced is not None and traced.is_whole:  # then waiting for late ranks is known, and is no latency
+        spent = float(traced.at_node.sum())
     metrics = facts.profile.metrics
     sent = next((name for name in _BYTES if name in metrics and metrics[name].has_values), None)
     if facts.total == 0 or sent is None or _CALLS not in metrics or not facts.in_seconds:

@@ -1,0 +1,187 @@
+"""MPI in traces with message partners: waiting is measured call by call, so what is left of a call moves data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.message_facts import MessageFacts
+from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.wait_states import COLLECTIVES, POINT_TO_POINT, Pattern
+from chathpc.profile import numbers
+from chathpc.profile.tree import FloatArray
+
+_WORDS = {
+    Pattern.LATE_SENDER: "for messages that are sent later (late sender)",
+    Pattern.LATE_RECEIVER: "to send to ranks that receive later (late receiver)",
+    Pattern.COLLECTIVE: "in collectives until the last rank comes",
+    Pattern.LATE_ROOT: "in broadcasts and scatters until the root comes (late broadcast)",
+    Pattern.EARLY_ROOT: "as the root of reductions and gathers (early reduce)",
+}
+#: Functions of late ranks that are named have this part of the waiting or more.
+_NAMED = 0.1
+#: A rank that is waited for so many times as long as the mean is named as the late one.
+_STANDS_OUT = 1.5
+
+
+def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
+    """Waiting by pattern; who is late, and what they do meanwhile."""
+    parts = [(pattern, messages.waited(pattern)) for pattern in patterns]
+    waited = sum(spent for _, spent in parts)
+    if waited <= 0:
+        return
+    listed = " and ".join(
+        f"{time_text(facts, spent)} {_WORDS[pattern]}"
+        for pattern, spent in sorted(parts, key=lambda part: -part[1])
+        if spent >= _NAMED * waited
+    )
+    yield fact(
+        facts,
+        f"Ranks wait {listed}: {numbers.percent(waited / max(messages.in_mpi, waited))} of their time in MPI.",
+        waited,
+        subject="waiting of the ranks",
+        how="each call's time until the rank came that it waited for (Scalasca's patterns), summed",
+    )
+    found = messages.delay(*patterns)
+    worst = int(np.argmax(found.by_member))
+    order = np.argsort(-found.by_label, kind="stable")[:2]
+    named = [
+        f"{readable_function(facts.label_names[int(label)])} ({numbers.percent(found.by_label[label] / waited)} of the waiting)"
+        for label in order.tolist()
+        if found.by_label[label] >= _NAMED * waited
+    ]
+    if found.in_mpi >= _NAMED * waited:
+        named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
+    meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
+    name, part = messages.name(worst), float(found.by_member[worst]) / waited
+    who = (
+        f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, part * waited)} of {time_text(facts, waited)} "
+        f"({numbers.percent(part)})."
+        if part >= _STANDS_OUT / len(found.by_member)
+        else f"No rank is waited for much more than others: {name} most, {numbers.percent(part)} of the time."
+    )
+    yield fact(
+        facts,
+        f"{who}{meanwhile}",
+        float(found.by_member[worst]),
+        subject=f"{name}, waited for",
+        how="waiting by the rank whose call ended it; functions by what its trace shows from the begin of the wait on",
+    )
+
+
+def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
+    """Late messages, late members of collectives, and the time in MPI in which nobody waits."""
+    of_kind = {"mpi-late-sender": POINT_TO_POINT, "mpi-collective-wait": COLLECTIVES}
+    for name, patterns in of_kind.items():
+        others = COLLECTIVES if patterns is POINT_TO_POINT else POINT_TO_POINT
+        entry, waited = cause(name), messages.waited(*patterns)
+        # Waiting for a rank that is late because it waits itself is the other one's.
+        caused, passed = messages.passed_on(others, patterns), messages.passed_on(patterns, others)
+        cost = waited - passed + caused
+        share = cost / facts.total
+        hot = facts.hot_place(messages.waited_at(*patterns))
+        if hot is None or not facts.above(share, entry.threshold("min_share")):
+            continue
+        evidence = (
+            *common,
+            *late_ranks(facts, messages, *patterns),
+            _here(facts, hot, waited),
+            *_passed(facts, caused, waited, patterns),
+        )
+        where = _where(hot)
+        calls = "point-to-point calls" if patterns is POINT_TO_POINT else "collective calls"
+        yield Draft(
+            cause=entry.id,
+            where=hot.place,
+            summary=f"The ranks wait {numbers.percent(share)} of their time in {calls} from {where} for ranks that come later, "
+            "though each computes about the same in all.",
+            cost=cost,
+            share=share,
+            threshold=entry.threshold("min_share"),
+            evidence=evidence,
+            signs=3,
+            against=(messages.doubt,) if messages.doubt else (),
+        )
+    yield from moving(facts, messages, common)
+
+
+def _passed(facts: Facts, caused: float, waited: float, patterns: Sequence[Pattern]) -> Iterator[Evidence]:
+    """What this waiting makes other ranks wait elsewhere."""
+    if caused < _NAMED * waited:
+        return
+    here, there = ("messages", "collectives") if patterns is POINT_TO_POINT else ("collectives", "messages")
+    yield fact(
+        facts,
+        f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
+        caused,
+        subject=f"waiting in {there} that waiting in {here} causes",
+        how="part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)",
+    )
+
+
+def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
+    """Time in MPI in which nobody waits for another rank: it moves data, or is the cost of the calls."""
+    entry = cause("mpi-communication-bound")
+    weight = messages.at_node
+    spent = float(weight.sum())
+    share = spent / facts.total
+    hot = facts.hot_place(weight)
+    if hot is None or not facts.above(share, entry.threshold("min_share")):
+        return
+    yield Draft(
+        cause=entry.id,
+        where=hot.place,
+        summary=f"The ranks spend {numbers.percent(share)} of their time in MPI while nobody is late, mostly in calls from "
+        f"{_where(hot)}: it moves data.",
+        cost=spent,
+        share=share,
+        threshold=entry.threshold("min_share"),
+        evidence=(
+            *common,
+            fact(
+                facts,
+                f"In {of_total(facts, spent)} of MPI no rank waits for another that has not come yet.",
+                spent,
+                subject="MPI without waiting",
+                how="time in MPI calls less waiting for late ranks, by Scalasca's patterns",
+            ),
+            *_volume(facts, messages, weight),
+        ),
+        signs=2,
+        against=(messages.doubt,) if messages.doubt else (),
+    )
+
+
+def _volume(facts: Facts, messages: MessageFacts, weight: FloatArray) -> Iterator[Evidence]:
+    told = messages.communication
+    if not len(told.messages):
+        return
+    size, count = float(told.messages.bytes.sum()), len(told.messages)
+    yield fact(
+        facts,
+        f"{numbers.count(count)} messages carry {numbers.size(size)}, {numbers.size(size / count)} each on average.",
+        size,
+        unit="bytes",
+        subject="messages of the ranks",
+        how="messages in the trace",
+    )
+
+
+def _here(facts: Facts, hot: HotPlace, waited: float) -> Evidence:
+    return fact(
+        facts,
+        f"Calls from {_where(hot)} have {time_text(facts, hot.weight)} of the {time_text(facts, waited)} of waiting.",
+        hot.weight,
+        subject=f"calls from {hot.place.function or 'the program'}",
+        how="waiting by calling function",
+        where=hot.place,
+    )
+
+
+def _where(hot: HotPlace) -> str:
+    place = hot.place
+    return f"{place.function} ({place.short})" if place.function and place.short else place.function or "the program"
