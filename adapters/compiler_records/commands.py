@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from chathpc.profile.compiler import CompiledUnit
+from chathpc.profile.languages import COMPILED
 from chathpc.profile.text import clean
 
 _COMPILER = re.compile(
@@ -13,7 +14,7 @@ _COMPILER = re.compile(
     r"|amdclang|amdclang\+\+|armclang|armflang|craycc|crayCC)(?:-\d{1,3})?)(?=\s)"
 )
 _SOURCE = re.compile(
-    r"(?<=[\s'\"=])(?P<file>[^\s'\"=]{1,400}\.(?:c|cc|cpp|cxx|c\+\+|C|f|for|f90|F90|f95|f03|f08|F|cu|hip))(?=['\"\s]|$)"
+    rf"(?<=[\s'\"=])(?P<file>[^\s'\"=]{{1,400}}\.(?i:{'|'.join(map(re.escape, sorted(COMPILED)))}))(?=['\"\s]|$)"
 )
 _LEVEL = re.compile(
     r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"

@@ -28,6 +28,7 @@ from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile, no_source
 
@@ -278,35 +279,13 @@ def _has_device_time(profile: Profile) -> bool:
     return any(name in profile.metrics and profile.metrics[name].has_values for name in ("gpu.time", "gpu.kernel.time"))
 
 
-#: Ending of a source file → language of the catalogue's advice.
-_LANGUAGES = {
-    "c": "c",
-    "h": "c",
-    "cc": "c++",
-    "cpp": "c++",
-    "cxx": "c++",
-    "hpp": "c++",
-    "hh": "c++",
-    "f": "fortran",
-    "f90": "fortran",
-    "F90": "fortran",
-    "f03": "fortran",
-    "f08": "fortran",
-    "for": "fortran",
-    "cu": "cuda",
-    "cuh": "cuda",
-    "hip": "hip",
-    "py": "python",
-}
-
-
 def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
     """Language of the place and programming models of the program, for choosing advice."""
-    models = []
+    models: list[str] = []
     file = draft.where.file or ""
-    language = _LANGUAGES.get(file.rsplit(".", 1)[-1])
-    if language:
-        models.append(language)
+    language = language_of(file)
+    if language is not None:
+        models.append(str(language))
     if facts.profile.time is not None and facts.total:
         if facts.spent(Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD):
             models.append("openmp")

@@ -19,6 +19,8 @@ _SIZES = {
     "float2": 8, "float3": 12, "std::complex<double>": 16, "double complex": 16,
 }  # fmt: skip
 _KIND = re.compile(r"(real|integer|logical|complex)\((?:kind=)?(\w+)\)")
+#: Fortran before 1990: `real*8`, of `complex*16` both parts together.
+_STARRED = re.compile(r"(?:real|integer|logical|complex)\*(\d{1,2})")
 #: Names that authors give to the kind of double precision.
 _DOUBLE = frozenset({"8", "dp", "real64", "r8", "rk", "wp", "double", "int64", "i8", "r_def"})
 _POINTER = 8
@@ -52,6 +54,8 @@ def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
     if match := _KIND.fullmatch(kind):
         base = 8 if match[2] in _DOUBLE else 4 if match[2] in ("4", "sp", "real32", "int32") else None
         return None if base is None else base * (2 if match[1] == "complex" else 1)
+    if match := _STARRED.fullmatch(kind):
+        return int(match[1]) or None
     if match := re.fullmatch(r"(?:std::)?vector<.*>", kind):
         return 24
     record = unit.records.get(kind.removeprefix("type(").removesuffix(")").rsplit("::", 1)[-1])

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source import c_family, fortran
 from chathpc.diagnosis.source.c_expressions import last_line, line_of
+from chathpc.diagnosis.source.fixed_form import free_form, looks_fixed
 from chathpc.diagnosis.source.languages import grammar_of, is_fortran, parser
 from chathpc.diagnosis.source.model import Function, Unit
+from chathpc.profile.languages import is_fixed_form
 from chathpc.profile.profile import Profile
 
 if TYPE_CHECKING:
@@ -101,9 +103,15 @@ def parsed(name: str, text: bytes) -> SourceFile | None:
     reader = parser(grammar)
     if reader is None:
         return None
-    clean = text if is_fortran(name) else c_family.prepared(text)
-    tree = reader.parse(clean)
+    tree = reader.parse(_prepared(name, text))
     return None if tree is None else SourceFile(name, text, tree)
+
+
+def _prepared(name: str, text: bytes) -> bytes:
+    """The text as the grammar expects it, every line and column where it was."""
+    if not is_fortran(name):
+        return c_family.prepared(text)
+    return free_form(text) if is_fixed_form(name) and looks_fixed(text) else text
 
 
 def read_file(profile: Profile, name: str) -> SourceFile | None:

@@ -15,7 +15,7 @@ from chathpc.diagnosis.source.text import LONGEST_LINE, MOST_BYTES, parsed, read
 from tests.diagnosis.parts import function, main, source
 from tests.profile.build import build, line
 
-FILES = ("a.c", "a.cpp", "a.cu", "a.f90")
+FILES = ("a.c", "a.cpp", "a.cu", "a.f90", "a.f")
 WORDS = (
     "for", "while", "do", "if", "else", "end", "end do", "return", "break", "switch", "case", "subroutine f(a)", "function g()",
     "void f(int n, double *a)", "struct S", "class C", "template <class T>", "#pragma omp parallel for", "!$omp parallel do",
@@ -116,7 +116,7 @@ def test_a_line_of_ten_megabytes_is_not_read() -> None:
 
 
 def test_a_file_of_no_known_language_is_not_read() -> None:
-    for name in ("a.py", "a.f", "a", "c", "/", "", "a.c.o"):
+    for name in ("a.py", "a.rs", "a", "c", "/", "", "a.c.o"):
         assert parsed(name, b"int main(void) { return 0; }") is None
 
 
