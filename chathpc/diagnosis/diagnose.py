@@ -55,7 +55,8 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     path = PathFacts() if lacking else path_facts(facts)
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
-    kept = _with_records(facts, _behind_idle_device(_without_redundant(drafts)))
+    explained = drafts if lacking else _with_kernel_source(facts, drafts)
+    kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
     ranked = _rank(with_disagreements(kept, differing))
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
@@ -143,6 +144,19 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         if draft.impact is not None
         else replace(draft, headroom=_headroom(draft) * part, against=(*draft.against, *doubt))
         for draft in found
+    )
+
+
+def _with_kernel_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what the source of hot kernels says, where there is source; of new findings the part counts in which kernels
+    compute.
+    """
+    if facts.profile.read_source is no_source or not has_device_values(facts):
+        return drafts
+    from chathpc.diagnosis.rules.gpu_source import with_kernel_source
+
+    return with_kernel_source(
+        facts, drafts, facts.traced.share(facts.traced.computing) if has_good_timeline(facts) else 1.0
     )
 
 

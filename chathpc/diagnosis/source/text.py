@@ -23,6 +23,8 @@ MOST_BYTES = 400_000
 LONGEST_LINE = 4_000
 #: Functions longer than this are not looked at.
 MOST_LINES = 1_200
+#: What only the code of a GPU has.
+_KERNEL = b"__global__"
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -100,6 +102,8 @@ def parsed(name: str, text: bytes) -> SourceFile | None:
     grammar = grammar_of(name)
     if grammar is None or len(text) > MOST_BYTES or max(map(len, text.split(b"\n")), default=0) > LONGEST_LINE:
         return None
+    if _KERNEL in text and grammar in ("tree_sitter_c", "tree_sitter_cpp"):
+        grammar = "tree_sitter_cuda"  # HIP and headers of CUDA are often named like C++
     reader = parser(grammar)
     if reader is None:
         return None
