@@ -196,10 +196,10 @@ class _Kernel:
     def _nodes(self, sign: Sign) -> IntArray:
         """Contexts of the kernel at the lines of a sign."""
         tree, nodes = self.facts.profile.tree, self.kernel.nodes
-        here = (
-            (tree.file[nodes] == self.source.file) & (tree.line[nodes] >= sign.first) & (tree.line[nodes] <= sign.last)
-        )
-        return nodes[here]
+        lines = tree.line[nodes]
+        here = np.flatnonzero((tree.file[nodes] == self.source.file) & (lines >= sign.first) & (lines <= sign.last))
+        chosen: IntArray = nodes[here]
+        return chosen
 
     def _draft(self, sign: Sign) -> Draft | None:
         if self.samples and sign.cause not in _LAUNCHES:

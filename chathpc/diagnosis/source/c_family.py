@@ -290,6 +290,8 @@ class _Body:
         if condition is not None and condition.has_error:
             self.broken.append(line)
         if kind in _LOOPS:
+            if any(child.type == "ERROR" or child.is_missing for child in node.children):
+                self.broken.append(line)
             return self._loop(node, loop, branch)
         if kind == "compound_statement":
             return self._block(node, loop, branch)
@@ -338,7 +340,7 @@ class _Body:
 
     def _launch(self, node: Node, loop: int) -> None:
         """Notes `kernel<<<blocks, threads>>>(…)`."""
-        call = node.named_child(0)
+        call = next(iter(node.named_children), None)
         how = next(
             (each for each in (call.children if call is not None else []) if each.type == "kernel_call_syntax"), None
         )

@@ -74,10 +74,9 @@ def unit(nodes: list[Node]) -> Unit:
             )
             found.records[name] = Record(name, fields)
         elif node.type == "parameter_statement":  # Fortran 77 says so in a statement of its own
-            for each in node.named_children:
-                name, value = text_of(each.named_child(0)).lower(), text_of(each.named_child(1))
-                if value.isdigit():
-                    found.constants[name] = int(value)
+            for left, right in (each.named_children for each in node.named_children if each.named_child_count == 2):
+                if text_of(right).isdigit():
+                    found.constants[text_of(left).lower()] = int(text_of(right))
         elif node.type == "variable_declaration":
             for one in declared(node):
                 if node.parent is not None and node.parent.type == "module":
@@ -402,7 +401,7 @@ class _Body:
 
 
 def _is_dimension(node: Node) -> bool:
-    return text_of(node.named_child(0)).lower() == "dimension"
+    return text_of(next(iter(node.named_children), None)).lower() == "dimension"
 
 
 #: Loops that one labelled statement may end.
@@ -442,8 +441,7 @@ def _ends_loop(node: Node) -> bool:
         if above is None or not label:
             return False
         if above.type == "do_loop":
-            head = above.named_child(0)
-            marks = head.named_children if head is not None else []
+            marks = above.named_children[0].named_children if above.named_child_count else []
             if any(each.type == "statement_label_reference" and text_of(each) == label for each in marks):
                 return True
         above = above.parent

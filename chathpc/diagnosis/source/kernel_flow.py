@@ -60,7 +60,7 @@ def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     long = [loop for loop in loops if not is_short(loop, one.unit)]
     against = ("How many of a warp's instructions these are, only counters tell.",)
     if single:
-        if not long or work(_between(one, fork.then)) < _PREDICATED:
+        if not long:
             return None
         first, last = fork.then
         return Sign(
