@@ -14,7 +14,18 @@ from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.source_build import with_accessors
-from chathpc.diagnosis.source import calls, copies, invariant, pairs, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.source import (
+    calls,
+    copies,
+    footprint,
+    invariant,
+    pairs,
+    parallel,
+    recursion,
+    searches,
+    strides,
+    traffic,
+)
 from chathpc.diagnosis.source.hot import Hot, HotLine
 from chathpc.diagnosis.source.model import Function, Loop
 from chathpc.diagnosis.source.sign import DERIVED, Sign, effective
@@ -194,6 +205,8 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         or traffic.random_access(function, unit, loop)
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
     )
+    if first is not None:
+        first = footprint.weighed(first, function, file)
     division = None if first is not None else calls.invariant_division(function, unit, loop)
     if division is not None and traffic.stream(function, unit, loop) is not None:
         division = replace(division, against=(*division.against, _ALSO_STREAMS))

@@ -31,7 +31,7 @@ def size_of(one: Declaration, unit: Unit, depth: int = 0) -> int | None:
     """Bytes of one element of a declared variable; None where the type is not known."""
     if one.pointers > 1 or (one.pointers and one.dims):
         return _POINTER
-    return _type_size(one.type, unit, depth)
+    return type_size(one.type, unit, depth)
 
 
 #: Containers whose elements lie side by side.
@@ -47,7 +47,8 @@ def element(one: Declaration) -> Declaration:
     return Declaration(one.name, kind.rstrip("*& "), int(kind.endswith("*")))
 
 
-def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
+def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
+    """Bytes of a type by its name; None where it is not known."""
     kind = kind.removeprefix("struct ").removeprefix("const ")
     if kind in _SIZES:
         return _SIZES[kind]
@@ -63,7 +64,7 @@ def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
         return None
     total, widest = 0, 1
     for each in record.fields:
-        own = _POINTER if each.pointers else _type_size(each.type, unit, depth + 1)
+        own = _POINTER if each.pointers else type_size(each.type, unit, depth + 1)
         counts = [value(dim, unit.constants) for dim in each.dims]
         if own is None or any(count is None for count in counts):
             return None

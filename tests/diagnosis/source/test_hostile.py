@@ -12,6 +12,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.source import (
     calls,
     copies,
+    footprint,
     invariant,
     kernels,
     pairs,
@@ -65,10 +66,14 @@ def everything(name: str, text: bytes) -> int:
             searches.linear_search(one, file.unit, inner)
             pairs.pairs(one, file.unit, inner)
             pairs.sorting(one, file.unit, inner)
-            traffic.random_access(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
-            traffic.chase(one, file.unit, inner)
-            traffic.gather(one, file.unit, inner)
+            for sign in (
+                traffic.chase(one, file.unit, inner),
+                traffic.gather(one, file.unit, inner),
+                traffic.random_access(one, file.unit, inner),
+            ):
+                if sign is not None:
+                    footprint.weighed(sign, one, file)
             traffic.bandwidth(one, file.unit, inner, 6)
             calls.invariant_division(one, file.unit, inner)
             calls.functions_in_loop(one, file.unit, inner, loop.first)
