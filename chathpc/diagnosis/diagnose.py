@@ -55,7 +55,7 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     path = PathFacts() if lacking else path_facts(facts)
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
-    explained = drafts if lacking else _with_kernel_source(facts, drafts)
+    explained = drafts if lacking else _with_device_source(facts, drafts)
     kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
     ranked = _rank(with_disagreements(kept, differing))
     findings, evidence = _number(
@@ -147,17 +147,17 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     )
 
 
-def _with_kernel_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:
-    """`drafts` with what the source of hot kernels says, where there is source; of new findings the part counts in which kernels
-    compute.
+def _with_device_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what the source of hot kernels and of the host's calls says, where there is source; of new findings about
+    kernels the part counts in which kernels compute.
     """
     if facts.profile.read_source is no_source or not has_device_values(facts):
         return drafts
     from chathpc.diagnosis.rules.gpu_source import with_kernel_source
+    from chathpc.diagnosis.rules.gpu_source_host import with_host_calls
 
-    return with_kernel_source(
-        facts, drafts, facts.traced.share(facts.traced.computing) if has_good_timeline(facts) else 1.0
-    )
+    computing = facts.traced.share(facts.traced.computing) if has_good_timeline(facts) else 1.0
+    return with_host_calls(facts, with_kernel_source(facts, drafts, computing))
 
 
 def _headroom(draft: Draft) -> float:
