@@ -19,7 +19,7 @@ from tests.accuracy.recipes import RECIPES, Recipe, Truth
 from tests.accuracy.truth import dump, number_of, split_of
 
 SEED = 5
-_MODULES = ("gpu_runs", "gpu_kernels", "gpu_samples", "parallel_runs", "host_runs", "little_data")
+_MODULES = ("gpu_runs", "gpu_kernels", "gpu_samples", "parallel_runs", "host_runs", "little_data", "gpu_sources")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from chathpc.diagnosis import catalogue
+from chathpc.diagnosis.host_calls import HostCall
+from chathpc.diagnosis.source.device_calls import in_loop, pageable
 from chathpc.diagnosis.source.kernel_memory import bank_conflicts, uncoalesced
-from chathpc.diagnosis.source.kernels import in_file, signs, small_launch
+from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
 from chathpc.diagnosis.source.lanes import Lanes
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import parsed
@@ -328,3 +333,50 @@ def test_of_kernels_of_one_name_that_is_meant_which_holds_the_lines() -> None:
     found = in_file(source, 0, "b::k(int*)", (3,))
     assert found is not None
     assert found.function.first == 3
+
+
+#: Causes of the catalogue whose example shows what is read in the source.
+SHOWN = (FAR, BANKS, SPLIT, ATOMIC, DOUBLE, LOCAL, "gpu-small-grid")
+HOST = ("gpu-allocation-in-loop", "gpu-sync-overuse", "gpu-pageable-copies")
+
+
+def examples(cause: str) -> list[tuple[str, str]]:
+    """What the catalogue shows of a cause in CUDA: before and after."""
+    text = (Path(catalogue.__file__).parent / f"{cause}.yaml").read_text()
+    shown = [each["example"] for each in yaml.safe_load(text)["advice"] if "example" in each]
+    return [(each["before"], each["after"]) for each in shown if each["language"] in ("cuda", "hip")]
+
+
+@pytest.mark.parametrize("cause", SHOWN)
+def test_examples_of_the_catalogue_are_recognised_and_their_remedies_are_not(cause: str) -> None:
+    def causes(text: str) -> set[str]:
+        source = parsed("a.cu", text.encode())
+        assert source is not None
+        found: set[str] = set()
+        for each in source.everything():
+            if "global" in each.marks:
+                launched = small_launch(source, each.name, 8)
+                found |= {sign.cause for sign in signs(KernelSource(0, source, each)) if sign.alone}
+                found |= set() if launched is None else {launched.cause}
+        return found
+
+    (shown,) = examples(cause)
+    assert cause in causes(shown[0])
+    assert cause not in causes(shown[1])
+
+
+@pytest.mark.parametrize("cause", HOST)
+def test_examples_of_host_code_are_recognised_and_their_remedies_are_not(cause: str) -> None:
+    def causes(text: str) -> set[str]:
+        source = parsed("a.cu", text.encode())
+        assert source is not None
+        found: set[str] = set()
+        for each in source.everything():
+            for line in range(each.first, each.last + 1):
+                told = [pageable(each, line), *(in_loop(each, source.unit, line, kind) for kind in HostCall)]
+                found |= {sign.cause for sign in told if sign is not None}
+        return found
+
+    (shown,) = examples(cause)
+    assert cause in causes(shown[0])
+    assert cause not in causes(shown[1])
