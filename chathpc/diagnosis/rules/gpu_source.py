@@ -17,9 +17,10 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
 from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.source.evidence import shortened, source_evidence
 from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
 from chathpc.diagnosis.source.languages import grammar_of
-from chathpc.diagnosis.source.sign import DERIVED, Sign
+from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
@@ -173,17 +174,7 @@ class _Kernel:
         return Place(place.function, name, line, place.kernel, place.path, node if node >= 0 else place.node)
 
     def _evidence(self, sign: Sign) -> Evidence:
-        place = self._place(sign.line)
-        return fact(
-            self.facts,
-            f"The source at {place.short} {sign.says[:299]}.",
-            float(sign.line),
-            unit="line",
-            metric=self._metric,
-            subject=place.short,
-            how=DERIVED,
-            where=place,
-        )
+        return source_evidence(self.facts, self._place(sign.line), sign, metric=self._metric)
 
     @property
     def _metric(self) -> str:
@@ -231,7 +222,7 @@ class _Kernel:
         return Draft(
             cause=sign.cause,
             where=place,
-            summary=f"{self._short} {sign.summary[:150]}, as its source shows: {numbers.percent(self.part)} of the device's busy time.",
+            summary=f"{self._short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(self.part)} of the device's busy time.",
             cost=self.kernel.seconds,
             share=self.part,
             threshold=common()["min_kernel_share"].value,
@@ -262,7 +253,7 @@ class _Kernel:
         return Draft(
             cause=sign.cause,
             where=place,
-            summary=f"{self._short} {sign.summary[:150]}, as its source shows: {numbers.percent(share)} of its warp samples {what}.",
+            summary=f"{self._short} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of its warp samples {what}.",
             cost=self.kernel.seconds * share,
             share=self.part * share,
             threshold=limit * self.part,

@@ -15,8 +15,9 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, classes
 from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.source.device_calls import in_loop, pageable
+from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.hot import Hot
-from chathpc.diagnosis.source.sign import DERIVED, Sign
+from chathpc.diagnosis.source.sign import Sign
 from chathpc.profile import numbers
 from chathpc.profile.tree import NodeKind
 
@@ -101,16 +102,7 @@ def _calls(hot: Hot) -> Iterator[_Call]:
 
 
 def _evidence(hot: Hot, call: _Call) -> Evidence:
-    place = hot.facts.place(call.node, line_node=call.node)
-    return fact(
-        hot.facts,
-        f"The source at {place.short} {call.sign.says[:299]}.",
-        float(call.sign.line),
-        unit="line",
-        subject=place.short,
-        how=DERIVED,
-        where=place,
-    )
+    return source_evidence(hot.facts, hot.facts.place(call.node, line_node=call.node), call.sign)
 
 
 def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:

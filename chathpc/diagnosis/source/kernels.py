@@ -20,6 +20,8 @@ _RECOGNISERS = (atomics, uncoalesced, own_arrays, divergence, bank_conflicts, ba
 #: Blocks of fewer threads fill a warp in part, or hold too few warps for a multiprocessor's limit of blocks (CUDA C++ Best Practices
 #: Guide, "Thread and block heuristics": at least 64 threads a block).
 LEAST_THREADS = 64
+#: Lines of a file with launches that are looked at.
+_MOST_LAUNCHES = 200
 #: hipLaunchKernelGGL(kernel, blocks, threads, …)
 _HIP_LAUNCH = "hipLaunchKernelGGL"
 
@@ -65,12 +67,14 @@ def _calls(function: Function) -> Iterable[Expr]:
 def launches_of(source: SourceFile, kernel: str) -> list[tuple[Function, Launch]]:
     """The launches of a kernel in a file."""
     name = base_key(kernel)
-    found = []
-    for function in source.everything():
-        for launch in (*function.launches, *_hip_launches(function)):
-            if launch.kernel == name:
-                found.append((function, launch))
-    return found
+    lines = [n for n, line in enumerate(source.text.split(b"\n"), 1) if b"<<<" in line or _HIP_LAUNCH.encode() in line]
+    functions = {function.first: function for line in lines[:_MOST_LAUNCHES] if (function := source.function_at(line))}
+    return [
+        (function, launch)
+        for function in functions.values()
+        for launch in (*function.launches, *_hip_launches(function))
+        if launch.kernel == name
+    ]
 
 
 def _hip_launches(function: Function) -> Iterable[Launch]:
