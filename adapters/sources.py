@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path, PurePosixPath
 
+from chathpc.profile.languages import is_fixed_form, kind_of
 from chathpc.profile.profile import SourceExcerpt, SourceReader
 from chathpc.profile.text import clean
 
 #: A source file that is larger is generated, and no excerpt of it helps anybody.
 LARGEST_SOURCE = 8 << 20
-#: Endings of source files. What a profile calls a file and ends otherwise is not opened.
-_ENDINGS = frozenset(
-    {
-        ".c", ".h", ".cc", ".cpp", ".cxx", ".c++", ".hh", ".hpp", ".hxx", ".inl", ".ipp", ".tpp", ".cu", ".cuh", ".hip",
-        ".f", ".for", ".f77", ".f90", ".f95", ".f03", ".f08", ".py", ".jl", ".rs",
-    }
-)  # fmt: skip
+_FIRST_TAB = re.compile(r"^(?P<label>[ \d]{0,5})\t(?P<digit>[1-9]?)")
 
 
 def beside(profile: Path) -> SourceReader:
@@ -27,7 +23,7 @@ def beside(profile: Path) -> SourceReader:
 
     def candidates(file: str) -> Iterable[Path]:
         name = PurePosixPath(file.replace("\\", "/")).name
-        return (folder / name,) if PurePosixPath(name).suffix.lower() in _ENDINGS else ()
+        return (folder / name,) if kind_of(name) is not None else ()  # what ends otherwise is not opened
 
     return excerpts(folder, candidates)
 
@@ -47,7 +43,7 @@ def excerpts(root: Path, candidates: Callable[[str], Iterable[Path]]) -> SourceR
                     text = path.read_text("utf-8", errors="replace")
                 except (OSError, ValueError, RuntimeError):  # missing, unreadable, a NUL in the name, a loop of links
                     continue
-                cache[file] = [clean(line.expandtabs(4)) for line in text.split("\n")]
+                cache[file] = [clean(line) for line in lines_of_source(file, text)]
                 break
         return cache[file]
 
@@ -59,3 +55,17 @@ def excerpts(root: Path, candidates: Callable[[str], Iterable[Path]]) -> SourceR
         return SourceExcerpt(file, first, tuple(lines[first - 1 : line + context]))
 
     return read
+
+
+def lines_of_source(file: str, text: str) -> list[str]:
+    """The lines of a source text with tabs as blanks. In fixed-form Fortran a tab among the first six columns leads to the
+    seventh, or to the sixth before a digit, which then marks a continuation (GNU Fortran manual, "Fixed and free form").
+    """
+    lines = text.split("\n")
+    if is_fixed_form(file):
+        lines = [_FIRST_TAB.sub(_to_statement, line) for line in lines]
+    return [line.expandtabs(4) for line in lines]
+
+
+def _to_statement(found: re.Match[str]) -> str:
+    return found["label"].ljust(5 if found["digit"] else 6) + found["digit"]

@@ -30,13 +30,17 @@ _LINE = re.compile(
 #: Files of a folder, by the endings that compilers give them; what they are is told by their content.
 ENDINGS = (".opt.yaml", ".opt.yml", ".opt-record.json.gz", ".opt-record.json", ".opt.yaml.gz")
 _LOOKED = 48 << 10
+#: Entries of a folder, and of those in it, that are glanced at.
+_GLANCED = 2_000
 
 
 def recognises(glance: Glance) -> bool:
     """True for optimisation records, for text with messages of compilers in it, and for a folder of records."""
     if glance.is_folder:
-        names = [name for name in glance.names if name.endswith(ENDINGS)]
-        return any(_is_records(glance.inside(name).text) for name in names[:4])
+        from chathpc.adapters.compiler_records.search import record_files
+
+        found = record_files(glance.path, most=4, entries=_GLANCED)
+        return any(_is_records(Glance(path).text) for path in found)
     text = glance.text
     return _is_records(text) or _is_log(text)
 

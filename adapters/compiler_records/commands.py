@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import re
 
+from chathpc.adapters.compiler_records.defaults import optimises
 from chathpc.profile.compiler import CompiledUnit
+from chathpc.profile.languages import COMPILED
 from chathpc.profile.text import clean
 
 _COMPILER = re.compile(
     r"(?:^|[\s;&|(]|/)(?P<name>(?:[\w.-]{1,40}-)?(?:gcc|g\+\+|cc|c\+\+|CC|gfortran|ftn|clang|clang\+\+|flang|icx|icpx|ifx|icc|icpc|ifort"
-    r"|nvc|nvc\+\+|nvfortran|pgcc|pgfortran|mpicc|mpicxx|mpic\+\+|mpiCC|mpif77|mpif90|mpifort|mpiicc|mpiicpc|mpiifort|nvcc|hipcc"
-    r"|amdclang|amdclang\+\+|armclang|armflang|craycc|crayCC)(?:-\d{1,3})?)(?=\s)"
+    r"|nvc|nvc\+\+|nvfortran|pgcc|pgfortran|mpicc|mpicxx|mpic\+\+|mpiCC|mpif77|mpif90|mpifort|mpiicc|mpiicpc|mpiifort|mpiicx|mpiicpx|mpiifx|nvcc|hipcc"
+    r"|amdclang|amdclang\+\+|armclang|armflang|craycc|crayCC|crayftn)(?:-\d{1,3}|\.openmpi|\.mpich)?)(?=\s)"
 )
 _SOURCE = re.compile(
-    r"(?<=[\s'\"=])(?P<file>[^\s'\"=]{1,400}\.(?:c|cc|cpp|cxx|c\+\+|C|f|for|f90|F90|f95|f03|f08|F|cu|hip))(?=['\"\s]|$)"
+    rf"(?<=[\s'\"=])(?P<file>[^\s'\"=]{{1,400}}\.(?i:{'|'.join(map(re.escape, sorted(COMPILED)))}))(?=['\"\s]|$)"
 )
 _LEVEL = re.compile(
     r"(?<=\s)-(?:O(?P<level>[0-3]|fast|s|z|g|max)?|(?P<device>G|-device-debug))(?=\s|$)|(?<=\s)-(?P<fast>fast)(?=\s|$)"
@@ -33,8 +35,8 @@ _LOOKED = 20_000
 def unit_of(line: str) -> CompiledUnit | None:
     """How a line says that a file was compiled; None for a line that compiles nothing.
 
-    Without -O, GCC and Clang do not optimise (their manuals: -O0 is the default); wrappers of MPI, of Cray and others, and NVIDIA's,
-    Intel's and AMD's compilers have defaults of their own, so that nothing is said of those.
+    What compilers do without -O is told by `defaults.optimises`. Of nvcc that is about host code: device code is optimised unless -G
+    is given.
     """
     line = line[:_LOOKED]
     if "DW_AT_producer" in line:
@@ -48,11 +50,10 @@ def unit_of(line: str) -> CompiledUnit | None:
     if source is None or line.lstrip().startswith("#"):
         return None
     name = compiler["name"]
-    options, optimised = _level(line[compiler.end() :])
-    if not options and not re.search(r"(?:^|-)(?:gcc|g\+\+|gfortran|clang|clang\+\+|flang)(?:-\d{1,3})?$", name):
-        optimised = None
-    if name == "nvcc" and options != "-G":
-        optimised = None  # -O is for host code; device code is optimised unless -G is given
+    rest = line[compiler.end() :]
+    options, optimised = _level(rest)
+    if not options:
+        optimised = optimises(name, line[: compiler.start("name")], rest)
     return CompiledUnit(clean(source["file"]), clean(name), optimised, options, "the command line")
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from chathpc.adapters.compiler_records import ENDINGS
 from chathpc.adapters.compiler_records.collect import Collection
 from chathpc.adapters.compiler_records.gcc import read_records
 from chathpc.adapters.compiler_records.llvm import read_documents
 from chathpc.adapters.compiler_records.log import read_log
+from chathpc.adapters.compiler_records.search import record_files
 from chathpc.adapters.content import read_text
 from chathpc.adapters.glance import Glance
 from chathpc.adapters.stacks import Stacks
@@ -60,7 +60,7 @@ def read(path: Path) -> Profile:
 def _files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
-    found = sorted(file for file in path.iterdir() if file.name.endswith(ENDINGS) and file.is_file())
+    found = record_files(path)
     if not found:
         raise AdapterError("holds no optimisation records", path=path, hint="Give the folder with the .opt.yaml files.")
     return found

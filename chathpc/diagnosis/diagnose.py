@@ -28,6 +28,7 @@ from chathpc.diagnosis.timeline_facts import is_traced
 from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
+from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile, no_source
 
@@ -52,7 +53,8 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
     path = PathFacts() if lacking else path_facts(facts)
     beside = () if lacking else (*parallel_evidence(facts), *path.evidence, *phase_facts(facts))
     differing = disagreement_evidence(profile)
-    kept = _with_records(facts, _behind_idle_device(_without_redundant(drafts)))
+    explained = drafts if lacking else _with_device_source(facts, drafts)
+    kept = _with_records(facts, _behind_idle_device(_without_redundant(explained)))
     ranked = _rank(with_disagreements(with_agreement(facts, kept), differing))
     findings, evidence = _number(
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
@@ -141,6 +143,19 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
         else replace(draft, headroom=_headroom(draft) * part, against=(*draft.against, *doubt))
         for draft in found
     )
+
+
+def _with_device_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:
+    """`drafts` with what the source of hot kernels and of the host's calls says, where there is source; of new findings about
+    kernels the part counts in which kernels compute.
+    """
+    if facts.profile.read_source is no_source or not has_device_values(facts):
+        return drafts
+    from chathpc.diagnosis.rules.gpu_source import with_kernel_source
+    from chathpc.diagnosis.rules.gpu_source_host import with_host_calls
+
+    computing = facts.traced.share(facts.traced.computing) if has_good_timeline(facts) else 1.0
+    return with_host_calls(facts, with_kernel_source(facts, drafts, computing))
 
 
 def _headroom(draft: Draft) -> float:
@@ -277,35 +292,13 @@ def _has_device_time(profile: Profile) -> bool:
     return any(name in profile.metrics and profile.metrics[name].has_values for name in ("gpu.time", "gpu.kernel.time"))
 
 
-#: Ending of a source file → language of the catalogue's advice.
-_LANGUAGES = {
-    "c": "c",
-    "h": "c",
-    "cc": "c++",
-    "cpp": "c++",
-    "cxx": "c++",
-    "hpp": "c++",
-    "hh": "c++",
-    "f": "fortran",
-    "f90": "fortran",
-    "F90": "fortran",
-    "f03": "fortran",
-    "f08": "fortran",
-    "for": "fortran",
-    "cu": "cuda",
-    "cuh": "cuda",
-    "hip": "hip",
-    "py": "python",
-}
-
-
 def _models(facts: Facts, draft: Draft) -> tuple[str, ...]:
     """Language of the place and programming models of the program, for choosing advice."""
-    models = []
+    models: list[str] = []
     file = draft.where.file or ""
-    language = _LANGUAGES.get(file.rsplit(".", 1)[-1])
-    if language:
-        models.append(language)
+    language = language_of(file)
+    if language is not None:
+        models.append(str(language))
     if facts.profile.time is not None and facts.total:
         if facts.spent(Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD):
             models.append("openmp")

@@ -6,11 +6,10 @@ This is evidence from the source: weaker than a measurement, and only ever given
 
 from __future__ import annotations
 
-from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.invariant import invariant
-from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.diagnosis.source.text import read_file
 
 
@@ -28,13 +27,4 @@ def invariant_call(facts: Facts, line_node: int, callees: list[str]) -> Evidence
     sign = next((found for callee in callees if (found := invariant(function, file, loop, line, callee))), None)
     if sign is None:
         return None
-    place = facts.place(line_node, line_node=line_node)
-    return fact(
-        facts,
-        f"The source at {place.short} {sign.says}.",
-        float(line),
-        unit="line",
-        subject=place.short,
-        how=DERIVED,
-        where=place,
-    )
+    return source_evidence(facts, facts.place(line_node, line_node=line_node), sign)

@@ -20,7 +20,16 @@ from tests.accuracy.recipes import RECIPES, Recipe, Truth
 from tests.accuracy.truth import dump, number_of, split_of
 
 SEED = 5
-_MODULES = ("gpu_runs", "gpu_kernels", "gpu_samples", "parallel_runs", "host_runs", "little_data", "mpi_runs")
+_MODULES = (
+    "gpu_runs",
+    "gpu_kernels",
+    "gpu_samples",
+    "gpu_sources",
+    "parallel_runs",
+    "host_runs",
+    "little_data",
+    "mpi_runs",
+)
 #: Modules whose profiles are written by a package that may be absent: then their cases are left out.
 _NEEDS = {"mpi_runs": "otf2"}
 

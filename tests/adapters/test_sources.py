@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
-from chathpc.adapters.sources import beside
+from chathpc.adapters.sources import beside, lines_of_source
 from tests.synthetic.perf_script import Fields, heat, write
 
 TEXT = "int main(void)\n{\n\treturn 0;\n}\n"
@@ -38,3 +38,18 @@ def test_a_file_beside_a_profile_is_found_by_the_last_part_of_its_path(profile: 
 )
 def test_nothing_else_is_opened(profile: Path, file: str) -> None:
     assert beside(profile)(file, 1, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("line", "seen"),
+    [
+        ("\tX = 1", "      X = 1"),  # a tab leads to the statement
+        ("\t1 + Y", "     1 + Y"),  # and to the mark of a continuation before a digit
+        ("10\tCONTINUE", "10    CONTINUE"),
+        ("      X\t= 1", "      X = 1"),
+        ("C\tcomment", "C   comment"),
+    ],
+)
+def test_tabs_in_fixed_form_lead_to_the_columns_of_statements(line: str, seen: str) -> None:
+    assert lines_of_source("a.f", line) == [seen]
+    assert lines_of_source("a.f90", line) == [line.expandtabs(4)]

@@ -21,6 +21,7 @@ from chathpc.diagnosis.rules.compute import unoptimised as small_calls
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.compiler import CompilerRecord, Obstacle
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.tree import NodeKind
 
 #: Findings of one kind that are told.
@@ -47,7 +48,7 @@ def record_evidence(statement: str, records: tuple[CompilerRecord, ...], subject
 
 def _told_first(entry: Cause, words: Words, file: str | None) -> tuple[str, ...]:
     """The catalogue's advice for an obstacle, in the language of a file: told before the rest."""
-    language = "fortran" if (file or "").rsplit(".", 1)[-1].lower() in ("f", "f90", "f95", "f03", "f08", "for") else "c"
+    language = "fortran" if language_of(file or "") == Language.FORTRAN else "c"
     return tuple(
         advice.do for advice in entry.advice if words.advice in advice.do and ({"any", language} & set(advice.applies))
     )[:1]

@@ -14,10 +14,22 @@ from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.source_build import with_accessors
-from chathpc.diagnosis.source import calls, copies, invariant, pairs, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.source import (
+    calls,
+    copies,
+    footprint,
+    invariant,
+    pairs,
+    parallel,
+    recursion,
+    searches,
+    strides,
+    traffic,
+)
+from chathpc.diagnosis.source.evidence import shortened, source_evidence
 from chathpc.diagnosis.source.hot import Hot, HotLine
 from chathpc.diagnosis.source.model import Function, Loop
-from chathpc.diagnosis.source.sign import DERIVED, Sign, effective
+from chathpc.diagnosis.source.sign import Sign, effective
 from chathpc.diagnosis.source.text import SourceFile
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -199,6 +211,8 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         or traffic.random_access(function, unit, loop)
         or traffic.bandwidth(function, unit, loop, cause("memory-bandwidth").threshold("min_bytes_per_operation"))
     )
+    if first is not None:
+        first = footprint.weighed(first, function, file)
     division = None if first is not None else calls.invariant_division(function, unit, loop)
     if division is not None and traffic.stream(function, unit, loop) is not None:
         division = replace(division, against=(*division.against, _ALSO_STREAMS))
@@ -273,23 +287,9 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
 
 
 def _evidence(facts: Facts, hot: Hot, found: _Found) -> Evidence:
-    sign = found.sign
     name = hot.facts.profile.tree.files[found.file]
-    place = Place(found.where.function, name, sign.line, None, found.where.path, found.where.node)
-    return fact(
-        facts,
-        f"The source at {place.short} {_bounded(sign.says, 300)}.",
-        float(sign.line),
-        unit="line",
-        subject=place.short,
-        how=DERIVED,
-        where=place,
-    )
-
-
-def _bounded(text: str, most: int) -> str:
-    """The text, cut where the program's names in it are longer than any author's."""
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+    place = Place(found.where.function, name, found.sign.line, None, found.where.path, found.where.node)
+    return source_evidence(facts, place, found.sign)
 
 
 def _time(facts: Facts, found: _Found) -> Evidence:
@@ -324,7 +324,7 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     return Draft(
         cause=entry.id,
         where=found.where,
-        summary=f"{found.where.function} {_bounded(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of {facts.whole}.",
+        summary=f"{found.where.function} {shortened(sign.summary, 150)}, as its source shows: {numbers.percent(share)} of {facts.whole}.",
         cost=cost,
         share=share,
         threshold=entry.threshold("min_share"),

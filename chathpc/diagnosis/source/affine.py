@@ -70,10 +70,10 @@ def linear(expr: Expr, scope: Scope, moving: frozenset[str], depth: int = 0) -> 
         one, other = (linear(part, scope, moving, depth + 1) for part in expr.parts)
         if one is None or other is None:
             return None
-        return _product(one, other) if expr.text == "*" else _sum(one, other, 1 if expr.text == "+" else -1)
+        return product(one, other) if expr.text == "*" else add(one, other, 1 if expr.text == "+" else -1)
     if expr.kind == Kind.UNARY and expr.text in ("-", "+") and expr.parts:
         inner = linear(expr.parts[0], scope, moving, depth + 1)
-        return None if inner is None else _sum({}, inner, -1 if expr.text == "-" else 1)
+        return None if inner is None else add({}, inner, -1 if expr.text == "-" else 1)
     if depends(expr, scope, moving):
         return None
     return {(str(expr),): 1}
@@ -92,14 +92,16 @@ def depends(expr: Expr, scope: Scope, moving: frozenset[str]) -> bool:
     return False
 
 
-def _sum(one: Sum, other: Sum, sign: int) -> Sum | None:
+def add(one: Sum, other: Sum, sign: int = 1) -> Sum | None:
+    """One sum and `sign` times the other; None where that has too many terms to be followed."""
     total = dict(one)
     for key, value in other.items():
         total[key] = total.get(key, 0) + sign * value
     return None if len(total) > _MOST_TERMS else {key: value for key, value in total.items() if value}
 
 
-def _product(one: Sum, other: Sum) -> Sum | None:
+def product(one: Sum, other: Sum) -> Sum | None:
+    """The product of two sums; None where that has too many terms to be followed."""
     if len(one) * len(other) > _MOST_TERMS:
         return None
     total: dict[tuple[str, ...], int] = {}
@@ -149,7 +151,7 @@ def advance(function: Function, loop: Loop, scope: Scope) -> Advance:
                 if expr.text in ("+=", "-=") and one.loop == loop.index and one.branch == 0:
                     amount = linear(expr.parts[1], scope, changed(inside))
                     if amount is not None and not any(set(key) & changed(inside) for key in amount):
-                        amounts[expr.parts[0].text] = _sum({}, amount, 1 if expr.text == "+=" else -1) or {}
+                        amounts[expr.parts[0].text] = add({}, amount, 1 if expr.text == "+=" else -1) or {}
     for name, amount in amounts.items():
         if adding[name] == 1 and name not in by:
             by[name] = amount
@@ -166,8 +168,8 @@ def stride(expr: Expr, scope: Scope, moves: Advance) -> Sum | None:
         times = factor(terms, name)
         if times is None or total is None:
             return None
-        part = _product(times, amount)
-        total = None if part is None else _sum(total, part, 1)
+        part = product(times, amount)
+        total = None if part is None else add(total, part, 1)
     return total
 
 

@@ -94,6 +94,10 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         return Expr(Kind.CALL, "new", Expr(Kind.NAME, text_of(field("type"))), parts, line)
     if kind == "delete_expression":
         return Expr(Kind.CALL, "delete", None, tuple(expression(child, deeper) for child in node.named_children), line)
+    if kind == "sizeof_expression":
+        of = field("type")
+        what = Expr(Kind.NAME, text_of(of), line=line) if of is not None else expression(field("value"), deeper)
+        return Expr(Kind.OTHER, "sizeof", None, (what,), line)
     if kind == "lambda_expression":
         return Expr(Kind.OTHER, "lambda", None, (), line)
     inside = tuple(expression(child, deeper) for child in node.named_children if child.type != "comment")

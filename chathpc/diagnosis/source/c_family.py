@@ -12,8 +12,10 @@ from chathpc.diagnosis.source.model import (
     Declaration,
     Does,
     Expr,
+    Fork,
     Function,
     Kind,
+    Launch,
     Loop,
     Record,
     Region,
@@ -29,6 +31,10 @@ _ATTRIBUTE = re.compile(
     rb"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\b__restrict(?:__)?\b|__extension__"
 )
 _ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(\s*(\d+)")
+#: Where a variable of a GPU's code lies (CUDA C++ Programming Guide, "Variable memory space specifiers"; HIP has the same).
+_SPACE = re.compile(r"__(shared|constant|device|managed)__")
+#: What runs on a GPU.
+_ON_DEVICE = re.compile(r"\b__(global|device)__")
 _PRAGMA = re.compile(r"omp\s+(.*)")
 _INTEGER = re.compile(r"\(?\s*(0x[0-9a-fA-F]+|\d+)[uUlL]*\s*\)?\Z")
 _SHIFT = re.compile(r"\(?\s*(\d+)[uUlL]*\s*<<\s*(\d+)\s*\)?\Z")
@@ -151,12 +157,13 @@ def declared(node: Node, loop: int = -1, *, inside: bool = False) -> Iterator[De
     kind = text_of(node.child_by_field_name("type"))
     words = {child.type: text_of(child) for child in node.children if child.type.endswith(("qualifier", "specifier"))}
     const = any(text_of(child) in ("const", "constexpr") for child in node.children if child.type == "type_qualifier")
+    space = next((match[1] for child in node.children if (match := _SPACE.fullmatch(text_of(child)))), "")
     static = "static" in words.get("storage_class_specifier", "")
     declarators = node.children_by_field_name("declarator")
     if not declarators and node.type in ("parameter_declaration", "optional_parameter_declaration"):
         yield Declaration("", kind, const=const, line=line_of(node))
     for declarator in declarators:
-        one = Declaration("", kind, const=const, static=static, loop=loop, line=line_of(declarator))
+        one = Declaration("", kind, const=const, static=static, loop=loop, line=line_of(declarator), space=space)
         found = _declarator(declarator, one)
         if found is None and inside:
             # `vector<double> v(n);` looks like a function to a grammar without types.
@@ -230,6 +237,7 @@ def function(node: Node, original: bytes) -> Function:
         for word in ("static", "inline", "virtual", "noinline")
         if re.search(rb"\b_*%s" % word.encode(), (before + head).encode())
     }
+    marks |= set(_ON_DEVICE.findall(before + head))
     if node.parent is not None and node.parent.type == "field_declaration_list":
         marks.add("member")
     result = text_of(node.child_by_field_name("type"))
@@ -248,6 +256,8 @@ def function(node: Node, original: bytes) -> Function:
         statements=tuple(reader.statements),
         declarations=tuple(reader.declarations),
         regions=tuple(reader.regions),
+        forks=tuple(reader.forks),
+        launches=tuple(reader.launches),
         marks=frozenset(marks),
         broken=tuple(reader.broken),
     )
@@ -262,6 +272,8 @@ class _Body:
     declarations: list[Declaration] = field(default_factory=list)
     regions: list[Region] = field(default_factory=list)
     broken: list[int] = field(default_factory=list)
+    forks: list[Fork] = field(default_factory=list)
+    launches: list[Launch] = field(default_factory=list)
 
     def read(self, body: Node) -> None:
         todo: list[tuple[Node, int, int]] = [(body, -1, 0)]
@@ -278,12 +290,17 @@ class _Body:
         if condition is not None and condition.has_error:
             self.broken.append(line)
         if kind in _LOOPS:
+            if any(child.type == "ERROR" or child.is_missing for child in node.children):
+                self.broken.append(line)
             return self._loop(node, loop, branch)
         if kind == "compound_statement":
             return self._block(node, loop, branch)
         if kind == "if_statement":
             self._note(Does.CONDITION, line, expression(condition), loop, branch)
             inner = [node.child_by_field_name(name) for name in ("consequence", "alternative")]
+            arms = [_lines(each) for each in inner]
+            if arms[0] is not None:
+                self.forks.append(Fork(expression(condition), line, arms[0], arms[1], loop))
             return [(each, loop, branch + 1) for each in inner if each is not None]
         if kind == "switch_statement":
             self._note(Does.CONDITION, line, expression(condition), loop, branch)
@@ -293,6 +310,7 @@ class _Body:
             return [(body, loop, branch + 1)] if body is not None else []
         if kind == "expression_statement":
             self._note(Does.EVALUATE, line, expression(node), loop, branch)
+            self._launch(node, loop)
             return []
         if kind == "declaration":
             for one in declared(node, loop, inside=True):
@@ -319,6 +337,18 @@ class _Body:
 
     def _note(self, does: Does, line: int, expr: Expr | None, loop: int, branch: int) -> None:
         self.statements.append(Statement(does, line, expr, loop, branch))
+
+    def _launch(self, node: Node, loop: int) -> None:
+        """Notes `kernel<<<blocks, threads>>>(…)`."""
+        call = next(iter(node.named_children), None)
+        how = next(
+            (each for each in (call.children if call is not None else []) if each.type == "kernel_call_syntax"), None
+        )
+        if call is None or how is None or how.named_child_count < 2:
+            return
+        grid, block = (expression(how.named_child(at)) for at in (0, 1))
+        name = text_of(call.child_by_field_name("function")).split("<", 1)[0]
+        self.launches.append(Launch(name.rsplit("::", 1)[-1], grid, block, line_of(node), loop))
 
     def _block(self, node: Node, loop: int, branch: int) -> list[tuple[Node, int, int]]:
         words, at = "", 0
@@ -380,6 +410,13 @@ class _Body:
             if loop.variable == "" or (loop.condition is not None and target.text in loop.condition.names()):
                 loop = replace(loop, variable=target.text, start=starts.get(target.text), step=step)
         return replace(loop, updated=updated, updates=tuple(steps))
+
+
+def _lines(node: Node | None) -> tuple[int, int] | None:
+    """First and last line of a branch; of an `else` what stands behind the word."""
+    if node is not None and node.type == "else_clause":
+        node = next((each for each in node.named_children if each.type != "comment"), None)
+    return None if node is None else (line_of(node), last_line(node))
 
 
 def _assignments(expr: Expr) -> list[Expr]:

@@ -1,4 +1,4 @@
-"""Functions, subroutines and derived types of free-form Fortran from nodes of tree-sitter. Names are in lower case."""
+"""Functions, subroutines and derived types of Fortran from nodes of tree-sitter. Names are in lower case."""
 
 from __future__ import annotations
 
@@ -73,6 +73,10 @@ def unit(nodes: list[Node]) -> Unit:
                 one for each in node.named_children if each.type == "variable_declaration" for one in declared(each)
             )
             found.records[name] = Record(name, fields)
+        elif node.type == "parameter_statement":  # Fortran 77 says so in a statement of its own
+            for left, right in (each.named_children for each in node.named_children if each.named_child_count == 2):
+                if text_of(right).isdigit():
+                    found.constants[text_of(left).lower()] = int(text_of(right))
         elif node.type == "variable_declaration":
             for one in declared(node):
                 if node.parent is not None and node.parent.type == "module":
@@ -104,6 +108,31 @@ def declared(node: Node) -> Iterator[Declaration]:
             name = text_of(one.named_child(0))
             dims = _dims(one.named_child(1)) or shared
         yield Declaration(name.lower(), kind, pointer, const=const, dims=dims, value=value, line=line_of(node))
+
+
+def _dimensioned(node: Node) -> Iterator[Declaration]:
+    """Arrays of a `dimension` or `common` statement; their types may be declared elsewhere."""
+    groups = [each for each in node.named_children if each.type == "variable_group"] or [node]
+    for one in (each for group in groups for each in group.named_children if each.type == "sized_declarator"):
+        yield Declaration(text_of(one.named_child(0)).lower(), "", dims=_dims(one.named_child(1)), line=line_of(node))
+
+
+def _together(declarations: list[Declaration]) -> list[Declaration]:
+    """One declaration for each name: its type from one statement, its sizes from another."""
+    found: dict[str, Declaration] = {}
+    for one in declarations:
+        known = found.get(one.name)
+        if known is None:
+            found[one.name] = one
+        elif not known.dims and one.dims:
+            found[one.name] = replace(known, dims=one.dims)
+        elif not known.type and one.type:
+            found[one.name] = replace(one, dims=known.dims)
+    # What no statement gives a type has one by its first letter (Fortran 2018, 8.7).
+    return [
+        one if one.type else replace(one, type="integer" if one.name[:1] in "ijklmn" else "real")
+        for one in found.values()
+    ]
 
 
 def _dims(node: Node | None) -> tuple[Expr | None, ...]:
@@ -188,7 +217,8 @@ def function(node: Node, around: Unit) -> Function:
     head = node.named_child(0)
     listed = head.child_by_field_name("parameters") if head is not None else None
     names = [text_of(each).lower() for each in (listed.named_children if listed is not None else [])]
-    local = {one.name: one for one in reader.declarations}
+    declarations = _together(reader.declarations)
+    local = {one.name: one for one in declarations}
     arrays = frozenset(name for name, one in {**around.variables, **local}.items() if one.dims)
     # What is assigned to like `a(i) = …` is an array, wherever it was declared.
     targets = {
@@ -216,7 +246,7 @@ def function(node: Node, around: Unit) -> Function:
             for loop in reader.loops
         ),
         statements=tuple(replace(one, expr=_resolve(one.expr, arrays)) for one in reader.statements),
-        declarations=tuple(one for one in reader.declarations if one.name not in names),
+        declarations=tuple(one for one in declarations if one.name not in names),
         regions=tuple(reader.regions),
         broken=tuple(reader.broken),
         fortran=True,
@@ -260,6 +290,9 @@ class _Body:
         if kind == "variable_declaration":
             self.declarations.extend(declared(node))
             return []
+        if kind == "common_statement" or (kind == "variable_modification" and _is_dimension(node)):
+            self.declarations.extend(_dimensioned(node))
+            return []
         if kind == "assignment_statement":
             sides = expression(node.child_by_field_name("left")), expression(node.child_by_field_name("right"))
             self._note(Does.EVALUATE, line, Expr(Kind.ASSIGN, "=", None, sides, line), loop, branch)
@@ -280,6 +313,8 @@ class _Body:
             return self._conditional(node, loop, branch)
         if kind == "keyword_statement":
             word = text_of(node).lower().split()[0]
+            if word in ("goto", "go") and _ends_loop(node):
+                word = "cycle"
             does = {"exit": Does.BREAK, "cycle": Does.CONTINUE, "return": Does.RETURN, "continue": None}.get(
                 word, Does.OTHER
             )
@@ -362,7 +397,55 @@ class _Body:
         if loop.condition is not None:
             self._note(Does.CONDITION, line, loop.condition, index, 0)
         inner = [each for each in node.named_children[1:] if not each.type.startswith("end_do")]
-        return [(each, index, 0) for each in inner]
+        return [(each, index, 0) for each in (*inner, *_terminal(node))]
+
+
+def _is_dimension(node: Node) -> bool:
+    return text_of(next(iter(node.named_children), None)).lower() == "dimension"
+
+
+#: Loops that one labelled statement may end.
+_MOST_SHARED = 16
+_LABELLED_END = "end_do_label_loop_statement"
+
+
+def _terminal(node: Node) -> list[Node]:
+    """The statement with a label that ends a loop of Fortran 77 and is executed in it; in the innermost of several such loops."""
+    if any(_end_of(each) is not None for each in node.named_children if each.type == "do_loop" and _is_shared(each)):
+        return []
+    one: Node | None = node
+    for _ in range(_MOST_SHARED):
+        if one is None or not _is_shared(one):
+            break
+        one = one.parent
+    end = _end_of(one) if one is not None else None
+    return [each for each in (end.named_children if end is not None else []) if each.type != "statement_label"]
+
+
+def _end_of(node: Node) -> Node | None:
+    last = node.named_child(node.named_child_count - 1) if node.named_child_count else None
+    return last if last is not None and last.type == _LABELLED_END else None
+
+
+def _is_shared(node: Node) -> bool:
+    """True for a loop that ends with the statement that ends the one around it."""
+    end = _end_of(node)
+    return end is not None and any(each.type == "do_label_virtual" for each in end.named_children)
+
+
+def _ends_loop(node: Node) -> bool:
+    """True for a jump to the end of a loop around it, which is what `cycle` does."""
+    label = next((text_of(each) for each in node.named_children if each.type == "statement_label_reference"), "")
+    above = node.parent
+    for _ in range(DEEPEST):
+        if above is None or not label:
+            return False
+        if above.type == "do_loop":
+            marks = above.named_children[0].named_children if above.named_child_count else []
+            if any(each.type == "statement_label_reference" and text_of(each) == label for each in marks):
+                return True
+        above = above.parent
+    return False
 
 
 def _counting(loop: Loop, variable: Expr, start: Expr, end: Expr, step: Expr | None) -> Loop:

@@ -1,4 +1,4 @@
-"""The grammars of tree-sitter by the ending of a file, loaded when the first such file is parsed."""
+"""The grammars of tree-sitter by the language of a file, loaded when the first such file is parsed."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import importlib
 from functools import cache
 from typing import TYPE_CHECKING
 
+from chathpc.profile.languages import Language, kind_of, language_of
+
 if TYPE_CHECKING:
     from tree_sitter import Parser
 
-#: Ending of a file → module of its grammar. Headers and C are read as C++ where that does no harm: it knows more.
+#: Language → module of its grammar. Headers of C are read as C++, which does no harm: it knows more.
 _GRAMMARS = {
-    "c": "tree_sitter_c",
-    **dict.fromkeys(("cc", "cpp", "cxx", "c++", "C", "h", "hh", "hpp", "hxx", "ipp", "tpp", "inl"), "tree_sitter_cpp"),
-    **dict.fromkeys(("cu", "cuh", "hip"), "tree_sitter_cuda"),
-    **dict.fromkeys(("f90", "F90", "f95", "F95", "f03", "F03", "f08", "F08"), "tree_sitter_fortran"),
+    Language.C: "tree_sitter_c",
+    Language.CPP: "tree_sitter_cpp",
+    Language.CUDA: "tree_sitter_cuda",
+    Language.HIP: "tree_sitter_cuda",
+    Language.FORTRAN: "tree_sitter_fortran",
 }
 #: Distributions that this needs, and the files that cannot be read without each: for `chathpc doctor`.
 DISTRIBUTIONS = {
@@ -27,14 +30,16 @@ DISTRIBUTIONS = {
 
 
 def grammar_of(file: str) -> str | None:
-    """Name of the grammar's module for a file; None for languages without one (fixed-form Fortran among them)."""
-    _, dot, ending = file.rsplit("/", 1)[-1].rpartition(".")
-    return _GRAMMARS.get(ending) if dot else None
+    """Name of the grammar's module for a file; None for languages without one."""
+    kind = kind_of(file)
+    if kind is None:
+        return None
+    return _GRAMMARS.get(kind.language if kind.unit or kind.language != Language.C else Language.CPP)
 
 
 def is_fortran(file: str) -> bool:
-    """True for a file of free-form Fortran."""
-    return grammar_of(file) == "tree_sitter_fortran"
+    """True for a file of Fortran."""
+    return language_of(file) == Language.FORTRAN
 
 
 @cache

@@ -19,6 +19,8 @@ _SIZES = {
     "float2": 8, "float3": 12, "std::complex<double>": 16, "double complex": 16,
 }  # fmt: skip
 _KIND = re.compile(r"(real|integer|logical|complex)\((?:kind=)?(\w+)\)")
+#: Fortran before 1990: `real*8`, of `complex*16` both parts together.
+_STARRED = re.compile(r"(?:real|integer|logical|complex)\*(\d{1,2})")
 #: Names that authors give to the kind of double precision.
 _DOUBLE = frozenset({"8", "dp", "real64", "r8", "rk", "wp", "double", "int64", "i8", "r_def"})
 _POINTER = 8
@@ -29,7 +31,7 @@ def size_of(one: Declaration, unit: Unit, depth: int = 0) -> int | None:
     """Bytes of one element of a declared variable; None where the type is not known."""
     if one.pointers > 1 or (one.pointers and one.dims):
         return _POINTER
-    return _type_size(one.type, unit, depth)
+    return type_size(one.type, unit, depth)
 
 
 #: Containers whose elements lie side by side.
@@ -45,13 +47,16 @@ def element(one: Declaration) -> Declaration:
     return Declaration(one.name, kind.rstrip("*& "), int(kind.endswith("*")))
 
 
-def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
+def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
+    """Bytes of a type by its name; None where it is not known."""
     kind = kind.removeprefix("struct ").removeprefix("const ")
     if kind in _SIZES:
         return _SIZES[kind]
     if match := _KIND.fullmatch(kind):
         base = 8 if match[2] in _DOUBLE else 4 if match[2] in ("4", "sp", "real32", "int32") else None
         return None if base is None else base * (2 if match[1] == "complex" else 1)
+    if match := _STARRED.fullmatch(kind):
+        return int(match[1]) or None
     if match := re.fullmatch(r"(?:std::)?vector<.*>", kind):
         return 24
     record = unit.records.get(kind.removeprefix("type(").removesuffix(")").rsplit("::", 1)[-1])
@@ -59,7 +64,7 @@ def _type_size(kind: str, unit: Unit, depth: int) -> int | None:
         return None
     total, widest = 0, 1
     for each in record.fields:
-        own = _POINTER if each.pointers else _type_size(each.type, unit, depth + 1)
+        own = _POINTER if each.pointers else type_size(each.type, unit, depth + 1)
         counts = [value(dim, unit.constants) for dim in each.dims]
         if own is None or any(count is None for count in counts):
             return None

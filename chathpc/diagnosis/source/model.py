@@ -129,6 +129,7 @@ class Declaration:
     line: int = 0
     static: bool = False
     aligned: int = 0  #: bytes that its type is aligned to, where that is told
+    space: str = ""  #: memory of a GPU: shared, constant, device, managed
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,28 @@ class Region:
     loop: int = -1
 
 
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """An `if`: its condition, and the lines of what is done where it holds and where not (None for nothing)."""
+
+    condition: Expr
+    line: int
+    then: tuple[int, int]
+    other: tuple[int, int] | None = None
+    loop: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Launch:
+    """A launch of a GPU kernel, with its blocks and the threads of each."""
+
+    kernel: str
+    grid: Expr
+    block: Expr
+    line: int
+    loop: int = -1
+
+
 @dataclass(frozen=True, slots=False, eq=False)
 class Function:
     """A function or subroutine with everything in it, in the order of the text."""
@@ -211,7 +234,9 @@ class Function:
     statements: tuple[Statement, ...] = ()
     declarations: tuple[Declaration, ...] = ()
     regions: tuple[Region, ...] = ()
-    marks: frozenset[str] = frozenset()  #: static, inline, virtual, noinline, member
+    forks: tuple[Fork, ...] = ()  #: of C and its family
+    launches: tuple[Launch, ...] = ()
+    marks: frozenset[str] = frozenset()  #: static, inline, virtual, noinline, member; global, device
     broken: tuple[int, ...] = ()  #: lines at which the text could not be parsed
     fortran: bool = False
 

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source import c_family, fortran
 from chathpc.diagnosis.source.c_expressions import last_line, line_of
+from chathpc.diagnosis.source.fixed_form import free_form, looks_fixed
 from chathpc.diagnosis.source.languages import grammar_of, is_fortran, parser
 from chathpc.diagnosis.source.model import Function, Unit
+from chathpc.profile.languages import is_fixed_form
 from chathpc.profile.profile import Profile
 
 if TYPE_CHECKING:
@@ -21,6 +23,8 @@ MOST_BYTES = 400_000
 LONGEST_LINE = 4_000
 #: Functions longer than this are not looked at.
 MOST_LINES = 1_200
+#: What only the code of a GPU has.
+_KERNEL = b"__global__"
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -98,12 +102,20 @@ def parsed(name: str, text: bytes) -> SourceFile | None:
     grammar = grammar_of(name)
     if grammar is None or len(text) > MOST_BYTES or max(map(len, text.split(b"\n")), default=0) > LONGEST_LINE:
         return None
+    if _KERNEL in text and grammar in ("tree_sitter_c", "tree_sitter_cpp"):
+        grammar = "tree_sitter_cuda"  # HIP and headers of CUDA are often named like C++
     reader = parser(grammar)
     if reader is None:
         return None
-    clean = text if is_fortran(name) else c_family.prepared(text)
-    tree = reader.parse(clean)
+    tree = reader.parse(_prepared(name, text))
     return None if tree is None else SourceFile(name, text, tree)
+
+
+def _prepared(name: str, text: bytes) -> bytes:
+    """The text as the grammar expects it, every line and column where it was."""
+    if not is_fortran(name):
+        return c_family.prepared(text)
+    return free_form(text) if is_fixed_form(name) and looks_fixed(text) else text
 
 
 def read_file(profile: Profile, name: str) -> SourceFile | None:

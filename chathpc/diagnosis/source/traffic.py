@@ -147,7 +147,7 @@ def chase(function: Function, unit: Unit, loop: Loop) -> Sign | None:
                 "memory-latency", one.line or loop.first, loop.first, loop.last,
                 f"goes from item to item by {target} = {function.show(value)}: each address must arrive before the next can be asked for",
                 "follows pointers from item to item",
-                ("The source does not tell how much memory the items take: in the cache there is little to wait for.",),
+                memory=str(root(value.base)) if hops and value.base is not None else target.text,
             )  # fmt: skip
     return None
 
@@ -212,9 +212,7 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         - {str(walk.access.base) for walk in far}
     )
     access = far[0].access
-    against = [
-        "The source does not tell how large the array is or in which order it is read: near or in the cache it is fast."
-    ]
+    against = ["The source does not tell in which order it is read: neighbours one after the other are fast."]
     if streams:
         against.append(
             f"The loop also streams through {', '.join(sorted(streams)[:2])}: the bandwidth of memory may be the limit instead."
@@ -223,7 +221,7 @@ def gather(function: Function, unit: Unit, loop: Loop) -> Sign | None:
         "memory-latency", access.line or loop.first, loop.first, loop.last,
         f"reads {function.show(access)} at places that the program computes or another array gives, so that no prefetcher knows the next",
         f"reads {function.show(access.base)} in an order given by other data",
-        tuple(against), limit=bool(streams),
+        tuple(against), limit=bool(streams), memory=str(root(access)),
     )  # fmt: skip
 
 
@@ -256,7 +254,7 @@ def random_access(function: Function, unit: Unit, loop: Loop) -> Sign | None:
             "memory-latency", one.line or loop.first, loop.first, loop.last,
             f"uses {function.show(one)} at places that look random, so that no prefetcher knows the next",
             f"uses {function.show(one.base)} at places that look random",
-            ("The source does not tell how large the array is: in the cache there is little to wait for.",),
+            memory=str(root(one)),
         )  # fmt: skip
     return None
 

@@ -15,6 +15,7 @@ from chathpc.adapters.compiler_records import recognises
 from chathpc.adapters.compiler_records.collect import Collection
 from chathpc.adapters.compiler_records.commands import unit_of
 from chathpc.adapters.compiler_records.messages import call_obstacle, is_outer, loop_obstacle
+from chathpc.adapters.compiler_records.search import DEEPEST, record_files
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError
 from chathpc.profile.compiler import Build, Obstacle, Outcome
@@ -172,11 +173,32 @@ def test_functions_that_a_kernel_calls_do_not_change_its_numbers(tmp_path: Path)
         ("/usr/bin/x86_64-linux-gnu-g++-12 -DX=1 -O0 -g -o heat.o -c ../src/heat.cpp", "../src/heat.cpp", False),
         ("clang -O1 -O2 -c heat.c -o heat.o", "heat.c", True),
         ("cc1: gfortran -g -Og -c flux.f90", "flux.f90", False),
-        ("mpicc -c heat.c", "heat.c", None),
+        ("mpicc -c heat.c", "heat.c", False),  # as GCC or Clang, which it is nearly everywhere
+        ("mpicxx.mpich -c heat.cpp", "heat.cpp", False),
+        ("mpif90 -fopenmp -c flux.f90", "flux.f90", False),
+        ("mpif90 -qopenmp -c flux.f90", "flux.f90", None),  # an option of Intel's
+        ("mpicc -Minfo=all -c heat.c", "heat.c", None),  # and of NVIDIA's
+        ("mpiifort -c flux.f90", "flux.f90", True),
+        ("ifx -c flux.f90", "flux.f90", True),
+        ("icx -g -c heat.c", "heat.c", False),
+        ("icx -gdwarf-4 -c heat.c", "heat.c", False),
+        ("icpx -g -O1 -c heat.cpp", "heat.cpp", True),
+        ("hipcc -c axpy.hip", "axpy.hip", True),
+        ("hipcc -O0 -c axpy.hip", "axpy.hip", False),
+        ("ccache gcc -c heat.c", "heat.c", False),
+        ("/usr/bin/ccache /usr/bin/c++ -c heat.cpp", "heat.cpp", False),
+        ("/usr/bin/cc -O2 -c heat.c", "heat.c", True),
+        ("cc -c heat.c", "heat.c", None),  # on a Cray any compiler
+        ("CC -c heat.cpp", "heat.cpp", None),
+        ("crayftn -c flux.f90", "flux.f90", None),
+        ("nvfortran -c flux.f90", "flux.f90", None),
+        ("gfortran -c FLUX.F", "FLUX.F", False),
+        ("nvcc -O3 -c axpy.cu", "axpy.cu", True),
+        ("nvcc -Xcompiler -fopenmp -c axpy.cu", "axpy.cu", None),
         ("mpicc -O3 -c heat.c", "heat.c", True),
         ("ftn -c flux.f90", "flux.f90", None),
         ("nvcc -G -c axpy.cu", "axpy.cu", False),
-        ("nvcc -c axpy.cu", "axpy.cu", None),
+        ("nvcc -c axpy.cu", "axpy.cu", False),  # its host code
         ("cd build && icx -Ofast -c heat.c", "heat.c", True),
         (
             "    <c>   DW_AT_producer    : (indirect string, offset: 0x1f): GNU C17 12.2.0 -mtune=generic -g -O2",
@@ -260,6 +282,35 @@ def test_a_folder_of_records_is_read_as_one(tmp_path: Path) -> None:
     build = chathpc.load(tmp_path).build
     assert build is not None
     assert [(record.file, record.line) for record in build.records] == [("a.c", 1), ("b.c", 2)]
+
+
+def test_records_in_the_tree_of_a_build_are_found(tmp_path: Path) -> None:
+    objects = tmp_path / "src" / "CMakeFiles" / "app.dir" / "solver" / "detail"
+    objects.mkdir(parents=True)
+    (objects / "a.cpp.opt.yaml").write_text(llvm_documents([Loop("a.cpp", 1)]))
+    (tmp_path / "top.opt.yaml").write_text(llvm_documents([Loop("top.c", 2)]))
+    (objects / "loop").symlink_to(tmp_path)  # is not followed
+    (tmp_path / "elsewhere").symlink_to(objects)
+    assert recognises(Glance(tmp_path))
+    assert recognises(Glance(tmp_path / "src"))
+    build = chathpc.load(tmp_path).build
+    assert build is not None
+    assert [(record.file, record.line) for record in build.records] == [("top.c", 2), ("a.cpp", 1)]
+
+
+def test_a_search_for_records_ends(tmp_path: Path) -> None:
+    deep = tmp_path
+    for _ in range(DEEPEST + 1):
+        deep = deep / "d"
+    deep.mkdir(parents=True)
+    (deep / "a.opt.yaml").write_text(llvm_documents([Loop("a.c", 1)]))
+    assert record_files(tmp_path) == []  # too deep
+    assert record_files(tmp_path / "d") == [deep / "a.opt.yaml"]
+    for number in range(30):
+        (tmp_path / f"{number:02}.opt.yaml").write_text("--- !Missed\n")
+    assert [path.name for path in record_files(tmp_path, most=3)] == ["00.opt.yaml", "01.opt.yaml", "02.opt.yaml"]
+    assert len(record_files(tmp_path, entries=10)) <= 10
+    assert record_files(tmp_path / "absent") == []
 
 
 # -- damage and bombs --------------------------------------------------------------------------------------------

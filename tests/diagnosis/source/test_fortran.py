@@ -575,10 +575,3 @@ end subroutine""",
 @pytest.mark.parametrize("one", CASES, ids=lambda one: one.name)
 def test_fortran(one: Case) -> None:
     assert first_cause(one.text, "a.f90") == one.cause
-
-
-def test_fixed_form_is_not_read() -> None:
-    text = CASES[0].text
-    assert first_cause(text, "a.f90") == STRIDED
-    with pytest.raises(AssertionError):
-        first_cause(text, "a.f")

@@ -9,19 +9,34 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.diagnosis.source import calls, copies, invariant, pairs, parallel, recursion, searches, strides, traffic
+from chathpc.diagnosis.source import (
+    calls,
+    copies,
+    footprint,
+    invariant,
+    kernels,
+    pairs,
+    parallel,
+    recursion,
+    searches,
+    strides,
+    traffic,
+)
 from chathpc.diagnosis.source.sign import effective
 from chathpc.diagnosis.source.text import LONGEST_LINE, MOST_BYTES, parsed, read_file
 from tests.diagnosis.parts import function, main, source
 from tests.profile.build import build, line
 
-FILES = ("a.c", "a.cpp", "a.cu", "a.f90")
+FILES = ("a.c", "a.cpp", "a.cu", "a.f90", "a.f")
 WORDS = (
     "for", "while", "do", "if", "else", "end", "end do", "return", "break", "switch", "case", "subroutine f(a)", "function g()",
     "void f(int n, double *a)", "struct S", "class C", "template <class T>", "#pragma omp parallel for", "!$omp parallel do",
     "!$omp end parallel", "#define N 3", "int", "double", "real(8) :: a(n, m)", "integer", "std::vector<int>", "i", "j", "n", "a", "a[i]",
     "a(i, j)", "a[j * n + i]", "f(n - 1)", "p->next", "++", "+=", "=", "==", "*", "&", "(", ")", "{", "}", "[", "]", "<", ">", "::",
     ";", ",", ".", "1", "0x", "1e", '"', "'", "\n", "\n", "/*", "*/", "//", "!", "\\\n", "\0", "é", "omp_get_thread_num()", "new", "[&]",
+    "__global__ void k(float *a)", "__shared__ float t[32][32]", "threadIdx.x", "a[threadIdx.x * n]", "__syncthreads();", "atomicAdd(a, 1)",
+    "k<<<1, 32>>>(a);", "<<<", ">>>", "%", "i = i + threadIdx.x;", "parameter (n = 3)", "dimension a(n)", "common /b/ c(3)", "do 10 i = 1, n",
+    "10 continue", "goto 10", "\n     1", "\nC", "\n      ",
 )  # fmt: skip
 
 
@@ -29,7 +44,7 @@ WORDS = (
 PIECES = (
     b"(", b"[", b"{", b"for(;;)", b"if(x)", b"a[", b"do i=1,n\n", b"if (x) then\n", b"f(", b"-", b"!", b"a->", b"x=", b"a+",
     b"template<", b"class A{", b"namespace a{", b"/*", b'"', b"\n\n", b"!$omp parallel\n", b"#pragma omp parallel\n{", b"a%b%",
-    b"\\\n", b"__attribute__((", b"struct {", b"auto x=[&]{",
+    b"\\\n", b"__attribute__((", b"struct {", b"auto x=[&]{", b"k<<<", b"t[threadIdx.x][", b"do 10 i=1,n\n", b"      do 10 i=1,n\n", b"     1 +\n",
 )  # fmt: skip
 
 
@@ -41,6 +56,8 @@ def everything(name: str, text: bytes) -> int:
     count = 0
     for one in file.everything():
         recursion.redundant(one, file)
+        kernels.signs(kernels.KernelSource(0, file, one))
+        kernels.small_launch(file, one.name, 8)
         parallel.false_sharing(one, file.unit)
         calls.accessor(one, file)
         for loop in one.loops:
@@ -49,10 +66,14 @@ def everything(name: str, text: bytes) -> int:
             searches.linear_search(one, file.unit, inner)
             pairs.pairs(one, file.unit, inner)
             pairs.sorting(one, file.unit, inner)
-            traffic.random_access(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
-            traffic.chase(one, file.unit, inner)
-            traffic.gather(one, file.unit, inner)
+            for sign in (
+                traffic.chase(one, file.unit, inner),
+                traffic.gather(one, file.unit, inner),
+                traffic.random_access(one, file.unit, inner),
+            ):
+                if sign is not None:
+                    footprint.weighed(sign, one, file)
             traffic.bandwidth(one, file.unit, inner, 6)
             calls.invariant_division(one, file.unit, inner)
             calls.functions_in_loop(one, file.unit, inner, loop.first)
@@ -116,7 +137,7 @@ def test_a_line_of_ten_megabytes_is_not_read() -> None:
 
 
 def test_a_file_of_no_known_language_is_not_read() -> None:
-    for name in ("a.py", "a.f", "a", "c", "/", "", "a.c.o"):
+    for name in ("a.py", "a.rs", "a", "c", "/", "", "a.c.o"):
         assert parsed(name, b"int main(void) { return 0; }") is None
 
 

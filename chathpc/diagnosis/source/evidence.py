@@ -1,0 +1,30 @@
+"""What the source says as an item of evidence, marked as not measured."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.source.sign import DERIVED, Sign
+
+#: Longer words are names that no author wrote.
+_LONGEST = 300
+
+
+def source_evidence(facts: Facts, place: Place, sign: Sign, *, metric: str | None = None) -> Evidence:
+    """`The source at app.c:7 …`, at that place; `metric` is what was measured there, by default the time."""
+    return fact(
+        facts,
+        f"The source at {place.short} {shortened(sign.says, _LONGEST)}.",
+        float(place.line or sign.line),
+        unit="line",
+        metric=metric,
+        subject=place.short,
+        how=DERIVED,
+        where=place,
+    )
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, cut where the program's names in it are longer than any author's."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -1,0 +1,92 @@
+"""How much memory a chain takes, and that what fits into a cache is not taken for waiting for memory."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.diagnosis.source.footprint import footprint
+from chathpc.diagnosis.source.text import parsed
+from tests.diagnosis.parts import finding
+from tests.diagnosis.source.programs import diagnosis_of, first_cause
+
+LATENCY = "memory-latency"
+NODE = "struct Node { long v; struct Node *next; };\n"
+FOLLOW = "long f(struct Node *p) {\n  long s = 0;\n  for (; p; p = p->next)\n    s += p->v; // HOT\n  return s;\n}\n"
+HOPS = "long f(const int *next, long steps) {\n  int i = 0;\n  for (long k = 0; k < steps; k++)\n    i = next[i]; // HOT\n  return i;\n}\n"
+
+
+def made(count: str) -> str:
+    """A list of so many items, each allocated by itself."""
+    return (
+        f"{NODE}{FOLLOW}int main(int n, char **argv) {{\n  struct Node *head = 0;\n  for (int i = 0; i < {count}; i++) {{\n"
+        "    struct Node *one = malloc(sizeof(struct Node));\n    one->next = head;\n    head = one;\n  }\n  return f(head);\n}\n"
+    )
+
+
+def chained(how: str) -> str:
+    return f"#define N 1000\nstatic const long BIG = 1L << 26;\n{HOPS}int main(int n, char **argv) {{\n  {how}\n  return f(next, 1L << 30);\n}}\n"
+
+
+SIZES = [
+    (made("1000"), "p", "a.c", 1000 * 32),  # glibc: 16 bytes and a head of 8, in steps of 16
+    (made("n"), "p", "a.c", None),
+    (f"{NODE}{FOLLOW}struct Node pool[500];\nint main(void) {{ return f(pool); }}\n", "p", "a.c", 500 * 16),
+    (f"{NODE}{FOLLOW}int main(void) {{ return f(new Node[4096]); }}\n", "p", "a.cpp", 4096 * 16),
+    (f"{NODE}{FOLLOW}struct Node *make(void) {{ return malloc(sizeof(struct Node)); }}\n", "p", "a.c", None),
+    (f"{NODE}{FOLLOW}", "p", "a.c", None),
+    (chained("int *next = malloc(N * sizeof(int));"), "next", "a.c", 4000),
+    (chained("int *next = malloc(N * sizeof *next);"), "next", "a.c", 4000),
+    (chained("int *next = calloc(N, sizeof(int));"), "next", "a.c", 4000),
+    (chained("int *next = aligned_alloc(64, 4 * N);"), "next", "a.c", 4000),
+    (chained("int *next = malloc(BIG * sizeof(int));"), "next", "a.c", 4 << 26),
+    (chained("int *next = malloc((1 << 26) * sizeof(int));"), "next", "a.c", 4 << 26),
+    (chained("int *next = malloc(n * sizeof(int));"), "next", "a.c", None),
+    (chained("int next[N];"), "next", "a.c", 4000),
+    (chained("int *next = new int[2 * N + 24];"), "next", "a.cpp", 4 * 2024),
+    (chained("std::vector<int> next(1000);"), "next", "a.cpp", 4000),
+    (chained("std::vector<int> next; next.resize(3 * N);"), "next", "a.cpp", 12000),
+    (chained("int *next = argv ? malloc(40) : 0; next = malloc(N * 4);"), "next", "a.c", None),
+    (HOPS, "next", "a.c", None),
+]
+
+
+@pytest.mark.parametrize(("text", "name", "file", "size"), SIZES, ids=range(len(SIZES)))
+def test_sizes_are_those_of_the_allocations(text: str, name: str, file: str, size: int | None) -> None:
+    source = parsed(file, text.encode())
+    assert source is not None
+    found = footprint(name, source.functions_named("f")[0], source)
+    assert found == size
+
+
+def test_an_allocatable_array_of_fortran_has_a_size() -> None:
+    text = "integer function f()\ninteger, allocatable :: next(:)\nallocate(next(1000))\nf = next(1)\nend function\n"
+    source = parsed("a.f90", text.encode())
+    assert source is not None
+    assert footprint("next", source.functions_named("f")[0], source) == 4000
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        made("1000"),
+        chained("int *next = malloc(N * sizeof(int));"),
+        chained("int next[N];"),
+        f"{NODE}{FOLLOW}struct Node pool[500];\nint main(void) {{ return f(pool); }}\n",
+    ],
+    ids=["list", "chain", "array", "pool"],
+)
+def test_a_chain_that_fits_into_the_cache_does_not_wait_for_memory(text: str) -> None:
+    assert first_cause(text, "a.c") == ""
+
+
+def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
+    unknown = finding(diagnosis_of(HOPS, "a.c"), LATENCY)
+    assert len(unknown.against) == 2
+    assert any("cache misses would tell the two apart" in each for each in unknown.against)
+    large = finding(diagnosis_of(chained("int *next = malloc((1 << 26) * sizeof(int));"), "a.c"), LATENCY)
+    assert large.against == ()
+    assert large.confidence > unknown.confidence
+    between = finding(diagnosis_of(chained("int *next = malloc((1 << 20) * sizeof(int));"), "a.c"), LATENCY)
+    assert len(between.against) == 1
+    assert "last-level cache" in between.against[0]
+    assert unknown.confidence < between.confidence < large.confidence
