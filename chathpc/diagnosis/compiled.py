@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
 from chathpc.profile.activity import Activity
@@ -19,8 +20,6 @@ from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, NodeKind
 
 #: The hottest lines are looked up; one with less than this part of the time never decides anything.
 MOST_LINES, LEAST_SHARE = 300, 1e-3
-#: Without loops in the profile, a loop of the records that begins at most so many lines above a hot line may hold it.
-NEAR = 40
 #: The option of nvcc that leaves device code without optimisation; it says nothing of host code.
 DEVICE_DEBUG = "-G"
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)
@@ -170,7 +169,7 @@ class Compiled:
             return (min(inside, key=lambda number: (abs(number - header), number)), True) if inside else None
         line = int(tree.line[node])
         at = bisect_right(numbers, line) - 1
-        if at < 0 or line - numbers[at] > NEAR:
+        if at < 0 or line - numbers[at] > cause("not-vectorised").threshold("nearest_loop"):
             return None
         function = tree.function[node]
         start = int(tree.line[function]) if function >= 0 and tree.file[function] == tree.file[node] else 0

@@ -31,8 +31,6 @@ ROUNDING = "what sums of floating point numbers differ by"
 FORMULA = "part of a formula or a numerical method, which the docstring names"
 LABEL = "a label, a layout or an encoding"
 FITTED = "fitted to labelled profiles by tests/bench/calibrate.py, with its source at the place"
-#: Numbers that do decide and are still to be moved; nothing may be added here.
-TO_MOVE = "decides, and is not in the catalogue yet"
 
 #: Modules of which every number is of one kind.
 WHOLE = {
@@ -64,7 +62,7 @@ ALLOWED = {
     "comparison/words.py": {"_NAMES": TOLD, "_MOST": TOLD, "_SMALL": TOLD, "_STEPS": TOLD, "_NAME": TOLD},
     "diagnosis/access_facts.py": {"MOST": TOLD, "_busiest": FORMULA},
     "diagnosis/arrivals.py": {"_of_lane": TWO},
-    "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK, "NEAR": TO_MOVE},
+    "diagnosis/compiled.py": {"MOST_LINES": WORK, "LEAST_SHARE": WORK},
     "diagnosis/counted.py": {"LONGEST_NAME": TOLD},
     "diagnosis/critical_path.py": {"MOST": WORK},
     "diagnosis/device.py": {"MOST_KERNELS": WORK},
@@ -78,11 +76,13 @@ ALLOWED = {
         "_FROM_SOURCE": FITTED,
         "confidence": FORMULA,
     },
-    "diagnosis/efficiency.py": {"of_threads": TWO, "_check": ROUNDING},
+    "diagnosis/efficiency.py": {"on_ideal_network": ROUNDING, "of_threads": TWO, "_check": ROUNDING},
     "diagnosis/gaps.py": {"_SEVERAL": TWO, "_TO_NANO": UNIT},
+    "diagnosis/joined.py": {"_SEVERAL": TWO},
     "diagnosis/kernel_counters.py": {"_whole": ROUNDING},
     "diagnosis/kernel_totals.py": {"LONGEST_NAME": TOLD, "_UNIONS": WORK, "_NANO": UNIT},
     "diagnosis/launch_order.py": {"CALLS": LABEL},
+    "diagnosis/message_facts.py": {"_NANO": UNIT},
     "diagnosis/nested.py": {"_MOST_RANGES": WORK, "_FEW": WORK, "longest": WORK, "_touching": WORK},
     "diagnosis/parallel_facts.py": {"_NAMED": TOLD, "rank_times": TWO, "thread_times": TWO},
     "diagnosis/path_facts.py": {
@@ -101,10 +101,11 @@ ALLOWED = {
         "MAD_TO_SIGMA": FORMULA,
         "MEAN_TO_SIGMA": FORMULA,
         "interval": FORMULA,
+        "spread_error": FORMULA,
         "FEWEST": FORMULA,
     },
     "diagnosis/timeline_facts.py": {"_NANO": UNIT, "_TOLD": TOLD, "_SEVERAL": TWO},
-    "diagnosis/rules/compiler.py": {"_MOST": TOLD, "_sites": TOLD, "unoptimised": TO_MOVE},
+    "diagnosis/rules/compiler.py": {"_MOST": TOLD, "_sites": TOLD},
     "diagnosis/rules/compiler_kernels.py": {"_MOST": WORK},
     "diagnosis/rules/compute.py": {"_LISTED": TOLD},
     "diagnosis/rules/gpu_blame.py": {"_LONGEST": TOLD},
@@ -113,20 +114,20 @@ ALLOWED = {
     "diagnosis/rules/gpu_launch.py": {"_ROUNDING": ROUNDING},
     "diagnosis/rules/gpu_launches.py": {"_LOOKED_AT": WORK},
     "diagnosis/rules/gpu_remarks.py": {"_LONGEST": TOLD, "_MOST": TOLD},
+    "diagnosis/rules/gpu_source.py": {"_MOST_KERNELS": WORK, "_MOST_FILES": WORK, "_MOST_FINDINGS": TOLD},
+    "diagnosis/rules/gpu_source_host.py": {"_MOST_LINES": WORK},
     "diagnosis/rules/gpu_timeline.py": {"_SEVERAL": TWO, "_LOOKED_AT": WORK},
     "diagnosis/rules/gpu_warps.py": {"_NAMED": TOLD},
-    "diagnosis/rules/input_output_log.py": {"processes_of": LABEL},
+    "diagnosis/rules/input_output_log.py": {"processes_of": LABEL, "imbalance": TWO},
     "diagnosis/rules/mpi.py": {"ranks": TWO, "oversubscribed": TWO},
     "diagnosis/rules/mpi_sums.py": {"ranks_of": LABEL},
     "diagnosis/rules/openmp.py": {"team": TWO},
-    "diagnosis/rules/source.py": {"_WORTH": TO_MOVE, "_MOST": TO_MOVE},
-    "diagnosis/rules/source_build.py": {"with_accessors": TO_MOVE},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK},
     "diagnosis/sass/slices.py": {"_STEPS": WORK, "loads_behind": WORK},
 }
 
 #: Calls whose arguments behind the first say how a value is written, or how an array lies in memory.
-_WRITING = frozenset({"number", "shorten", "round", "_bounded", "reshape"})
+_WRITING = frozenset({"number", "shorten", "shortened", "round", "_bounded", "reshape"})
 #: Arguments that say how many signs agree (each is told in the evidence), or how large a cache is.
 _COUNTS = frozenset({"signs", "axis", "maxsize", "ddof"})
 _BITS = (ast.LShift, ast.RShift, ast.BitAnd, ast.BitOr, ast.Pow, ast.FloorDiv, ast.Mod)
@@ -231,7 +232,7 @@ def test_the_list_of_exceptions_holds_nothing_that_is_gone() -> None:
     gone = [module for module in (*WHOLE, *ALLOWED) if module not in files]
     for module, known in ALLOWED.items():
         owners = {owner for owner, _, _ in bare_numbers(files[module].read_text(encoding="utf-8"))}
-        gone += [f"{module}: {owner}" for owner, why in known.items() if owner not in owners and why != TO_MOVE]
+        gone += [f"{module}: {owner}" for owner, why in known.items() if owner not in owners]
     assert gone == []
 
 

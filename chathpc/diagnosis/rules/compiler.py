@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.compiled import Compiled, HotLoop
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
@@ -266,7 +266,7 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         headroom=entry.threshold("headroom_by_records"),
         evidence=(time, said),
         signs=2,
-        replaces=("hot-compute", "not-vectorised", "not-inlined") if share >= 0.5 else (),
+        replaces=("hot-compute", "not-vectorised", "not-inlined") if share >= common()["most"].value else (),
     )
 
 

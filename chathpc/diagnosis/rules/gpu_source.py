@@ -30,8 +30,8 @@ from chathpc.profile.tree import IntArray
 
 #: Kernels that are looked at, the longest first, and files that are parsed for them.
 _MOST_KERNELS, _MOST_FILES = 8, 8
-#: Findings of their own about one kernel: what the second would win the first may have won.
-_MOST_FINDINGS, _SECOND = 2, 0.9
+#: Findings of their own about one kernel that are told: what the second would win the first may have won.
+_MOST_FINDINGS = 2
 #: cause → stalls that there must be at its lines; none for any samples.
 _STALLS: dict[str, tuple[str, ...]] = {
     "gpu-uncoalesced-access": ("gpu.stall.memory", "gpu.stall.memory-throttle", "gpu.stall.texture"),
@@ -147,7 +147,7 @@ class _Kernel:
                 own.append(draft)
         if not own:
             return result
-        most = _SECOND * cause(own[0].cause).headroom
+        most = common()["behind"].value * cause(own[0].cause).headroom
         told = own[:_MOST_FINDINGS]
         won = [
             min(cause(draft.cause).headroom, most) if n else cause(draft.cause).headroom for n, draft in enumerate(told)

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
@@ -22,10 +22,6 @@ _WORDS = {
     Pattern.LATE_ROOT: "in broadcasts and scatters until the root comes (late broadcast)",
     Pattern.EARLY_ROOT: "as the root of reductions and gathers (early reduce)",
 }
-#: Functions of late ranks that are named have this part of the waiting or more.
-_NAMED = 0.1
-#: A rank that is waited for so many times as long as the mean is named as the late one.
-_STANDS_OUT = 1.5
 
 
 def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
@@ -37,7 +33,7 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     listed = " and ".join(
         f"{time_text(facts, spent)} {_WORDS[pattern]}"
         for pattern, spent in sorted(parts, key=lambda part: -part[1])
-        if spent >= _NAMED * waited
+        if spent >= common()["worth_a_line"].value * waited
     )
     yield fact(
         facts,
@@ -52,16 +48,16 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     named = [
         f"{readable_function(facts.label_names[int(label)])} ({numbers.percent(found.by_label[label] / waited)} of the waiting)"
         for label in order.tolist()
-        if found.by_label[label] >= _NAMED * waited
+        if found.by_label[label] >= common()["worth_a_line"].value * waited
     ]
-    if found.in_mpi >= _NAMED * waited:
+    if found.in_mpi >= common()["worth_a_line"].value * waited:
         named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
     meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
     name, part = messages.name(worst), float(found.by_member[worst]) / waited
     who = (
         f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, part * waited)} of {time_text(facts, waited)} "
         f"({numbers.percent(part)})."
-        if part >= _STANDS_OUT / len(found.by_member)
+        if part >= cause("mpi-late-sender").threshold("late_rank") / len(found.by_member)
         else f"No rank is waited for much more than others: {name} most, {numbers.percent(part)} of the time."
     )
     yield fact(
@@ -111,7 +107,7 @@ def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
 
 def _passed(facts: Facts, caused: float, waited: float, patterns: Sequence[Pattern]) -> Iterator[Evidence]:
     """What this waiting makes other ranks wait elsewhere."""
-    if caused < _NAMED * waited:
+    if caused < common()["worth_a_line"].value * waited:
         return
     here, there = ("messages", "collectives") if patterns is POINT_TO_POINT else ("collectives", "messages")
     yield fact(

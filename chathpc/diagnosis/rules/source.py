@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
@@ -248,10 +248,6 @@ def _calls_in_loop(hot: Hot, node: int) -> bool:
     return function is not None and function.innermost(line) is not None
 
 
-#: A function of the program's own is worth moving out of a loop from this part of the time on.
-_WORTH = 0.1
-
-
 def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
     """What is said about lines that are hot for the functions that they call."""
     facts, tree = hot.facts, hot.facts.profile.tree
@@ -275,7 +271,9 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
             cost = float(facts.inclusive[same].sum())
             if (
                 called is not None
-                and facts.above(min(cost / facts.total, 1.0), _WORTH)
+                and facts.above(
+                    min(cost / facts.total, 1.0), cause("loop-invariant-work").threshold("min_called_share")
+                )
                 and (place, called.cause, line) not in seen
             ):
                 seen.add((place, called.cause, line))
@@ -336,10 +334,6 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     )
 
 
-#: A cost that lies in the lines of a finding by at least this part is explained by it.
-_MOST = 0.5
-
-
 def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
     """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes."""
     facts, tree = hot.facts, hot.facts.profile.tree
@@ -350,7 +344,7 @@ def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
             continue
         if found.sign.cause == "redundant-copies" and draft.cause == "allocation-churn":
             below = float(facts.of(Activity.ALLOCATION)[inside].sum())
-            if below >= _MOST * draft.cost:
+            if below >= common()["most"].value * draft.cost:
                 continue
         kept.append(draft)
     return kept

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.source import calls
@@ -29,7 +29,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
     sums = np.bincount(labels[called], weights=facts.time[called], minlength=1)
     found: list[tuple[float, int]] = []
     for label in np.argsort(-sums, kind="stable")[:40].tolist():
-        if sums[label] < 0.01 * facts.total:
+        if sums[label] < common()["hardly_any"].value * facts.total:
             break
         node = int(frame[np.flatnonzero(called & (labels == label))[0]])
         file = hot.source(int(tree.file[node])) if tree.file[node] >= 0 else None
