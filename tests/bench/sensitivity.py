@@ -134,8 +134,8 @@ def measure(thresholds: Mapping[str, Threshold], folders: Sequence[Path]) -> tup
     return changes, cases
 
 
-def page(thresholds: Mapping[str, Threshold], changes: Mapping[str, Change], cases: int) -> str:
-    """What was measured, as Markdown."""
+def page(thresholds: Mapping[str, Threshold], changes: Mapping[str, Change], cases: int, sets: Sequence[str]) -> str:
+    """What was measured in cases of some sets, as Markdown."""
     moved = [name for name, change in changes.items() if any(change.first.values()) or any(change.any.values())]
     moved.sort(key=lambda name: (-sum(changes[name].first.values()), -sum(changes[name].any.values()), name))
     still = [name for name, change in changes.items() if change.reads and name not in moved]
@@ -155,9 +155,12 @@ def page(thresholds: Mapping[str, Threshold], changes: Mapping[str, Change], cas
             "# How much the diagnosis depends on its thresholds",
             "",
             "Made by `python -m tests.bench.sensitivity SETS...`: each threshold of the [catalogue](catalogue.md) made a fifth smaller and a",
-            "quarter larger, one at a time, and the cases that read it diagnosed again. "
-            f"{cases} cases of the seen half of the [labelled",
-            "profiles](accuracy.md), repaired programs left out.",
+            "quarter larger, one at a time, and the cases that read it diagnosed again.",
+            "",
+            f"{cases} cases of the seen half of the [labelled profiles](accuracy.md) in {', '.join(sets)}; repaired programs left out.",
+            "",
+            "Most of these programs have clear faults, far from any limit. That nothing changes says that an answer does not hang on the",
+            "exact number; it does not say that the number is right.",
             "",
             "*First* counts cases with another first answer, in brackets those that become right (+) and wrong (−); *any* those with any",
             "other finding, or another order of them.",
@@ -189,7 +192,7 @@ def main() -> None:
     folders = parser.parse_args().sets
     with watched() as thresholds:
         changes, cases = measure(thresholds, folders)
-        print(page(thresholds, changes, cases), end="")
+        print(page(thresholds, changes, cases, [each.name for each in folders]), end="")
 
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ def test_a_case_at_the_edge_of_a_threshold_is_counted_as_changed(tmp_path: Path)
     case(tmp_path / "edge", stacks, split="seen")
     with watched() as thresholds:
         changes, cases = measure(thresholds, [tmp_path])
-        text = page(thresholds, changes, cases)
+        text = page(thresholds, changes, cases, ["edges"])
     found = changes["allocation-churn.min_share"]
     assert (cases, found.reads) == (1, 1)
     assert (found.first, found.worse) == ({0.8: 0, 1.25: 1}, {0.8: 0, 1.25: 1})
+    assert "1 cases of the seen half of the [labelled profiles](accuracy.md) in edges;" in text
     assert "| allocation-churn.min_share | 0.1 share | 1 | 0 (+0 −0) | 0 | 1 (+0 −1) | 1 |" in text
     assert "- gpu-tail-effect.max_waves\n" in text.split("## Not measured")[1]
 

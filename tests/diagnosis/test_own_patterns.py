@@ -11,6 +11,7 @@ import yaml
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.catalogue import cause, causes, extended, ids, own_causes
 from chathpc.errors import UsageError
+from tests.diagnosis.kernels import first, one, with_stalls
 from tests.diagnosis.parts import diagnosed, finding, function, hot_loop, main, statements
 from tests.profile.build import build, call, line
 
@@ -99,6 +100,19 @@ def test_a_threshold_of_the_user_decides(tmp_path: Path) -> None:
     )
     with extended(tmp_path):
         assert "redundant-copies" not in {each.cause for each in diagnosed(profile).findings}
+
+
+def test_a_threshold_of_a_gpu_rule_can_be_changed_too(tmp_path: Path) -> None:
+    # A kernel of 32 threads a block, of which the number of blocks limits the occupancy.
+    limits = {"limit_registers": 40.0, "limit_shared_memory": 100.0, "limit_warps": 64.0, "limit_blocks": 32.0}
+    kernel = one(sm_throughput=40, memory_throughput=42, occupancy=50, threads_per_block=32, **limits)
+    profile = with_stalls(kernel, long_scoreboard=20)
+    assert first(profile).advice[0].startswith("Launch blocks of 128 threads")
+    threshold = {"value": 192, "unit": "threads", "source": "our devices hold six warps of a block best"}
+    changed = {"extends": "gpu-low-occupancy", "overrides": True, "thresholds": {"next_block": threshold}}
+    write(tmp_path, "x.yaml", changed)
+    with extended(tmp_path):
+        assert first(profile).advice[0].startswith("Launch blocks of 192 threads")
 
 
 def test_an_entry_that_says_so_takes_the_place_of_a_built_in_one(tmp_path: Path) -> None:

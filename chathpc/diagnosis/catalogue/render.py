@@ -21,7 +21,8 @@ A threshold is a share of the run's time over all threads unless its unit says o
 above its threshold only if chance does not explain it (`sigma` in the [thresholds of all rules](#thresholds-of-all-rules)).
 
 On the command line: `chathpc patterns list`, `chathpc patterns show ID`, `chathpc patterns search WORDS`. How to add entries
-of your own: [patterns.md](patterns.md). This page is made from the files in `chathpc/diagnosis/catalogue/` by `make docs`."""
+of your own: [patterns.md](patterns.md). How much the answers depend on each threshold: [thresholds.md](thresholds.md). This page
+is made from the files in `chathpc/diagnosis/catalogue/` by `make docs`."""
 
 #: What a family is about, for a reader who looks for the right one.
 _ABOUT = {
