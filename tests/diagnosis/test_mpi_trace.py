@@ -40,7 +40,9 @@ def test_ranks_that_take_turns_wait_for_late_senders() -> None:
     assert told[0].startswith("The 2 ranks spend 502 ms of 1.10 s")
     assert told[1] == "The ranks compute about equally: the busiest has 1.00 times the mean."
     assert told[2].startswith("Ranks wait 501 ms for messages that are sent later (late sender): 99.")
-    assert told[3].startswith("No rank is waited for much more than others: rank 1 most, 50.")
+    assert told[3].startswith(
+        "No rank is waited for much more than others: rank 1 most, 251 ms of 501 ms (50.0 %). Until"
+    )
     # Rank 1 waits 10.02 ms, 10 of them for pack; rank 0 as long, 8.02 of them for pack: 18.02 / 20.04.
     assert "those who are late are in pack (89.9 % of the waiting)" in told[3]
     assert told[4] == "Calls from step (heat.c:7) have 501 ms of the 501 ms of waiting."
@@ -100,6 +102,30 @@ def test_data_on_its_way_is_no_waiting_for_anybody() -> None:
     first = finding(diagnosis, "mpi-communication-bound")
     assert (first.where.function, round(first.share, 3)) == ("swap", round(8002 / 18002, 3))
     assert "200 messages carry 200 MB, 1.00 MB each on average." in statements(diagnosis, first.cause)
+
+
+def test_collectives_that_move_much_data_are_communication() -> None:
+    made: Programs = {
+        rank: within("turn", ("compute", "work", 10 * MS), ("collective", "ALLTOALL", None, 10**6)) * 40
+        for rank in range(3)
+    }
+    diagnosis = found(made, Network(transfer=5 * MS))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function, round(first.share, 4)) == ("mpi-communication-bound", "turn", 0.3333)
+    assert first.against == ()
+    assert not any("messages carry" in each for each in statements(diagnosis, first.cause))
+
+
+def test_clocks_that_disagree_speak_against_a_finding() -> None:
+    made = repeated(30, {
+        0: within("step", ("compute", "pack", 10 * MS), ("send", 1, 800), ("recv", 1, 800)),
+        1: within("step", ("recv", 0, 800), ("compute", "pack", 10 * MS), ("send", 0, 800)),
+    })  # fmt: skip
+    events = simulate(made, Network(latency=20))
+    events[1] = [(at + 500, what, given) for at, what, given in events[1]]  # half a millisecond ahead
+    first = diagnosed(profile_of(events)).findings[0]
+    assert first.cause == "mpi-late-sender"
+    assert first.against[0].startswith("30 of 60 messages arrive before they are sent")
 
 
 def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() -> None:

@@ -29,11 +29,9 @@ _STANDS_OUT = 1.5
 
 
 def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
-    """Waiting by pattern; who is late, and what they do meanwhile."""
+    """Waiting by pattern; who is late, and what they do meanwhile. There must be waiting with one of the patterns."""
     parts = [(pattern, messages.waited(pattern)) for pattern in patterns]
     waited = sum(spent for _, spent in parts)
-    if waited <= 0:
-        return
     listed = " and ".join(
         f"{time_text(facts, spent)} {_WORDS[pattern]}"
         for pattern, spent in sorted(parts, key=lambda part: -part[1])
@@ -58,11 +56,11 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
         named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
     meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
     name, part = messages.name(worst), float(found.by_member[worst]) / waited
+    amount = f"{time_text(facts, part * waited)} of {time_text(facts, waited)} ({numbers.percent(part)})"
     who = (
-        f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, part * waited)} of {time_text(facts, waited)} "
-        f"({numbers.percent(part)})."
+        f"{name[0].upper()}{name[1:]} is waited for most: {amount}."
         if part >= _STANDS_OUT / len(found.by_member)
-        else f"No rank is waited for much more than others: {name} most, {numbers.percent(part)} of the time."
+        else f"No rank is waited for much more than others: {name} most, {amount}."
     )
     yield fact(
         facts,
