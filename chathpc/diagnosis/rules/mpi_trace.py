@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -22,6 +22,7 @@ _WORDS = {
     Pattern.LATE_ROOT: "in broadcasts and scatters until the root comes (late broadcast)",
     Pattern.EARLY_ROOT: "as the root of reductions and gathers (early reduce)",
 }
+_MEANS = ("messages", "collectives")
 #: Functions of late ranks that are named have this part of the waiting or more.
 _NAMED = 0.1
 #: A rank that is waited for so many times as long as the mean is named as the late one.
@@ -84,41 +85,60 @@ def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
         hot = facts.hot_place(messages.waited_at(*patterns))
         if hot is None or not facts.above(share, entry.threshold("min_share")):
             continue
-        evidence = (
-            *common,
-            *late_ranks(facts, messages, *patterns),
-            _here(facts, hot, waited),
-            *_passed(facts, caused, waited, patterns),
-        )
-        where = _where(hot)
-        calls = "point-to-point calls" if patterns is POINT_TO_POINT else "collective calls"
+        here, there = _MEANS if patterns is POINT_TO_POINT else _MEANS[::-1]
+        calls = "point-to-point" if patterns is POINT_TO_POINT else "collective"
         yield Draft(
             cause=entry.id,
             where=hot.place,
-            summary=f"The ranks wait {numbers.percent(share)} of their time in {calls} from {where} for ranks that come later, "
-            "though each computes about the same in all.",
+            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {_where(hot)} for "
+            f"ranks that come later{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
             cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),
-            evidence=evidence,
+            evidence=(
+                *common,
+                *late_ranks(facts, messages, *patterns),
+                _here(facts, hot, waited),
+                *_passed(facts, waited, caused, passed, here, there),
+            ),
             signs=3,
             against=(messages.doubt,) if messages.doubt else (),
         )
     yield from moving(facts, messages, common)
 
 
-def _passed(facts: Facts, caused: float, waited: float, patterns: Sequence[Pattern]) -> Iterator[Evidence]:
-    """What this waiting makes other ranks wait elsewhere."""
-    if caused < _NAMED * waited:
-        return
-    here, there = ("messages", "collectives") if patterns is POINT_TO_POINT else ("collectives", "messages")
-    yield fact(
-        facts,
-        f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
-        caused,
-        subject=f"waiting in {there} that waiting in {here} causes",
-        how="part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)",
+def _elsewhere(facts: Facts, waited: float, caused: float, passed: float, there: str) -> str:
+    """What of the cost is elsewhere, and what of the waiting is no cost of it, in words."""
+    more = (
+        f", and {numbers.percent(caused / facts.total)} more in {there} because of it"
+        if caused >= _NAMED * waited
+        else ""
     )
+    less = (
+        f" ({numbers.percent(passed / facts.total)} because these wait in {there})" if passed >= _NAMED * waited else ""
+    )
+    return less + more
+
+
+def _passed(facts: Facts, waited: float, caused: float, passed: float, here: str, there: str) -> Iterator[Evidence]:
+    """What this waiting makes other ranks wait elsewhere, and what of it others cause."""
+    how = "part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)"
+    if caused >= _NAMED * waited:
+        yield fact(
+            facts,
+            f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
+            caused,
+            subject=f"waiting in {there} that waiting in {here} causes",
+            how=how,
+        )
+    if passed >= _NAMED * waited:
+        yield fact(
+            facts,
+            f"{time_text(facts, passed)} of it are for ranks that were waiting in {there}, and no cost of {here}.",
+            passed,
+            subject=f"waiting in {here} that waiting in {there} causes",
+            how=how,
+        )
 
 
 def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
