@@ -94,6 +94,9 @@ def main() -> int:
             case.write(options.folder / case.name)
             written += 1
     sys.stderr.write(f"{written} cases in {options.folder}\n")
+    for module, package in _NEEDS.items():
+        if importlib.util.find_spec(package) is None:
+            sys.stderr.write(f"without those of {module}, which need the package {package}\n")
     return 0
 
 

@@ -40,7 +40,9 @@ def test_ranks_that_take_turns_wait_for_late_senders() -> None:
     assert told[0].startswith("The 2 ranks spend 502 ms of 1.10 s")
     assert told[1] == "The ranks compute about equally: the busiest has 1.00 times the mean."
     assert told[2].startswith("Ranks wait 501 ms for messages that are sent later (late sender): 99.")
-    assert told[3].startswith("No rank is waited for much more than others: rank 1 most, 50.")
+    assert told[3].startswith(
+        "No rank is waited for much more than others: rank 1 most, 251 ms of 501 ms (50.0 %). Until"
+    )
     # Rank 1 waits 10.02 ms, 10 of them for pack; rank 0 as long, 8.02 of them for pack: 18.02 / 20.04.
     assert "those who are late are in pack (89.9 % of the waiting)" in told[3]
     assert told[4] == "Calls from step (heat.c:7) have 501 ms of the 501 ms of waiting."
@@ -102,6 +104,30 @@ def test_data_on_its_way_is_no_waiting_for_anybody() -> None:
     assert "200 messages carry 200 MB, 1.00 MB each on average." in statements(diagnosis, first.cause)
 
 
+def test_collectives_that_move_much_data_are_communication() -> None:
+    made: Programs = {
+        rank: within("turn", ("compute", "work", 10 * MS), ("collective", "ALLTOALL", None, 10**6)) * 40
+        for rank in range(3)
+    }
+    diagnosis = found(made, Network(transfer=5 * MS))
+    first = diagnosis.findings[0]
+    assert (first.cause, first.where.function, round(first.share, 4)) == ("mpi-communication-bound", "turn", 0.3333)
+    assert first.against == ()
+    assert not any("messages carry" in each for each in statements(diagnosis, first.cause))
+
+
+def test_clocks_that_disagree_speak_against_a_finding() -> None:
+    made = repeated(30, {
+        0: within("step", ("compute", "pack", 10 * MS), ("send", 1, 800), ("recv", 1, 800)),
+        1: within("step", ("recv", 0, 800), ("compute", "pack", 10 * MS), ("send", 0, 800)),
+    })  # fmt: skip
+    events = simulate(made, Network(latency=20))
+    events[1] = [(at + 500, what, given) for at, what, given in events[1]]  # half a millisecond ahead
+    first = diagnosed(profile_of(events)).findings[0]
+    assert first.cause == "mpi-late-sender"
+    assert first.against[0].startswith("30 of 60 messages arrive before they are sent")
+
+
 def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() -> None:
     made: Programs = {rank: within("sweep", *steps) for rank, steps in pipeline(4, 100 * MS).items()}
     diagnosis = found(repeated(3, made))
@@ -109,6 +135,17 @@ def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() ->
     assert diagnosis.findings[0] == first
     # Of 3 × 4 × 400 ms: receives wait 100 + 200 + 300, the barrier as long, half of that for ranks in a receive.
     assert (round(first.share, 4), round(second.share, 4)) == (0.5625, 0.1875)
+    assert first.summary == (
+        "The ranks wait 37.5 % of their time in point-to-point calls from sweep (heat.c:7) for ranks that come later, and 18.7 % more in "
+        "collectives because of it, though each computes about the same in all."
+    )
+    assert (
+        "in collective calls from sweep (heat.c:7) for ranks that come later (18.7 % because these wait in messages)"
+        in second.summary
+    )
+    assert "900 ms of it are for ranks that were waiting in messages, and no cost of collectives." in statements(
+        diagnosis, "mpi-collective-wait"
+    )
     assert (
         "Because of it others wait 900 ms more in collectives: those who are late there were waiting in messages."
         in statements(diagnosis, "mpi-late-sender")

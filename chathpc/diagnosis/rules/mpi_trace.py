@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
@@ -22,14 +22,13 @@ _WORDS = {
     Pattern.LATE_ROOT: "in broadcasts and scatters until the root comes (late broadcast)",
     Pattern.EARLY_ROOT: "as the root of reductions and gathers (early reduce)",
 }
+_MEANS = ("messages", "collectives")
 
 
 def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
-    """Waiting by pattern; who is late, and what they do meanwhile."""
+    """Waiting by pattern; who is late, and what they do meanwhile. There must be waiting with one of the patterns."""
     parts = [(pattern, messages.waited(pattern)) for pattern in patterns]
     waited = sum(spent for _, spent in parts)
-    if waited <= 0:
-        return
     listed = " and ".join(
         f"{time_text(facts, spent)} {_WORDS[pattern]}"
         for pattern, spent in sorted(parts, key=lambda part: -part[1])
@@ -54,11 +53,11 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
         named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
     meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
     name, part = messages.name(worst), float(found.by_member[worst]) / waited
+    amount = f"{time_text(facts, part * waited)} of {time_text(facts, waited)} ({numbers.percent(part)})"
     who = (
-        f"{name[0].upper()}{name[1:]} is waited for most: {time_text(facts, part * waited)} of {time_text(facts, waited)} "
-        f"({numbers.percent(part)})."
+        f"{name[0].upper()}{name[1:]} is waited for most: {amount}."
         if part >= cause("mpi-late-sender").threshold("late_rank") / len(found.by_member)
-        else f"No rank is waited for much more than others: {name} most, {numbers.percent(part)} of the time."
+        else f"No rank is waited for much more than others: {name} most, {amount}."
     )
     yield fact(
         facts,
@@ -69,7 +68,7 @@ def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iter
     )
 
 
-def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
+def traced(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -> Iterable[Draft]:
     """Late messages, late members of collectives, and the time in MPI in which nobody waits."""
     of_kind = {"mpi-late-sender": POINT_TO_POINT, "mpi-collective-wait": COLLECTIVES}
     for name, patterns in of_kind.items():
@@ -82,44 +81,65 @@ def traced(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
         hot = facts.hot_place(messages.waited_at(*patterns))
         if hot is None or not facts.above(share, entry.threshold("min_share")):
             continue
-        evidence = (
-            *common,
-            *late_ranks(facts, messages, *patterns),
-            _here(facts, hot, waited),
-            *_passed(facts, caused, waited, patterns),
-        )
-        where = _where(hot)
-        calls = "point-to-point calls" if patterns is POINT_TO_POINT else "collective calls"
+        here, there = _MEANS if patterns is POINT_TO_POINT else _MEANS[::-1]
+        calls = "point-to-point" if patterns is POINT_TO_POINT else "collective"
         yield Draft(
             cause=entry.id,
             where=hot.place,
-            summary=f"The ranks wait {numbers.percent(share)} of their time in {calls} from {where} for ranks that come later, "
-            "though each computes about the same in all.",
+            summary=f"The ranks wait {numbers.percent(waited / facts.total)} of their time in {calls} calls from {_where(hot)} for "
+            f"ranks that come later{_elsewhere(facts, waited, caused, passed, there)}, though each computes about the same in all.",
             cost=cost,
             share=share,
             threshold=entry.threshold("min_share"),
-            evidence=evidence,
+            evidence=(
+                *shared,
+                *late_ranks(facts, messages, *patterns),
+                _here(facts, hot, waited),
+                *_passed(facts, waited, caused, passed, here, there),
+            ),
             signs=3,
             against=(messages.doubt,) if messages.doubt else (),
         )
-    yield from moving(facts, messages, common)
+    yield from moving(facts, messages, shared)
 
 
-def _passed(facts: Facts, caused: float, waited: float, patterns: Sequence[Pattern]) -> Iterator[Evidence]:
-    """What this waiting makes other ranks wait elsewhere."""
-    if caused < common()["worth_a_line"].value * waited:
-        return
-    here, there = ("messages", "collectives") if patterns is POINT_TO_POINT else ("collectives", "messages")
-    yield fact(
-        facts,
-        f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
-        caused,
-        subject=f"waiting in {there} that waiting in {here} causes",
-        how="part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)",
+def _elsewhere(facts: Facts, waited: float, caused: float, passed: float, there: str) -> str:
+    """What of the cost is elsewhere, and what of the waiting is no cost of it, in words."""
+    more = (
+        f", and {numbers.percent(caused / facts.total)} more in {there} because of it"
+        if caused >= common()["worth_a_line"].value * waited
+        else ""
     )
+    less = (
+        f" ({numbers.percent(passed / facts.total)} because these wait in {there})"
+        if passed >= common()["worth_a_line"].value * waited
+        else ""
+    )
+    return less + more
 
 
-def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -> Iterable[Draft]:
+def _passed(facts: Facts, waited: float, caused: float, passed: float, here: str, there: str) -> Iterator[Evidence]:
+    """What this waiting makes other ranks wait elsewhere, and what of it others cause."""
+    how = "part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)"
+    if caused >= common()["worth_a_line"].value * waited:
+        yield fact(
+            facts,
+            f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
+            caused,
+            subject=f"waiting in {there} that waiting in {here} causes",
+            how=how,
+        )
+    if passed >= common()["worth_a_line"].value * waited:
+        yield fact(
+            facts,
+            f"{time_text(facts, passed)} of it are for ranks that were waiting in {there}, and no cost of {here}.",
+            passed,
+            subject=f"waiting in {here} that waiting in {there} causes",
+            how=how,
+        )
+
+
+def moving(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -> Iterable[Draft]:
     """Time in MPI in which nobody waits for another rank: it moves data, or is the cost of the calls."""
     entry = cause("mpi-communication-bound")
     weight = messages.at_node
@@ -137,7 +157,7 @@ def moving(facts: Facts, messages: MessageFacts, common: tuple[Evidence, ...]) -
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            *common,
+            *shared,
             fact(
                 facts,
                 f"In {of_total(facts, spent)} of MPI no rank waits for another that has not come yet.",
