@@ -57,7 +57,7 @@ def divergence(several: Sequence[Lanes]) -> Sign | None:
 def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     shown = one.function.show(fork.condition)
     loops = [loop for loop in one.function.loops if fork.then[0] <= loop.first and loop.last <= fork.then[1]]
-    long = [loop for loop in loops if not is_short(loop, one.unit)]
+    long = [loop for loop in loops if not is_short(loop, one.unit) and not _is_of_block(one, loop)]
     against = ("How many of a warp's instructions these are, only counters tell.",)
     if single:
         if not long:
@@ -90,6 +90,12 @@ def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
         "sends neighbouring threads of a warp different ways",
         against,
     )  # fmt: skip
+
+
+def _is_of_block(one: Lanes, loop: Loop) -> bool:
+    """True for a loop over the threads or warps of a block, as one thread ends a reduction."""
+    end = loop.condition
+    return end is not None and end.kind == Kind.BINARY and len(end.parts) == 2 and one.is_of_block(end.parts[1])
 
 
 def _parts(one: Lanes, condition: Expr) -> bool | None:

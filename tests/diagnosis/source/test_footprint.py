@@ -30,6 +30,37 @@ def chained(how: str) -> str:
 SIZES = [
     (made("1000"), "p", "a.c", 1000 * 32),  # glibc: 16 bytes and a head of 8, in steps of 16
     (made("n"), "p", "a.c", None),
+    (
+        made("1000").replace("int main(int n, char **argv)", "static long all(int n)")
+        + "int main(void) { return all(3); }\n",
+        "p",
+        "a.c",
+        32000,
+    ),
+    (made("1000").replace("int main(int n, char **argv)", "long all(int n)"), "p", "a.c", None),  # who knows how often
+    (
+        made("1000").replace("int main(int n, char **argv)", "long all(int n)")
+        + "int main(void) { for (int i = 0; i < 9; i++) all(i); }\n",
+        "p",
+        "a.c",
+        None,
+    ),
+    (NODE + FOLLOW + "int main(void) { struct Node pool[64]; return f(pool); }\n", "p", "a.c", 1024),
+    (HOPS + "int *make(int n);\nint main(int n, char **argv) { return f(make(n), 9); }\n", "next", "a.c", None),
+    (
+        HOPS.replace("const int *next, ", "").replace("long f", "int *next;\nlong f")
+        + "void set(void) { next = malloc(4096); }\n",
+        "next",
+        "a.c",
+        4096,
+    ),
+    (chained("double *next = malloc(N * sizeof(double *));"), "next", "a.c", 8000),
+    (chained("int *next = memalign(64, 4 * N);"), "next", "a.c", 4000),
+    (chained("int *next = malloc(sizeof(int) * (N - 8));"), "next", "a.c", 4 * 992),
+    (chained("long count = N + 24; int *next = malloc(count * sizeof next[0]);"), "next", "a.c", 4 * 1024),
+    (chained("int *next = calloc(n, sizeof(int));"), "next", "a.c", None),
+    (chained("int *next = new int[n];"), "next", "a.cpp", None),
+    (chained("int *next = argv[1];"), "next", "a.c", None),
     (f"{NODE}{FOLLOW}struct Node pool[500];\nint main(void) {{ return f(pool); }}\n", "p", "a.c", 500 * 16),
     (f"{NODE}{FOLLOW}int main(void) {{ return f(new Node[4096]); }}\n", "p", "a.cpp", 4096 * 16),
     (f"{NODE}{FOLLOW}struct Node *make(void) {{ return malloc(sizeof(struct Node)); }}\n", "p", "a.c", None),
