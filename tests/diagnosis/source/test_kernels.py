@@ -161,6 +161,12 @@ __global__ void k(float* a) {
     __syncthreads();
   }
   if (threadIdx.x == 0) a[blockIdx.x] = s[0];"""),
+    kernel("strides that are shifted", BANKS, "  __shared__ float s[256];\n  for (int d = 1; d < n; d <<= 1) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides that are doubled", BANKS, "  __shared__ float s[256];\n  for (int d = 1; d < n; d = d * 2) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides that are tripled", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 3) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides of two lengths", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 2) s[(d + m) * threadIdx.x] += 1.0f;"),
+    kernel("strides of a product", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 2) s[d * m * threadIdx.x] += 1.0f;"),
+    kernel("characters", "", "  __shared__ char s[256];\n  for (int d = 1; d < n; ++d) s[3 * threadIdx.x] += 1;"),
     # -- lanes that go different ways
     kernel("even and odd threads", SPLIT, """  for (int j = 0; j < m; ++j) {
     if (threadIdx.x % 2 == 0) {
