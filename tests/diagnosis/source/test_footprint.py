@@ -6,8 +6,9 @@ import pytest
 
 from chathpc.diagnosis.source.footprint import footprint
 from chathpc.diagnosis.source.text import parsed
-from tests.diagnosis.parts import finding
+from tests.diagnosis.parts import diagnosed, finding, function, main, source
 from tests.diagnosis.source.programs import diagnosis_of, first_cause
+from tests.profile.build import build, line, loop
 
 LATENCY = "memory-latency"
 NODE = "struct Node { long v; struct Node *next; };\n"
@@ -121,3 +122,30 @@ def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
     assert len(between.against) == 1
     assert "last-level cache" in between.against[0]
     assert unknown.confidence < between.confidence < large.confidence
+
+
+@pytest.mark.parametrize(
+    ("misses", "seconds", "is_told"),
+    [
+        (None, 8.0, True),  # not counted
+        (5e7, 8.0, True),  # 80 ns each: half of the time
+        (5e6, 8.0, False),  # a twentieth
+        (0.0, 8.0, False),
+    ],
+)
+def test_cache_misses_that_were_counted_win_over_the_source(
+    misses: float | None, seconds: float, is_told: bool
+) -> None:
+    counted = {} if misses is None else {"cpu.cache.misses": misses}
+    other = {} if misses is None else {"cpu.cache.misses": 1e6}
+    root = main(
+        function(
+            "f",
+            loop("a.c:3", line("a.c:4", time=seconds, values=counted)),
+            line("a.c:5", time=1.0, values=other),
+            at="a.c:1",
+        ),
+        at="driver.c:1",
+    )
+    found = diagnosed(build(root, read_source=source({"a.c": HOPS})))
+    assert (LATENCY in [each.cause for each in found.findings]) == is_told
