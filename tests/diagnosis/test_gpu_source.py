@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import chathpc
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import belief
 from chathpc.diagnosis.records import Finding
 from chathpc.profile.profile import Profile
+from tests.accuracy.draw import Draw
+from tests.accuracy.gpu_sources import database
 from tests.diagnosis.kernels import one, report
 from tests.diagnosis.parts import diagnosed, finding, function, main, source, statements
 from tests.diagnosis.test_gpu import launch, runtime, sampled, timed
@@ -180,3 +184,24 @@ def test_samples_of_a_kernel_without_time_are_enough() -> None:
 def test_runtime_calls_beside_do_no_harm() -> None:
     found = profile(timed(NAME, 8.0), host=(line("app.cu:9", runtime("cudaDeviceSynchronize", time=1.0)),))
     assert FAR in [each.cause for each in diagnosed(found).findings]
+
+
+@pytest.mark.parametrize(
+    ("body", "cause_"),
+    [
+        ("  for (int j = 0; j < m; ++j)\n    a[i] += b[i * m + j];", FAR),
+        ("  for (int j = 0; j < m; ++j)\n    a[i] += b[j * n + i];", ""),
+    ],
+    ids=["rows", "columns"],
+)
+def test_a_database_with_the_source_in_it_from_file_to_report(tmp_path: Path, body: str, cause_: str) -> None:
+    kernel, file, part = database(Draw.of("end to end"), tmp_path, body)
+    result = chathpc.explain(chathpc.load(tmp_path / "database"), llm="none")
+    assert result.verdict == ("bottleneck" if cause_ else "healthy")
+    first = result.findings[0]
+    assert first.cause == (cause_ or "gpu-kernel-bound")
+    if cause_:
+        text = (tmp_path / "database" / "src" / file).read_text().split("\n")
+        assert (first.where.kernel, first.where.file) == (kernel, file)
+        assert "b[i * m + j]" in text[(first.where.line or 0) - 1]
+        assert first.share == pytest.approx(part)

@@ -213,6 +213,8 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
     )
     if first is not None:
         first = footprint.weighed(first, function, file)
+    if first is not None and first.memory and hot.has_few_misses(line.file, first.first, first.last):
+        first = None  # a counter wins over the source
     division = None if first is not None else calls.invariant_division(function, unit, loop)
     if division is not None and traffic.stream(function, unit, loop) is not None:
         division = replace(division, against=(*division.against, _ALSO_STREAMS))

@@ -121,13 +121,8 @@ def _allocated(made: Expr, declared: Declaration | None, function: Function, uni
     if made.kind != Kind.CALL:
         return None
     if made.short in _ALLOCATE and made.parts:
-        return _number(
-            made.parts[-1]
-            if "alloc" in made.short and len(made.parts) == 2 and made.short != "_mm_malloc"
-            else made.parts[0],
-            function,
-            unit,
-        )
+        aligned = made.short in ("aligned_alloc", "memalign") and len(made.parts) == 2
+        return _number(made.parts[1 if aligned else 0], function, unit)
     if made.short == "calloc" and len(made.parts) == 2:
         counts = [_number(part, function, unit) for part in made.parts]
         return None if None in counts else prod(count for count in counts if count is not None)
@@ -195,17 +190,31 @@ def _of_items(record: str, file: SourceFile) -> int | None:
             for call in statement.expr.calls() if statement.expr is not None else ():
                 if not _makes(call, record):
                     continue
+                if not _is_called_once(function, file):
+                    return None
                 known = {**unit.constants, **_constants(function, unit)}
                 counts = [trips(loop, known) for loop in function.chain(statement.loop)]
                 many = _number(call.parts[0], function, unit) if call.text == "new" and call.parts else None
                 if None in counts or (many is None and (statement.loop < 0 or (call.text == "new" and call.parts))):
-                    return None  # made by a function that may be called any number of times
+                    return None
                 each = -(-(size + _HEAD) // _STEP) * _STEP if many is None else size * many
                 total += prod(count for count in counts if count is not None) * each
     for one in unit.variables.values():
         if one.dims and not one.pointers and one.type.removeprefix("struct ") == record:
             total += array_bytes(Expr(Kind.NAME, one.name), file.everything()[0], unit) or 0
     return total or None
+
+
+def _is_called_once(function: Function, file: SourceFile) -> bool:
+    """True for the main program, and for a function that the file calls in one place outside loops."""
+    loops = [
+        one.loop
+        for caller in file.everything()
+        for one in caller.statements
+        for call in (one.expr.calls() if one.expr is not None else ())
+        if call.short.removeprefix("call ") == function.name
+    ]
+    return function.name == "main" or loops == [-1]
 
 
 def _constants(function: Function, unit: Unit) -> dict[str, int]:

@@ -16,6 +16,11 @@ from chathpc.profile.tree import IntArray, NodeKind
 #: So many hot lines are looked at; each has at least this part of the time.
 MOST_PLACES = 40
 LEAST = 0.01
+#: What a miss of all caches takes at least: 80 ns, some 200 cycles (U. Drepper, What every programmer should know about memory, 2007,
+#: 3.3.2, and the catalogue's memory-latency).
+_MISSES, _MISS_SECONDS, _MISS_CYCLES = "cpu.cache.misses", 80e-9, 200.0
+#: A wait for memory that is less than this part of the time explains nothing.
+_MISSED = 0.1
 #: So many files are parsed.
 _MOST_FILES = 8
 
@@ -107,6 +112,20 @@ class Hot:
         inside = nodes[(line >= first) & (line <= last)]
         kinds = np.isin(facts.activities.kind[inside], (Activity.COMPUTE, Activity.LIBRARY))
         return float(facts.time[inside[kinds]].sum())
+
+    def has_few_misses(self, file: int, first: int, last: int) -> bool:
+        """True if last-level cache misses were counted, and those of the lines could take no more than a tenth of their time even
+        one after the other.
+        """
+        facts, tree = self.facts, self.facts.profile.tree
+        each = _MISS_SECONDS if facts.in_seconds else _MISS_CYCLES if facts.metric == "cpu.cycles" else 0.0
+        counted = facts.profile.metrics.get(_MISSES)
+        if not each or counted is None or not counted.has_values:
+            return False
+        misses = facts.profile.dense(_MISSES)
+        nodes = self.line_nodes(file, first, last)
+        below = tree.inside(nodes)
+        return float(misses[below].sum()) * each < _MISSED * self.time(file, first, last) and float(misses.sum()) > 0
 
     @cached_property
     def _lines_by_file(self) -> dict[int, IntArray]:

@@ -1,4 +1,4 @@
-"""What GPU kernels do, as their source shows it: lanes that go different ways, updates of one address, barriers, double precision."""
+"""What GPU kernels do, as their source shows it: lanes that go different ways, updates of one address, barriers."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from chathpc.diagnosis.source.layout import trips, value
 from chathpc.diagnosis.source.model import Does, Expr, Fork, Kind, Loop, Statement
 from chathpc.diagnosis.source.sign import Sign
 
-_ARITHMETIC = frozenset({"+", "-", "*", "/"})
-_COMPARED = frozenset({"==", "!=", "<", ">", "<=", ">="})
+#: Operators that take a pipe of the multiprocessor.
+ARITHMETIC = frozenset({"+", "-", "*", "/"})
 _ATOMICS = re.compile(r"(?:atomic(?:Add|Sub|Max|Min|Inc|Dec|Exch|CAS|And|Or|Xor)(?:_system|_block)?|unsafeAtomicAdd)\Z")
 _BARRIERS = frozenset({"__syncthreads", "__syncthreads_count", "__syncthreads_and", "__syncthreads_or"})
 #: A way with fewer operations is predicated by compilers: no jump is made (CUDA C++ Best Practices Guide, "Branch predication").
@@ -21,8 +21,7 @@ _PREDICATED = 4
 _BETWEEN = 16
 #: Loops of fewer iterations are taken to be the steps of a reduction.
 _FEW_STEPS = 16
-#: Operations on double precision that are no slip of a single line.
-_SOME_DOUBLES = 2
+#: With more operations in a loop, others go on while one waits for the sum.
 _CHAINED = 8
 
 
@@ -31,7 +30,7 @@ def work(statements: Sequence[Statement]) -> int:
     count = 0
     for one in statements:
         for each in one.expr.walk() if one.expr is not None else ():
-            count += (each.kind == Kind.BINARY and each.text in _ARITHMETIC) or each.kind == Kind.INDEX
+            count += (each.kind == Kind.BINARY and each.text in ARITHMETIC) or each.kind == Kind.INDEX
             count += each.kind == Kind.ASSIGN and each.text != "="
             count += 4 * (each.kind == Kind.CALL)
     return count
@@ -57,7 +56,7 @@ def divergence(several: Sequence[Lanes]) -> Sign | None:
 def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
     shown = one.function.show(fork.condition)
     loops = [loop for loop in one.function.loops if fork.then[0] <= loop.first and loop.last <= fork.then[1]]
-    long = [loop for loop in loops if not is_short(loop, one.unit)]
+    long = [loop for loop in loops if not is_short(loop, one.unit) and not _is_of_block(one, loop)]
     against = ("How many of a warp's instructions these are, only counters tell.",)
     if single:
         if not long:
@@ -90,6 +89,12 @@ def _forked(one: Lanes, fork: Fork, single: bool) -> Sign | None:
         "sends neighbouring threads of a warp different ways",
         against,
     )  # fmt: skip
+
+
+def _is_of_block(one: Lanes, loop: Loop) -> bool:
+    """True for a loop over the threads or warps of a block, as one thread ends a reduction."""
+    end = loop.condition
+    return end is not None and end.kind == Kind.BINARY and len(end.parts) == 2 and one.is_of_block(end.parts[1])
 
 
 def _parts(one: Lanes, condition: Expr) -> bool | None:
@@ -243,62 +248,6 @@ def barriers(several: Sequence[Lanes]) -> Sign | None:
                 ("What a barrier costs depends on how evenly the warps of a block arrive.",),
             )  # fmt: skip
     return None
-
-
-_FLOATS = re.compile(r"(?:const )?(?:float[234]?|half2?|__half2?)\Z")
-_DOUBLES = re.compile(r"(?:const )?double[234]?\Z")
-_LITERAL = re.compile(r"(?:\d+\.\d*|\.\d+)(?:[eE][-+]?\d+)?\Z|\d+[eE][-+]?\d+\Z")
-
-
-def double_precision(several: Sequence[Lanes]) -> Sign | None:
-    """Literals without `f` in a kernel whose data are all float: they make the arithmetic double precision."""
-    kernel = several[0]
-    types = [each.type for one in several for each in (*one.function.parameters, *one.function.declarations)]
-    if not any(_FLOATS.match(each) for each in types) or any(_DOUBLES.match(each) for each in types):
-        return None
-    if any(
-        each.type not in kernel.unit.records and each.type in ("T", "real", "Real", "scalar_t")
-        for each in kernel.function.parameters
-    ):
-        return None
-    for one in several:
-        found: list[tuple[Statement, Expr]] = []
-        for statement in one.function.statements:
-            for each in statement.expr.walk() if statement.expr is not None else ():
-                if each.kind == Kind.BINARY and each.text in _ARITHMETIC and _mixes(one, each):
-                    found.append((statement, each))
-        deepest = max((level(one.function, one.unit, each.loop) for each, _ in found), default=0)
-        inner = [pair for pair in found if level(one.function, one.unit, pair[0].loop) == deepest]
-        # `x * 0.5` alone is narrowed by compilers; 0.1 has no exact float, and two operations in a row are not.
-        if not inner or (len(inner) < _SOME_DOUBLES and not any(_is_inexact(each) for _, each in inner)):
-            continue
-        statement, shown = inner[0]
-        literal = next(each.text for each in shown.walk() if each.kind == Kind.NUMBER and _LITERAL.match(each.text))
-        first, last = extent(one, statement.loop)
-        return Sign(
-            "gpu-fp64-bound", statement.line, first, last,
-            f"computes {one.function.show(shown)} in double precision, for {literal} is a double ({literal}f would be a float), though all "
-            "variables are float",
-            f"computes in double precision because of literals like {literal}",
-            ("Devices for science compute in double precision at half the rate of single; others at 1/32 or 1/64.",),
-        )  # fmt: skip
-    return None
-
-
-def _mixes(one: Lanes, expr: Expr) -> bool:
-    """True for arithmetic of a double literal with something that is none."""
-    literal = [part.kind == Kind.NUMBER and _LITERAL.match(part.text) is not None for part in expr.parts]
-    return any(literal) and not all(part.kind == Kind.NUMBER for part in expr.parts)
-
-
-def _is_inexact(expr: Expr) -> bool:
-    for part in expr.parts:
-        if part.kind == Kind.NUMBER and _LITERAL.match(part.text):
-            number = float(part.text)
-            mantissa = number.hex().partition("p")[0].partition(".")[2].rstrip("0")
-            if len(mantissa) > 6:  # 24 bits: the leading one, and 23 behind the point
-                return True
-    return False
 
 
 def chain(several: Sequence[Lanes]) -> Sign | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import gcd
+from math import gcd, prod
 
 from chathpc.diagnosis.source.affine import Sum, number, words
 from chathpc.diagnosis.source.lanes import LANE, WARP, Access, Lanes, whole
@@ -84,24 +84,24 @@ def is_far(one: Lanes, access: Access) -> bool:
     size = access.size or _ELEMENT
     elements = whole(access.lane)
     if elements is None:
-        return _is_row(access)
+        return _is_row(one, access)
     step = abs(elements) * size
     used = sum(_bytes_used(one, access, elements))
     return step >= SECTOR // 2 and used <= USED * min(step, SECTOR)
 
 
-def _is_row(access: Access) -> bool:
-    """True for a distance that is the length of a row: something else moves along the row."""
+def _is_row(one: Lanes, access: Access) -> bool:
+    """True for a distance that is the length of a row: another index moves along the row, element by element. A mere parameter may
+    be 1, as the increments of BLAS routines are.
+    """
     lane = access.lane or {}
     if any("blockDim" in name or "gridDim" in name or name.endswith("'s row") for key in lane for name in key):
         return True
-    lengths = {key for key in lane if key}
-    along = [
-        key
-        for key in access.terms or {}
-        if key and LANE not in key and not any(set(key) >= set(each) for each in lengths)
-    ]
-    return bool(along)
+    return any(
+        len(key) == 1 and abs(times) == 1 and (key[0].startswith("threadIdx.") or one.changes(key[0].rstrip("'")))
+        for key, times in (access.terms or {}).items()
+        if LANE not in key
+    )
 
 
 def _bytes_used(one: Lanes, access: Access, elements: int) -> list[int]:
@@ -191,15 +191,11 @@ def own_arrays(several: Sequence[Lanes]) -> Sign | None:
             if access.pointer.space != "local" or access.statement.loop < 0:
                 continue
             declared = one.function.declared(access.pointer.name)
-            counts = [
-                None if dim is None else whole(one.linear(dim))
-                for dim in (declared.dims if declared is not None else ())
-            ]
-            size = access.size or _ELEMENT
-            total = size
-            for count in counts:
-                total *= count if count is not None else 1
-            if declared is None or declared.const or total < _REGISTERS:
+            if declared is None or declared.const:
+                continue
+            counts = [None if dim is None else whole(one.linear(dim)) for dim in declared.dims]
+            total = (access.size or _ELEMENT) * prod(1 if count is None else count for count in counts)
+            if total < _REGISTERS:
                 continue
             if all(_is_unrolled(one, access, part) for part in access.expr.parts):
                 continue

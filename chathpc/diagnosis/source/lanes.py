@@ -18,11 +18,14 @@ from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Statement
 #: The name of the lane in sums of products.
 LANE = "threadIdx.x"
 WARP = 32
+_OF_BLOCK = frozenset({"blockDim", "warpSize", "x", "y", "z"})
 _THREADS = {"hipThreadIdx_x": LANE, "get_local_id(0)": LANE}
 _DEEPEST = 14
 #: Calls that leave an index as it is but for the ends of an array.
 _CLAMPS = frozenset({"min", "max", "fminf", "fmaxf"})
 _MOST_NAMES = 200
+#: A pointer is followed through so many others.
+_MOST_POINTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,6 +191,24 @@ class Lanes:
                     todo.extend(each for _, each in self._assigned.get(one.text, ()))
         return False
 
+    def changes(self, name: str) -> bool:
+        """True for a variable that the function itself moves on: of a loop, or set more than once."""
+        return len(self._assigned.get(name, ())) > 1 or any(name == loop.variable for loop in self.function.loops)
+
+    def is_of_block(self, expr: Expr) -> bool:
+        """True for what follows from the size of the block or warp, and constants."""
+        todo, seen, found = [expr], set(self.unit.constants), False
+        while todo:
+            for one in todo.pop().walk():
+                found = found or one.text in ("blockDim", "warpSize")
+                if one.kind in (Kind.MEMBER, Kind.NAME) and one.text not in seen and one.text not in _OF_BLOCK:
+                    seen.add(one.text)
+                    values = [each for operator, each in self._assigned.get(one.text, ()) if operator == "="]
+                    if not values or len(seen) > _MOST_NAMES:
+                        return False
+                    todo.extend(values)
+        return found
+
     def lane(self, expr: Expr) -> Sum | None:
         """By how much the expression differs from a lane to the next; {} for not at all, None where that is not known."""
         terms = self.linear(expr)
@@ -198,9 +219,10 @@ class Lanes:
     def pointer(self, base: Expr, depth: int = 0) -> Pointer:
         """What a pointer or array stands for."""
         name = root(base)
-        if base.kind == Kind.MEMBER or name.kind != Kind.NAME or depth > 4:
-            known = name.kind == Kind.NAME and self.function.declared(name.text) is not None
-            return Pointer(str(base), "global" if known else "", {})
+        if name.kind != Kind.NAME or depth > _MOST_POINTERS:
+            return Pointer(str(base), "", None)
+        if base.kind == Kind.MEMBER:
+            return self._member(base, name, depth)
         if name.text in self.pointers:
             return self.pointers[name.text]
         declared = self.function.declared(name.text)
@@ -221,12 +243,21 @@ class Lanes:
                 return found
         return Pointer(name.text, "", None)
 
+    def _member(self, base: Expr, name: Expr, depth: int) -> Pointer:
+        """What a field stands for: memory of its own where it is a pointer, else that of the record."""
+        fields = [each for record in self.unit.records.values() for each in record.fields if each.name == base.text]
+        inside = len(fields) == 1 and bool(fields[0].dims) and not fields[0].pointers
+        declared = self.function.declared(name.text)
+        space = self.pointer(name, depth + 1).space if inside else "global" if declared is not None else ""
+        moves = any(each.kind == Kind.INDEX for each in base.walk())  # `p[i].v[j]`
+        return Pointer(str(base), space, None if moves else {})
+
     def begins(self, expr: Expr, depth: int) -> Pointer | None:
         """What `a + i` or `&a[i]` points to; None where that is not known."""
         if expr.kind == Kind.NAME:
             return self.pointer(expr, depth + 1)
         if expr.kind == Kind.BINARY and expr.text == "+" and expr.parts[0].kind in (Kind.NAME, Kind.BINARY):
-            start = self.begins(expr.parts[0], depth + 1) if depth < 4 else None
+            start = self.begins(expr.parts[0], depth + 1) if depth < _MOST_POINTERS else None
             return None if start is None else self._moved(start, expr.parts[1])
         if expr.kind == Kind.UNARY and expr.text == "&" and expr.parts[0].kind == Kind.INDEX:
             one = expr.parts[0]

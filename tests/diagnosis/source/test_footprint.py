@@ -6,8 +6,9 @@ import pytest
 
 from chathpc.diagnosis.source.footprint import footprint
 from chathpc.diagnosis.source.text import parsed
-from tests.diagnosis.parts import finding
+from tests.diagnosis.parts import diagnosed, finding, function, main, source
 from tests.diagnosis.source.programs import diagnosis_of, first_cause
+from tests.profile.build import build, line, loop
 
 LATENCY = "memory-latency"
 NODE = "struct Node { long v; struct Node *next; };\n"
@@ -30,6 +31,37 @@ def chained(how: str) -> str:
 SIZES = [
     (made("1000"), "p", "a.c", 1000 * 32),  # glibc: 16 bytes and a head of 8, in steps of 16
     (made("n"), "p", "a.c", None),
+    (
+        made("1000").replace("int main(int n, char **argv)", "static long all(int n)")
+        + "int main(void) { return all(3); }\n",
+        "p",
+        "a.c",
+        32000,
+    ),
+    (made("1000").replace("int main(int n, char **argv)", "long all(int n)"), "p", "a.c", None),  # who knows how often
+    (
+        made("1000").replace("int main(int n, char **argv)", "long all(int n)")
+        + "int main(void) { for (int i = 0; i < 9; i++) all(i); }\n",
+        "p",
+        "a.c",
+        None,
+    ),
+    (NODE + FOLLOW + "int main(void) { struct Node pool[64]; return f(pool); }\n", "p", "a.c", 1024),
+    (HOPS + "int *make(int n);\nint main(int n, char **argv) { return f(make(n), 9); }\n", "next", "a.c", None),
+    (
+        HOPS.replace("const int *next, ", "").replace("long f", "int *next;\nlong f")
+        + "void set(void) { next = malloc(4096); }\n",
+        "next",
+        "a.c",
+        4096,
+    ),
+    (chained("double *next = malloc(N * sizeof(double *));"), "next", "a.c", 8000),
+    (chained("int *next = memalign(64, 4 * N);"), "next", "a.c", 4000),
+    (chained("int *next = malloc(sizeof(int) * (N - 8));"), "next", "a.c", 4 * 992),
+    (chained("long count = N + 24; int *next = malloc(count * sizeof next[0]);"), "next", "a.c", 4 * 1024),
+    (chained("int *next = calloc(n, sizeof(int));"), "next", "a.c", None),
+    (chained("int *next = new int[n];"), "next", "a.cpp", None),
+    (chained("int *next = argv[1];"), "next", "a.c", None),
     (f"{NODE}{FOLLOW}struct Node pool[500];\nint main(void) {{ return f(pool); }}\n", "p", "a.c", 500 * 16),
     (f"{NODE}{FOLLOW}int main(void) {{ return f(new Node[4096]); }}\n", "p", "a.cpp", 4096 * 16),
     (f"{NODE}{FOLLOW}struct Node *make(void) {{ return malloc(sizeof(struct Node)); }}\n", "p", "a.c", None),
@@ -90,3 +122,30 @@ def test_a_chain_of_unknown_size_is_less_sure_and_has_an_alternative() -> None:
     assert len(between.against) == 1
     assert "last-level cache" in between.against[0]
     assert unknown.confidence < between.confidence < large.confidence
+
+
+@pytest.mark.parametrize(
+    ("misses", "seconds", "is_told"),
+    [
+        (None, 8.0, True),  # not counted
+        (5e7, 8.0, True),  # 80 ns each: half of the time
+        (5e6, 8.0, False),  # a twentieth
+        (0.0, 8.0, False),
+    ],
+)
+def test_cache_misses_that_were_counted_win_over_the_source(
+    misses: float | None, seconds: float, is_told: bool
+) -> None:
+    counted = {} if misses is None else {"cpu.cache.misses": misses}
+    other = {} if misses is None else {"cpu.cache.misses": 1e6}
+    root = main(
+        function(
+            "f",
+            loop("a.c:3", line("a.c:4", time=seconds, values=counted)),
+            line("a.c:5", time=1.0, values=other),
+            at="a.c:1",
+        ),
+        at="driver.c:1",
+    )
+    found = diagnosed(build(root, read_source=source({"a.c": HOPS})))
+    assert (LATENCY in [each.cause for each in found.findings]) == is_told

@@ -102,6 +102,43 @@ __global__ void k(float* a, int w) {
   int i = hipBlockIdx_x * hipBlockDim_x + hipThreadIdx_x;
   for (int j = 0; j < m; ++j) a[i] += b[i * m + j];
 }"""),
+    kernel("increments of a routine of BLAS with an offset", "", "  a[m + i * n] += b[m + i * n];"),
+    kernel("increments of a batch", "", "  a[blockIdx.y * m + i * n] += b[blockIdx.y * m + i * n];"),
+    kernel("a row in a loop by hand", FAR, "  int j = 0; while (j < m) { a[i] += b[i * m + j]; j += 1; }"),
+    kernel("either neighbour", "", "  a[i] = b[n > 3 ? i : i + 1];"),
+    kernel("a neighbour or a row", "", "  a[i] = b[n > 3 ? i : i * 64];"),
+    kernel("backwards, by sixteen", FAR, "  a[i] = b[-(16 * i) + n];"),
+    kernel("a float in an index", "", "  a[i] = b[(int)(1.5 * n) + i];"),
+    kernel("blocks of two warps", "", "  int q = threadIdx.x % 64;\n  a[blockIdx.x * 64 + q] = b[blockIdx.x * 64 + q];"),
+    kernel("every sixteenth thread", "", "  a[i / 16] = b[i % 16];"),
+    kernel("a warp's own length", "", "  int lane = threadIdx.x % warpSize; a[lane] = b[lane + n];"),
+    kernel("a step that a thread chooses", "", "  for (int j = 0; j < m; j += i) a[j] += b[j];"),
+    case(
+        "fields that are arrays",
+        "",
+        "struct P { float v[4]; float *far; };\n__global__ void k(P* p, int n) {\n" + INDEX + "  P own;\n  own.v[i] += p[i].v[n] + p->v[i];\n}",
+    ),
+    case(
+        "a pointer in a record",
+        FAR,
+        "struct P { float v[4]; float *far; };\n__global__ void k(P p, int n) {\n" + INDEX + "  for (int j = 0; j < n; ++j) p.far[i * n + j] += 1.0f;\n}",
+    ),
+    case(
+        "memory of the file",
+        FAR,
+        """__device__ float table[65536];
+__constant__ float rates[4096];
+__global__ void k(float* a) {
+""" + INDEX + """  a[i] = table[i * 32] + rates[i * 32];
+}""",
+    ),
+    case("constants alone", "", "__constant__ float rates[4096];\n__global__ void k(float* a) {\n" + INDEX + "  a[i] = rates[i * 32];\n}"),
+    case(
+        "a function of a function",
+        FAR,
+        "__device__ float one(const float* p, int q) { return p[q]; }\n__device__ float two(const float* p, int q) { return one(p + 8 * q, 0); }\n"
+        "__global__ void k(float* a, const float* b) {\n" + INDEX + "  a[i] = two(b, i);\n}",
+    ),
     # -- shared memory
     kernel("columns of a tile", BANKS, "  __shared__ float t[32][32]; for (int j = 0; j < m; ++j) a[i] += t[threadIdx.x][j];"),
     kernel("columns of a padded tile", "", "  __shared__ float t[32][33]; for (int j = 0; j < m; ++j) a[i] += t[threadIdx.x][j];"),
@@ -124,6 +161,12 @@ __global__ void k(float* a, int w) {
     __syncthreads();
   }
   if (threadIdx.x == 0) a[blockIdx.x] = s[0];"""),
+    kernel("strides that are shifted", BANKS, "  __shared__ float s[256];\n  for (int d = 1; d < n; d <<= 1) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides that are doubled", BANKS, "  __shared__ float s[256];\n  for (int d = 1; d < n; d = d * 2) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides that are tripled", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 3) s[d * threadIdx.x] += 1.0f;"),
+    kernel("strides of two lengths", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 2) s[(d + m) * threadIdx.x] += 1.0f;"),
+    kernel("strides of a product", "", "  __shared__ float s[256];\n  for (int d = 1; d < n; d *= 2) s[d * m * threadIdx.x] += 1.0f;"),
+    kernel("characters", "", "  __shared__ char s[256];\n  for (int d = 1; d < n; ++d) s[3 * threadIdx.x] += 1;"),
     # -- lanes that go different ways
     kernel("even and odd threads", SPLIT, """  for (int j = 0; j < m; ++j) {
     if (threadIdx.x % 2 == 0) {
@@ -173,6 +216,23 @@ __global__ void k(float* a, int w) {
     a[blockIdx.x] = s;
   }"""),
     kernel("one thread that writes", "", "  if (threadIdx.x == 0) a[blockIdx.x] = b[blockIdx.x];"),
+    kernel(
+        "one thread that ends a reduction",
+        "",
+        "  __shared__ float s[32];\n  int warps = blockDim.x / 32;\n  if (threadIdx.x == 0) {\n    float sum = 0;\n"
+        "    for (int w = 0; w < warps; ++w) sum += s[w];\n    a[blockIdx.x] = sum;\n  }",
+    ),
+    kernel(
+        "half of the threads run a loop",
+        SPLIT,
+        "  if (threadIdx.x & 1) {\n    for (int j = 0; j < m; ++j) a[i] += b[j * n + i];\n  }",
+    ),
+    kernel(
+        "threads that leave a reduction one by one",
+        SPLIT,
+        "  __shared__ float s[256];\n  for (int d = 1; d < blockDim.x; d *= 2) {\n    if (threadIdx.x % (2 * d) == 0) {\n"
+        "      for (int q = 0; q < m; ++q) s[threadIdx.x] += s[threadIdx.x + d] * b[q];\n    }\n    __syncthreads();\n  }",
+    ),
     # -- atomics
     case("a counter for all", ATOMIC, HIST + "  for (int j = i; j < n; j += blockDim.x * gridDim.x) atomicAdd(total, v[j]);\n}"),
     case("a counter by its address", ATOMIC, HIST + "  if (i < n) atomicAdd(&total[0], v[i]);\n}"),
@@ -185,6 +245,16 @@ __global__ void k(float* a, int w) {
     case("a place for each thread", "", HIST + "  for (int j = i; j < n; j += 4096) atomicAdd(&total[i], v[j]);\n}"),
     case("a counter where data ask for it", "", HIST + "  for (int j = i; j < n; j += 4096) if (v[j] > 7) atomicAdd(total, 1);\n}"),
     case("a counter of each step", "", HIST + "  for (int j = 0; j < n; ++j) atomicAdd(&total[j], v[j * n + i]);\n}"),
+    case("a counter of the device", ATOMIC, """__device__ int done;
+__global__ void k(const int* v, int n) {
+  for (int j = 0; j < n; ++j) atomicAdd(&done, v[j]);
+}"""),
+    case("a counter of the block", ATOMIC, """__global__ void k(const int* v, int n) {
+  __shared__ int done;
+  for (int j = 0; j < n; ++j) atomicAdd(&done, v[j]);
+}"""),
+    case("a counter by a pointer that moves", "", HIST + "  int* own = total + i;\n  for (int j = 0; j < n; ++j) atomicAdd(own, v[j]);\n}"),
+    case("a counter of what is computed", "", HIST + "  for (int j = 0; j < n; ++j) atomicAdd(total + v[j], 1);\n}"),
     # -- barriers
     kernel("a barrier for each element", BARRIER, """  __shared__ float s[256];
   for (int j = 0; j < m; ++j) {
