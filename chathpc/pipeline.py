@@ -31,7 +31,7 @@ from chathpc.report import (
     TreeRecord,
     TreeRow,
 )
-from chathpc.wording import explain_in_words
+from chathpc.wording import Outgoing, explain_in_words, outgoing
 
 if TYPE_CHECKING:
     from chathpc.pruners.prune import PruningResult
@@ -50,6 +50,7 @@ def explain(
     *,
     llm: str = "none",
     base_url: str | None = None,
+    confidential: str | None = None,
     tokens: int = TREE_TOKENS,
     patterns: Path | None = None,
     progress: Progress | None = None,
@@ -57,20 +58,38 @@ def explain(
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
-    `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
+    `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
     your own; without it the one of the settings is taken. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import patterns_folder
 
     with extended(patterns_folder(patterns)):
-        return _explain(profile, llm=llm, base_url=base_url, tokens=tokens, progress=progress)
+        return _explain(
+            profile, llm=llm, base_url=base_url, confidential=confidential, tokens=tokens, progress=progress
+        )
 
 
-def _explain(
-    profile: Profile | str | Path, *, llm: str, base_url: str | None, tokens: int, progress: Progress | None
-) -> Report:
-    stages = _Stages(progress or (lambda stage: None))
+def prompt(
+    profile: Profile | str | Path,
+    *,
+    llm: str,
+    base_url: str | None = None,
+    confidential: str | None = None,
+    tokens: int = TREE_TOKENS,
+    patterns: Path | None = None,
+    progress: Progress | None = None,
+) -> Outgoing:
+    """What `explain` with the same arguments would send to the model first; no model is called. UsageError if nothing would be sent."""
+    from chathpc.diagnosis.catalogue import extended
+    from chathpc.llm.settings import patterns_folder
+
+    with extended(patterns_folder(patterns)):
+        found = _diagnosed(profile, tokens, _Stages(progress or (lambda stage: None)))
+        return outgoing(*found, llm=llm, base_url=base_url, confidential=confidential)
+
+
+def _diagnosed(profile: Profile | str | Path, tokens: int, stages: _Stages) -> tuple[Profile, Diagnosis, PruningResult]:
     if not isinstance(profile, Profile):
         from chathpc.adapters.load import load
 
@@ -81,8 +100,24 @@ def _explain(
         diagnosis = diagnose(profile, facts)
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
+    return profile, diagnosis, pruning
+
+
+def _explain(
+    profile: Profile | str | Path,
+    *,
+    llm: str,
+    base_url: str | None,
+    confidential: str | None,
+    tokens: int,
+    progress: Progress | None,
+) -> Report:
+    stages = _Stages(progress or (lambda stage: None))
+    profile, diagnosis, pruning = _diagnosed(profile, tokens, stages)
     with stages("explain"):
-        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, base_url=base_url)
+        explanation = explain_in_words(
+            profile, diagnosis, pruning, llm=llm, base_url=base_url, confidential=confidential
+        )
     return Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,

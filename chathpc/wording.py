@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import secrets
+import os
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
-from chathpc.errors import BudgetSpentError, ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.narrative import narrate
 from chathpc.profile.profile import Profile
 from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
-    from chathpc.llm.backend import Backend
+    from chathpc.llm.backend import Backend, Request
+    from chathpc.llm.guard import GuardedBackend
+    from chathpc.llm.settings import Settings
     from chathpc.prompts.build import Prompt
     from chathpc.pruners.prune import PruningResult
 
@@ -23,7 +26,13 @@ _EXCERPT_CONTEXT = 4
 
 
 def explain_in_words(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, *, llm: str, base_url: str | None = None
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    *,
+    llm: str,
+    base_url: str | None = None,
+    confidential: str | None = None,
 ) -> ExplanationRecord:
     """The explanation of `diagnosis` by the model that `llm` names, checked against the evidence.
 
@@ -35,34 +44,25 @@ def explain_in_words(
     from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import resolve
 
-    settings = load_settings({"base_url": base_url})
+    settings = load_settings({"base_url": base_url, "confidential": confidential})
     try:
         choice = resolve(llm, settings)
         if choice.backend is None:
             return from_catalogue(diagnosis, note=choice.note or None)
         if diagnosis.verdict == Verdict.INSUFFICIENT:
             return from_catalogue(diagnosis, note="There is too little data for a model to word.")
-        return _by_model(profile, diagnosis, pruning, choice.backend, settings.deadline)
+        backend = _guarded(profile, diagnosis, choice.backend, settings)
+        return _by_model(profile, diagnosis, pruning, backend, settings.deadline)
     except (ModelUnavailableError, BudgetSpentError) as error:
         return from_catalogue(diagnosis, note=str(error).replace("\n", " "))
 
 
 def _by_model(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend, deadline: float
+    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: GuardedBackend, deadline: float
 ) -> ExplanationRecord:
     from chathpc.grounding.check import check
-    from chathpc.llm.backend import Request
 
-    prompt = _prompt(profile, diagnosis, pruning, backend)
-    completion = backend.complete(
-        Request(
-            system=prompt.system,
-            user=prompt.user,
-            max_tokens=prompt.max_tokens,
-            json_schema=prompt.json_schema,
-            deadline=deadline,
-        )
-    )
+    completion = backend.complete(_request(profile, diagnosis, pruning, backend, deadline))
     grounded = check(completion.text, diagnosis, form=backend.form)
     if not grounded.sufficient:
         struck = grounded.statistics.struck
@@ -80,12 +80,72 @@ def _by_model(
     )
 
 
-def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: Backend) -> Prompt:
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What a model would be sent: the bytes, the model's label, and what is replaced in them (none, default, all)."""
+
+    body: bytes
+    label: str
+    confidential: str
+
+
+def outgoing(
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    *,
+    llm: str,
+    base_url: str | None = None,
+    confidential: str | None = None,
+) -> Outgoing:
+    """What `explain_in_words` would send first, byte for byte; no model is called, no key is needed, nothing is logged.
+
+    Raises UsageError where nothing would be sent.
+    """
+    from chathpc.llm.keys import ENVIRONMENT_KEY
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import resolve
+
+    settings = load_settings({"base_url": base_url, "confidential": confidential})
+    environ = {**os.environ, ENVIRONMENT_KEY: os.environ.get(ENVIRONMENT_KEY) or "none"}
+    choice = resolve(llm, settings, environ)
+    if choice.backend is None:
+        why = choice.note or "--llm none"
+        raise UsageError(f"There is no prompt: {why}.", hint="Name a model: --llm openai:MODEL --show-prompt.")
+    if diagnosis.verdict == Verdict.INSUFFICIENT:
+        raise UsageError("There is no prompt: there is too little data for a model to word.")
+    backend = _guarded(profile, diagnosis, choice.backend, settings)
+    request = _request(profile, diagnosis, pruning, backend, settings.deadline)
+    return Outgoing(backend.outgoing(request), backend.label, backend.mode)
+
+
+def _guarded(profile: Profile, diagnosis: Diagnosis, backend: Backend, settings: Settings) -> GuardedBackend:
+    from chathpc.llm.guard import guarded
+    from chathpc.privacy.names import placeholders_for
+
+    return guarded(backend, settings, lambda mode: placeholders_for(profile, diagnosis, mode))
+
+
+def _request(
+    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: GuardedBackend, deadline: float
+) -> Request:
+    from chathpc.llm.backend import Request
+
+    prompt = _prompt(profile, diagnosis, pruning, backend)
+    return Request(
+        system=prompt.system,
+        user=prompt.user,
+        max_tokens=prompt.max_tokens,
+        json_schema=prompt.json_schema,
+        deadline=deadline,
+    )
+
+
+def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: GuardedBackend) -> Prompt:
     from chathpc.prompts.build import build_prose, build_structured
 
-    marker = secrets.token_hex(4)
     if backend.form == "prose":
-        return build_prose(diagnosis, marker=marker)
+        return build_prose(diagnosis)
     from chathpc.pruners.outline import render_outline
 
     tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
@@ -93,9 +153,10 @@ def _prompt(profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, back
         excerpt
         for finding in diagnosis.findings[:_EXCERPTS]
         if finding.where.node >= 0
+        and backend.mode != "all"  # source text is the user's as a whole
         and (excerpt := profile.source(finding.where.node, context=_EXCERPT_CONTEXT)) is not None
     ]
-    return build_structured(diagnosis, outline=tree, excerpts=excerpts, marker=marker)
+    return build_structured(diagnosis, outline=tree, excerpts=excerpts)
 
 
 def from_catalogue(

@@ -9,7 +9,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
 from chathpc.prompts.loader import Template, template
-from chathpc.prompts.untrusted import block, quote
+from chathpc.prompts.untrusted import block, marker_of, quote
 
 #: Characters per token of English text with names and numbers, a cautious figure.
 CHARACTERS_PER_TOKEN = 3.5
@@ -36,7 +36,7 @@ def estimate_tokens(text: str) -> int:
     return int(len(text) / CHARACTERS_PER_TOKEN) + 1
 
 
-def build_prose(diagnosis: Diagnosis, *, marker: str, count_tokens: CountTokens = estimate_tokens) -> Prompt:
+def build_prose(diagnosis: Diagnosis, *, marker: str = "", count_tokens: CountTokens = estimate_tokens) -> Prompt:
     """The prompt for a small model: three to six key lines with their verdict word, the most important first."""
     form = template("prose")
     return _fit(form, [("facts", key_lines(diagnosis)[: form.key_lines])], marker, count_tokens)
@@ -47,7 +47,7 @@ def build_structured(
     *,
     outline: str,
     excerpts: Sequence[SourceExcerpt],
-    marker: str,
+    marker: str = "",
     count_tokens: CountTokens = estimate_tokens,
 ) -> Prompt:
     """The prompt for a capable model: findings, evidence, tree, source and what is missing."""
@@ -125,8 +125,9 @@ def _indented(line: str) -> str:
 
 
 def _fit(form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens) -> Prompt:
-    """The prompt within its limit: lines go from the end, where the least important ones stand."""
+    """The prompt within its limit: lines go from the end, where the least important ones stand. Without a marker the lines give one."""
     kept = [(name, list(lines)) for name, lines in parts if any(lines)]
+    marker = marker or marker_of(line for _, lines in parts for line in lines)
     while True:
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
         if count_tokens(form.system) + count_tokens(user) <= form.max_prompt_tokens or not kept:

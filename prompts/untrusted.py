@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import unicodedata
+from collections.abc import Iterable
 
 from chathpc.llm.backend import strip_template_tokens
 from chathpc.profile.text import clean
@@ -16,6 +18,13 @@ def quote(text: str, *, longest: int = LONGEST_TEXT) -> str:
     flat = " ".join(unicodedata.normalize("NFKC", text).split())
     flat = strip_template_tokens(clean(flat).replace("\N{REPLACEMENT CHARACTER}", ""))
     return flat if len(flat) <= longest else flat[: longest - 1] + "…"
+
+
+def marker_of(lines: Iterable[str]) -> str:
+    """A marker that depends on all `lines` (SHA-256): the same for the same data, and none that data could hold, for whoever
+    writes one line into them changes it.
+    """
+    return hashlib.sha256("\n".join(lines).encode("utf-8", "surrogatepass")).hexdigest()[:8]
 
 
 def block(name: str, lines: list[str], marker: str) -> str:

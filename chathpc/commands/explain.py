@@ -9,6 +9,7 @@ import click
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
 from chathpc.errors import ModelUnavailableError
 from chathpc.reports import FORMATS
 
@@ -18,6 +19,12 @@ from chathpc.reports import FORMATS
 @output_options(FORMATS)
 @click.option("--llm", metavar="SPEC", help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default).")
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option(
+    "--confidential",
+    type=click.Choice(["none", "default", "all"]),
+    help="What a hosted model gets placeholders for: names of the user (default), of libraries and all source, too; none.",
+)
+@click.option("--show-prompt", is_flag=True, help="Print what would leave for the model, byte for byte, and call none.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
@@ -28,6 +35,8 @@ def command(
     output: str | None,
     llm: str | None,
     base_url: str | None,
+    confidential: str | None,
+    show_prompt: bool,
     patterns: Path | None,
     tokens: int | None,
     quiet: bool,
@@ -43,6 +52,8 @@ def command(
     With what the compiler did: chathpc explain db build.log heat.opt.yaml
 
     As data: chathpc explain db --llm none --format json -o report.json
+
+    What a hosted model would be sent: chathpc explain db --llm openai:MODEL --show-prompt
     """
     check_output(output, paths)
     style = style_for(output, verbose=verbose)
@@ -54,10 +65,36 @@ def command(
         progress("reading the profile")
         profile = chathpc.load(*paths)
         limits = {} if tokens is None else {"tokens": tokens}
-        report = chathpc.explain(
-            profile, llm=llm or "auto", base_url=base_url, patterns=patterns, progress=progress, **limits
+        if show_prompt:
+            from chathpc.pipeline import prompt
+
+            sent = prompt(
+                profile,
+                llm=llm or "auto",
+                base_url=base_url,
+                confidential=confidential,
+                patterns=patterns,
+                progress=progress,
+                **limits,
+            )
+            text = sent.body.decode()
+        else:
+            report = chathpc.explain(
+                profile,
+                llm=llm or "auto",
+                base_url=base_url,
+                confidential=confidential,
+                patterns=patterns,
+                progress=progress,
+                **limits,
+            )
+            text = renderers()[chosen_format(form, output)](report, style)
+    if show_prompt:
+        answer(text, output)
+        complain(
+            f"{len(sent.body)} bytes would go to {sent.label}; confidential: {sent.confidential}. Nothing was sent."
         )
-        text = renderers()[chosen_format(form, output)](report, style)
+        return
     answer(text, output)
     if llm not in (None, "none", "auto") and report.explanation.model is None:
         # The report is complete without it; but who asks for a model in a script wants to know that there was none.

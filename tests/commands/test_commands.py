@@ -36,8 +36,8 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     run("explain", "db")
     run("explain", "db", "--llm", "none", "--tokens", "500")
     assert calls == [
-        {"llm": "auto", "base_url": None, "patterns": None},
-        {"llm": "none", "base_url": None, "patterns": None, "tokens": 500},
+        {"llm": "auto", "base_url": None, "confidential": None, "patterns": None},
+        {"llm": "none", "base_url": None, "confidential": None, "patterns": None, "tokens": 500},
     ]
 
 
