@@ -61,9 +61,10 @@ def _by_model(
     profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, backend: GuardedBackend, deadline: float
 ) -> ExplanationRecord:
     from chathpc.grounding.check import check
+    from chathpc.prompts.untrusted import unmarked
 
     completion = backend.complete(_request(profile, diagnosis, pruning, backend, deadline))
-    grounded = check(completion.text, diagnosis, form=backend.form)
+    grounded = check(unmarked(completion.text), diagnosis, form=backend.form)
     if not grounded.sufficient:
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."

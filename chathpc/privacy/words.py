@@ -16,7 +16,7 @@ from types import CodeType
 
 #: Typographic signs of our own texts; every other character beyond ASCII counts as a letter, so that no name is made of
 #: characters that nobody looks at.
-_SIGNS = "×±–—…≤≥≈·→←↑↓“”‘’«»²³≠∞%‰°▏▎▍▌▋▊▉█▇│├└─┬"
+_SIGNS = "×±–—…≤≥≈·→←↑↓“”‘’«»²³≠∞%‰°▏▎▍▌▋▊▉█▇│├└─┬ˆ"
 LETTER = rf"[^\x00-#%-/:-@\[-^`{{-\x7f\s{_SIGNS}]"
 #: Letters in a row, with dots, hyphens and @ between them: `heat.c`, `node-012`, `libm.so.6`, `who@host.org`, `3.17`.
 GROUP = re.compile(rf"{LETTER}+(?:[.\-@]+{LETTER}+)*")
