@@ -118,7 +118,7 @@ def _explain(
         explanation = explain_in_words(
             profile, diagnosis, pruning, llm=llm, base_url=base_url, confidential=confidential
         )
-    return Report(
+    report = Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
@@ -131,6 +131,33 @@ def _explain(
         timings=stages.seconds,
         versions=_versions(profile),
     )
+    return _without_credentials(report)
+
+
+def _without_credentials(report: Report) -> Report:
+    """`report` without what looks like a key or password: texts that a program gives to a profiler, such as names of ranges, can
+    hold anything.
+    """
+    from chathpc.privacy.credentials import redactor
+
+    redact = redactor()
+    texts: list[str] = []
+
+    def without(value: object, change: Callable[[str], str]) -> object:
+        if isinstance(value, dict):
+            return {change(key): without(item, change) for key, item in value.items()}
+        if isinstance(value, list):
+            return [without(item, change) for item in value]
+        return change(value) if isinstance(value, str) else value
+
+    def collect(text: str) -> str:
+        texts.append(text)
+        return text
+
+    content = report.model_dump(by_alias=True)
+    without(content, collect)
+    every = "\n".join(texts)
+    return report if redact(every) == every else Report.model_validate(without(content, redact))
 
 
 class _Stages:

@@ -57,9 +57,7 @@ def build_structured(
     form = template("structured")
     names = _names(diagnosis)
     findings = [
-        line
-        for number, finding in enumerate(diagnosis.findings, 1)
-        for line in _finding_lines(number, finding, names)
+        line for number, finding in enumerate(diagnosis.findings, 1) for line in _finding_lines(number, finding, names)
     ]
     headline = sentence(diagnosis.headline, names, longest=_LONGEST_STATEMENT)
     parts = [

@@ -25,6 +25,7 @@ _SESSION: Mapping[str, Kind] = {
 _EVERYBODY = frozenset({"root", "nobody", "user"})
 #: Folders below which users have theirs.
 _HOMES = re.compile(r"(?:^|/)(?:home|users|u|scratch|work|project|projects|gpfs|lustre)/([^/\n]+)", re.IGNORECASE)
+_STATE = re.compile(r"<([a-z ]{1,60})>(?: 0x[0-9a-f]{1,16})?(?: \[[^\[\]]*\])?")
 #: Of tables of names so much is looked at (characters); a word beyond is hidden all the same unless chathpc uses it itself.
 _MOST = 20_000_000
 #: Shorter numbers are too common to be those of jobs.
@@ -77,6 +78,10 @@ def _texts(profile: Profile, diagnosis: Diagnosis | None, environ: Mapping[str, 
     yield "fn", _joined(name for name in tree.names if not _of_a_tool(name))
     yield "file", _joined(name.rsplit("/", 1)[-1] for name in files)
     yield "dir", _joined(name.rpartition("/")[0] for name in files)
+    if profile.build is not None:
+        records = profile.build.records
+        yield "fn", _joined(f"{record.function} {record.callee}" for record in records)
+        yield "file", _joined(record.file.rsplit("/", 1)[-1] for record in records)
     yield "name", "\n".join([profile.title, *profile.run.values()])
 
 
@@ -93,5 +98,6 @@ def _places(diagnosis: Diagnosis) -> Iterator[Place]:
 
 
 def _of_a_tool(name: str) -> bool:
-    """`<omp barrier wait>`, `<unknown procedure>`: states that tools name, in words that chathpc has itself."""
-    return name.startswith("<") and all(word in own_words() for word in WORD.findall(name.lower().partition("[")[0]))
+    """`<omp barrier wait>`, `<unknown procedure> 0x1e2d0 [libgomp.so.1]`: states that tools name, in words that chathpc has itself."""
+    state = _STATE.fullmatch(name)
+    return state is not None and all(word in own_words() for word in WORD.findall(state[1].lower()))
