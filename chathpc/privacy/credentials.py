@@ -6,6 +6,11 @@ import os
 import re
 from collections.abc import Callable, Mapping
 
+#: In marked text (chathpc.prompts.untrusted) this stands for a blank.
+_MARK = "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}"
+#: A blank, and what is none; `\\b` below is the end of a word of ASCII, so that a mark ends one, too.
+_B, _S = rf"[\s{_MARK}]", rf"[^\s{_MARK}]"
+
 #: What stands in the place of a credential.
 REDACTED = "[key]"
 
@@ -23,22 +28,24 @@ _KNOWN = re.compile(
     | \beyJ[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]{8,}\.[A-Za-z0-9_\-]*  # JSON web tokens (RFC 7519)
     | -----BEGIN[ ][A-Z ]*PRIVATE[ ]KEY-----[\s\S]*?(?:-----END[ ][A-Z ]*PRIVATE[ ]KEY-----|\Z)
     """,
-    re.VERBOSE,
+    re.VERBOSE | re.ASCII,
 )
 _HEADER = re.compile(
-    r"(\bAuthorization[\"']?\s*[:=]\s*[\"']?(?:(?:Bearer|Basic|Token|Digest)\s+)?|\bBearer\s+(?=\S*\d))[A-Za-z0-9+/=_\-.~]{8,}",
-    re.IGNORECASE,
+    rf"(\bAuthorization[\"']?{_B}*[:=]{_B}*[\"']?(?:(?:Bearer|Basic|Token|Digest){_B}+)?|\bBearer{_B}+(?={_S}*\d))[A-Za-z0-9+/=_\-.~]{{8,}}",
+    re.IGNORECASE | re.ASCII,
 )
-_IN_URL = re.compile(r"(\b[a-z][a-z0-9+.\-]{1,20}://)([^\s/@:'\"]*:)?([^\s/@'\"]+)@", re.IGNORECASE)
+_IN_URL = re.compile(
+    rf"(\b[a-z][a-z0-9+.\-]{{1,20}}://)([^\s{_MARK}/@:'\"]*:)?([^\s{_MARK}/@'\"]+)@", re.IGNORECASE | re.ASCII
+)
 _WORDS = (
     r"pass(?:word|wd|phrase)|passwd|pwd|secret(?:[_-]?(?:access)?[_-]?key)?|api[_-]?key|access[_-]?(?:key|token)|auth[_-]?token"
     r"|private[_-]?key|client[_-]?secret|credential|token"
 )
 #: `DB_PASSWORD=hunter2`, `api_key: "…"`, `--password hunter2`; not `token::next`, `next_token: 3.2 s` and `multi-token kernels`.
 _ASSIGNED = re.compile(
-    rf"(\b[A-Za-z0-9_-]{{0,40}}(?:{_WORDS})[A-Za-z0-9_]{{0,40}}[\"']?\s*(?:=|:(?!:)(?=\s*[^\s]*[A-Za-z]))\s*[\"']?|(?<!\S)--?[A-Za-z0-9-]{{0,40}}(?:{_WORDS})\s+)"
-    r"([^\s\"'()<>,;]{4,})",
-    re.IGNORECASE,
+    rf"(\b[A-Za-z0-9_-]{{0,40}}(?:{_WORDS})[A-Za-z0-9_]{{0,40}}[\"']?{_B}*(?:=|:(?!:)(?={_B}*{_S}*[A-Za-z])){_B}*[\"']?"
+    rf"|(?<!{_S})--?[A-Za-z0-9-]{{0,40}}(?:{_WORDS}){_B}+)([^\s{_MARK}\"'()<>,;]{{4,}})",
+    re.IGNORECASE | re.ASCII,
 )
 _SECRET_VARIABLE = re.compile(
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASS|CREDENTIALS?|APIKEY)(?:$|_)", re.IGNORECASE
@@ -73,5 +80,6 @@ def redactor(environ: Mapping[str, str] | None = None) -> Callable[[str], str]:
 def _values(environ: Mapping[str, str]) -> list[str]:
     """Values of variables that hold secrets, the longest first."""
     named = {value for name, value in environ.items() if _SECRET_VARIABLE.search(name)}
-    secret = [value for value in named if len(value) >= _SHORTEST_VALUE and not value.startswith("/")]
+    secret = {value for value in named if len(value) >= _SHORTEST_VALUE and not value.startswith("/")}
+    secret |= {value.replace(" ", _MARK) for value in secret}
     return sorted(secret, key=lambda value: (-len(value), value))

@@ -12,8 +12,10 @@ import pytest
 
 import chathpc
 from chathpc.commands.main import main
-from chathpc.profile.profile import Profile
+from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.tree import NodeKind, Relation
 from chathpc.reports import FORMATS
+from tests.profile.build import build, call, node
 from tests.security.conftest import World
 from tests.security.hostile import CHANNELS
 from tests.synthetic.nsight_systems import all_features
@@ -107,11 +109,19 @@ def perf(folder: Path) -> Path:
 
 
 def ranges(_folder: Path) -> Profile:
-    return CHANNELS["range"](ALL)
+    """Each secret is a part of the name of a range with time of its own, so that all are in the prompt's call tree."""
+    each = [
+        node(NodeKind.REGION, Relation.CALL, f"step {part}", call(f"step{number}", time=1.0, at="app.c:7"))
+        for number, part in enumerate(PARTS)
+    ]
+    return build(call("main", call("hot", time=60.0, at="app.c:3"), *each, at="app.c:1"), title="app")
 
 
 def comment(_folder: Path) -> Profile:
-    return CHANNELS["source comment"](ALL)
+    def read(file: str, number: int, context: int) -> SourceExcerpt:
+        return SourceExcerpt(file, number, tuple(f"// {part}" for part in PARTS))
+
+    return replace(CHANNELS["symbol"]("hot"), read_source=read)
 
 
 def message(_folder: Path) -> Profile:
