@@ -58,7 +58,8 @@ def explain(
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto. The verdict, the findings and the numbers do not depend on it.
-    `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
+    `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets placeholders for. `tokens`
+    bounds the size of the call tree. `patterns` is a folder with patterns of
     your own; without it the one of the settings is taken. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended

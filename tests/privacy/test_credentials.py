@@ -45,7 +45,9 @@ def test_a_credential_is_taken_out_whole(text: str, secret: str) -> None:
 
 
 def test_marks_in_place_of_blanks_hide_nothing() -> None:
-    text = "//ˆsch://quokka:wombat77@db.example --passwordˆSw0rdfish1ˆxˆAuthorization:ˆBearerˆabcd1234ˆcorrectˆhorse".replace(" ", "ˆ")
+    text = "//ˆsch://quokka:wombat77@db.example --passwordˆSw0rdfish1ˆxˆAuthorization:ˆBearerˆabcd1234ˆcorrectˆhorse".replace(
+        " ", "ˆ"
+    )
     said = redact(text, {"MY_TOKEN": "correct horse"})
     for secret in ("wombat77", "Sw0rdfish1", "abcd1234", "correct"):
         assert secret not in said

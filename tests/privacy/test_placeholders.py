@@ -76,7 +76,8 @@ def derived(name: str) -> list[str]:
     return [
         name, name.upper(), name.capitalize(), f"{name}s", f"{name}'s", f"{name}ing", f"{name}er", f"/home/x/{name}/src/{name}.cpp:12", f"{name}.c",
         f"{name}._omp_fn.0", f"{name}.isra.0.cold", f"std::vector<{name}<int> >", f"void ns::{name}<3>::run(double const*)", f"_ZN{len(name)}{name}3runEv",
-        f"{name}_kernel", f"my{name.capitalize()}", f"lib{name}.so.1.0.0+0x1f", f"…{name}", f"{name}…", f"/{name}", f"{name}/", f"a-{name}", f"{name}-3", f"{name}@host",
+        f"{name}_kernel", f"my{name.capitalize()}", f"lib{name}.so.1.0.0+0x1f", f"…{name}", f"{name}…", f"/{name}", f"{name}/",
+        f"a-{name}", f"{name}-3", f"{name}@host",
         f"https://{name}.org/?q={name}", f"[{name}]", f"loop at {name}.f90:7", f'"{name}"', f"#{name}", f"${name}", f"{name}[clone .{name}]", f"{name}%{name}",
     ]  # fmt: skip
 
@@ -101,7 +102,8 @@ def test_no_form_of_a_name_of_the_profile_is_left_in_what_goes_out(name: str, mo
     [
         MANGLED, "/wombatfs/mdinh/numbat.f90", "DIFFUSEQ_K", "quokka::diffuseQ_k<Wallaby, 3>(Wallaby const&)", "numbats", "Quokka's",
         "login-7.bilby.example", "LOGIN-7", "mdinh@bilby.example", "ssh://mdinh@login-7.bilby.example:22", "10.11.12.13", "fe80::1ff:fe23:4567:890a",
-        "job 4711234", "4711234.bilby", "Wallaby", "函数", "heat", "/heat/", "heat.c", "quok…", "libquokka.so", "x86-quokka", "QuokkaSolver", "slurm-4711234.out",
+        "job 4711234", "x86-quokka", "4711234.bilby", "Wallaby", "函数", "heat", "/heat/", "heat.c", "quok…", "libquokka.so", "QuokkaSolver",
+        "slurm-4711234.out",
         "123e4567-e89b-12d3-a456-426614174000",
     ],
 )  # fmt: skip

@@ -20,7 +20,8 @@ from tests.security import puppet
 #: Events (sys.addaudithook; "Audit events table" of the Python documentation) that change something outside of this process.
 _ACTS = (
     "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork", "os.remove", "os.rename", "os.rmdir", "os.mkdir", "os.link",
-    "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.putenv", "os.unsetenv", "os.kill", "shutil.", "socket.connect", "socket.bind", "socket.getaddrinfo",
+    "os.symlink", "os.truncate", "os.chmod", "os.chown", "os.putenv", "os.unsetenv", "os.kill", "shutil.",
+    "socket.connect", "socket.bind", "socket.getaddrinfo",
     "socket.sendto", "socket.sendmsg", "socket.__new__", "urllib.", "http.client.", "ftplib.", "smtplib.", "webbrowser.", "pty.", "tempfile.", "ctypes.dlopen",
     "sqlite3.connect",
 )  # fmt: skip
