@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chathpc.profile.compiler import Build, CompilerRecord, Obstacle, Outcome
@@ -53,47 +53,74 @@ def _base() -> Profile:
     return build(program, title="app")
 
 
-def _renamed(old: str, new: str) -> Profile:
-    profile = _base()
+def _renamed(profile: Profile, old: str, new: str) -> Profile:
     tree = profile.tree
 
-    def table(names: object) -> tuple[str, ...]:
-        return tuple(new if name == old else str(name) for name in names)  # type: ignore[attr-defined]
+    def table(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(new if name == old else name for name in names)
 
-    values = replace(profile.values, tree=(renamed := replace(tree, names=table(tree.names), files=table(tree.files))))  # type: ignore[type-var]
+    renamed = replace(tree, names=table(tree.names), files=table(tree.files))
+    values = replace(profile.values, tree=renamed)  # type: ignore[type-var]
     return replace(profile, tree=renamed, values=values)
 
 
-def _in_comment(text: str) -> Profile:
+def _comment(profile: Profile, text: str) -> Profile:
     comment = text.replace("\n", "\n// ").split("\n")
 
     def read(file: str, number: int, context: int) -> SourceExcerpt:
         lines = ("for (int i = 0; i < n; i++)", "  a[i] = b[i];", *(f"  // {one}" for one in comment))
         return SourceExcerpt(file, number, lines[: 1 + 2 * context] if context else lines[-1:])
 
-    return replace(_base(), read_source=read)
+    return replace(profile, read_source=read)
 
 
-def _in_message(text: str) -> Profile:
+def _message(profile: Profile, text: str) -> Profile:
+    file = next(name for name in profile.tree.files if name not in ("b.c", "app.c"))
     record = CompilerRecord(
-        Outcome.NOT_VECTORISED, "GCC", _FILE, 10, function=text, obstacle=Obstacle.CALL, text=text, callee=text, at=11
+        Outcome.NOT_VECTORISED, "GCC", file, 10, function=text, obstacle=Obstacle.CALL, text=text, callee=text, at=11
     )
-    return replace(_base(), build=Build((record,)))
+    return replace(profile, build=Build((record,)))
 
 
-def _in_metric(text: str) -> Profile:
-    profile = _base()
+def _metric(profile: Profile, text: str) -> Profile:
     metrics = {
         key: replace(metric, description=text, source_name=text, tool=text) for key, metric in profile.metrics.items()
     }
     return replace(profile, metrics=metrics)
 
 
-CHANNELS: dict[str, Callable[[str], Profile]] = {
-    "symbol": lambda text: _renamed(_SYMBOL, text),
-    "file name": lambda text: _renamed(_FILE, text),
-    "range": lambda text: _renamed(_RANGE, text),
-    "source comment": _in_comment,
-    "compiler message": _in_message,
-    "metric description": _in_metric,
+#: Names come first: what the compiler says is about a file.
+_CHANNELS: dict[str, Callable[[Profile, str], Profile]] = {
+    "symbol": lambda profile, text: _renamed(profile, _SYMBOL, text),
+    "file name": lambda profile, text: _renamed(profile, _FILE, text),
+    "range": lambda profile, text: _renamed(profile, _RANGE, text),
+    "source comment": _comment,
+    "compiler message": _message,
+    "metric description": _metric,
 }
+CHANNELS = tuple(_CHANNELS)
+
+
+def carrying(**texts: str) -> Profile:
+    """The base with texts in the channels of those names (underscores for blanks)."""
+    profile = _base()
+    for name, carry in _CHANNELS.items():
+        text = texts.get(name.replace(" ", "_"))
+        if text is not None:
+            profile = carry(profile, text)
+    return profile
+
+
+def in_channel(channel: str, text: str) -> Profile:
+    """The base with a text in one channel."""
+    return carrying(**{channel.replace(" ", "_"): text})
+
+
+def in_every_channel(number: int) -> Profile:
+    """The base with another text in each channel: over all numbers, every text is in every channel once."""
+    step = len(STRINGS) // len(CHANNELS)
+    texts = {
+        channel.replace(" ", "_"): STRINGS[(number + step * place) % len(STRINGS)]
+        for place, channel in enumerate(CHANNELS)
+    }
+    return carrying(**texts)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import re
+import socket
+import subprocess
+from contextlib import suppress
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,7 +19,7 @@ from chathpc.reports import renderers
 from chathpc.reports.style import Style
 from tests.reports.test_hostile import ACTIVE, CONTROL
 from tests.security.conftest import World
-from tests.security.hostile import CHANNELS, STRINGS
+from tests.security.hostile import CARRIERS, CHANNELS, PAYLOADS, STRINGS, carrying, in_channel, in_every_channel
 
 #: Elements and attributes of HTML that do something when a page is opened or clicked.
 _ELEMENTS = {
@@ -80,46 +83,60 @@ def check(report: Report) -> None:
             assert live(page) == []
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
 @pytest.mark.parametrize("llm", ["scripted:puppet", "openai:puppet"])
-def test_a_model_that_obeys_has_no_effect(channel: str, llm: str, world: World, tmp_path: Path) -> None:
+def test_a_model_that_obeys_has_no_effect(llm: str, world: World, tmp_path: Path) -> None:
     # A first run imports what is imported once.
-    check(chathpc.explain(CHANNELS[channel]("plain"), llm=llm, confidential="none"))
+    check(chathpc.explain(carrying(compiler_message="plain"), llm=llm, confidential="none"))
+    plain = chathpc.explain(carrying(source_comment="plain", compiler_message="plain"), llm="none")
     before = sorted(tmp_path.rglob("*"))
-    plain = chathpc.explain(CHANNELS[channel]("plain"), llm="none")
-    strings = STRINGS[llm.startswith("openai") :: 2]  # every string in every channel, for one of the two in turn
-    for text in strings:
-        profile = CHANNELS[channel](text)
+    for number in range(len(STRINGS)):
+        profile = in_every_channel(number)
         with world.watched():
             report = chathpc.explain(profile, llm=llm, confidential="none")
             check(report)
         assert report.verdict == plain.verdict
         assert [one.cause for one in report.findings] == [one.cause for one in plain.findings]
-        if channel in ("source comment", "metric description"):  # in the others a claim is part of a name
-            assert not _CLAIMS.search(report.explanation.text)
     assert world.happened == []
     assert sorted(tmp_path.rglob("*")) == before
-    assert len(world.sent) == (len(strings) + 1 if llm.startswith("openai") else 0)
+    assert len(world.sent) == (len(STRINGS) + 1 if llm.startswith("openai") else 0)
 
 
-@pytest.mark.parametrize("channel", CHANNELS)
-def test_with_placeholders_no_order_reaches_a_hosted_model(channel: str, world: World) -> None:
-    for text in STRINGS[:: len(STRINGS) // 14 - 1]:
+@pytest.mark.parametrize("channel", ["source comment", "metric description"])  # in the others a claim is part of a name
+@pytest.mark.parametrize("llm", ["scripted:puppet", "openai:puppet"])
+def test_a_claim_that_nobody_measured_is_not_told(channel: str, llm: str, world: World) -> None:
+    for carrier in CARRIERS:
+        report = chathpc.explain(in_channel(channel, carrier.format(PAYLOADS["claim"])), llm=llm, confidential="none")
+        assert not _CLAIMS.search(report.explanation.text)
+
+
+def test_what_is_watched_is_seen(world: World, tmp_path: Path) -> None:
+    with world.watched():
+        (tmp_path / "owned").touch()
+        with suppress(OSError):
+            socket.create_connection(("127.0.0.1", 9), timeout=1)
+        subprocess.run(["true"], check=True)
+    seen = " ".join(world.happened)
+    assert "owned" in seen
+    assert "socket.connect" in seen
+    assert "subprocess.Popen" in seen
+
+
+def test_with_placeholders_no_order_reaches_a_hosted_model(world: World) -> None:
+    for number in range(0, len(STRINGS), 3):
         world.sent.clear()
-        check(chathpc.explain(CHANNELS[channel](text), llm="openai:puppet"))
-        (body,) = world.sent
+        check(chathpc.explain(in_every_channel(number), llm="openai:puppet"))
+        prompt = json.loads(world.sent[0])["messages"][1]["content"]
         for word in ("evil.example", "owned", "onerror", "everyone", "rm -rf"):
-            assert word not in json.loads(body)["messages"][1]["content"], word
+            assert word not in prompt, word
 
 
 @pytest.mark.parametrize("mode", ["none", "default", "all"])
 def test_no_control_character_and_no_token_of_a_chat_template_leaves(mode: str, world: World) -> None:
-    for channel in CHANNELS.values():
-        for text in STRINGS[::17]:
-            world.sent.clear()
-            chathpc.explain(channel(text), llm="openai:puppet", confidential=mode)
-            prompt = world.sent[0].decode()
-            assert "\\u001b" not in prompt
-            assert not CONTROL.search(prompt)
-            assert "<|im_" not in prompt
-            assert "[INST]" not in prompt
+    for number in range(0, len(STRINGS), 9):
+        world.sent.clear()
+        chathpc.explain(in_every_channel(number), llm="openai:puppet", confidential=mode)
+        prompt = world.sent[0].decode()
+        assert "\\u001b" not in prompt
+        assert not CONTROL.search(prompt)
+        assert "<|im_" not in prompt
+        assert "[INST]" not in prompt

@@ -17,7 +17,7 @@ from chathpc.profile.tree import NodeKind, Relation
 from chathpc.reports import FORMATS
 from tests.profile.build import build, call, node
 from tests.security.conftest import World
-from tests.security.hostile import CHANNELS
+from tests.security.hostile import carrying
 from tests.synthetic.nsight_systems import all_features
 
 _HEX = "9f86d081884c7d65"
@@ -121,16 +121,16 @@ def comment(_folder: Path) -> Profile:
     def read(file: str, number: int, context: int) -> SourceExcerpt:
         return SourceExcerpt(file, number, tuple(f"// {part}" for part in PARTS))
 
-    return replace(CHANNELS["symbol"]("hot"), read_source=read)
+    return replace(carrying(symbol="hot"), read_source=read)
 
 
 def message(_folder: Path) -> Profile:
-    return CHANNELS["compiler message"](ALL)
+    return carrying(compiler_message=ALL)
 
 
 def run_facts(_folder: Path) -> Profile:
     facts = {"command": f"./app {ALL}", "host": " ".join(HOSTS), "user": " ".join(USERS), "output": ALL}
-    return replace(CHANNELS["symbol"]("hot"), run=facts, title=f"app {' '.join(OPTIONS)}", hardware={"cpu": "Xeon"})
+    return replace(carrying(symbol="hot"), run=facts, title=f"app {' '.join(OPTIONS)}", hardware={"cpu": "Xeon"})
 
 
 SOURCES: dict[str, Callable[[Path], Path | Profile]] = {
