@@ -13,7 +13,7 @@ TABLE = r"""22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda1 rw
 30 22 0:40 / /home rw - nfs4 server:/home rw
 31 22 0:41 / /scratch rw master:2 - lustre mgs:/scratch rw
 32 22 0:42 / /with\040blank rw - gpfs fs1 rw
-33 22 0:43 / /home/local rw - xfs /dev/sdb rw
+33 22 0:43 / /srv rw - xfs /dev/sdb rw
 34 22 0:44 / /twice rw - ext4 /dev/sdc rw
 35 34 0:45 / /twice rw - fuse.sshfs host: rw
 36 22 0:46 / /cephfs rw - ceph mon:/ rw
@@ -32,9 +32,9 @@ def mounts(tmp_path: Path) -> Path:
     ("path", "kind", "local"),
     [
         ("/var/x", "ext4", True),
-        ("/home/u/.local/state", "nfs4", False),
+        ("/home/user/.local/state", "nfs4", False),
         ("/homestead", "ext4", True),
-        ("/home/local/u", "xfs", True),
+        ("/srv/u", "xfs", True),
         ("/scratch/u", "lustre", False),
         ("/with blank/u", "gpfs", False),
         ("/twice/u", "fuse.sshfs", False),

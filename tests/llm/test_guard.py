@@ -27,7 +27,7 @@ from tests.llm import fault_server as fs
 from tests.llm.fault_server import fault_server
 
 DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
-ASK = Request("You explain.", "Threads wait in quokka_step at /home/mdinh/quokka.c:7.", 50)
+ASK = Request("You explain.", "Threads wait in quokka_step at /opt/mdinh/quokka.c:7.", 50)
 #: What identifies that program and where it was built.
 NAMES = ("triangular_work", "work_item", "stencil_omp", "jacobi_sweep", "residual_norm", "hpctk")
 SECRET = "sk-planted-4f1b7c9d2e"
@@ -48,7 +48,7 @@ def test_a_model_reads_placeholders_and_the_caller_names() -> None:
     backend = says("fn", "_1 waits; fn_", "2 and Fn_1 do not.")
     told: list[str] = []
     completion = GuardedBackend(backend, made()).complete(ASK, on_token=told.append)
-    assert backend.requests[0].user == "Threads wait in fn_1 at /home/user_1/file_1.c:7.".replace("user_1", "dir_1")
+    assert backend.requests[0].user == "Threads wait in fn_1 at /opt/dir_1/file_1.c:7."
     assert completion.text == "quokka_step waits; fn_2 and quokka_step do not."
     assert "".join(told) == completion.text
 
@@ -76,7 +76,7 @@ def test_the_log_holds_what_was_sent_and_what_came(monkeypatch: pytest.MonkeyPat
     assert log is not None
     GuardedBackend(says("fn_1 and ", SECRET), made(), log).complete(ASK)
     (entry,) = log.entries()
-    assert (entry.user, entry.answer) == ("Threads wait in fn_1 at /home/dir_1/file_1.c:7.", "fn_1 and [key]")
+    assert (entry.user, entry.answer) == ("Threads wait in fn_1 at /opt/dir_1/file_1.c:7.", "fn_1 and [key]")
     assert (entry.confidential, entry.model, entry.finish) == ("default", "scripted:custom", "stop")
 
 

@@ -70,11 +70,11 @@ def test_values_of_variables_that_hold_secrets_are_known() -> None:
         "MY_TOKEN": "correct horse",
         "SHORT_KEY": "abc",
         "KEY_FILE_KEY": "/etc/key/file",
-        "HOME": "/home/quokka/x",
+        "HOME": "/home/bob/x",
     }
     assert (
-        redact("a correct horse at /home/quokka/x, abc, /etc/key/file", environ)
-        == f"a {REDACTED} at /home/quokka/x, abc, /etc/key/file"
+        redact("a correct horse at /home/bob/x, abc, /etc/key/file", environ)
+        == f"a {REDACTED} at /home/bob/x, abc, /etc/key/file"
     )
 
 
