@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from chathpc.asked import Outgoing, outgoing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
@@ -51,6 +52,7 @@ def explain(
     *,
     llm: str = "none",
     base_url: str | None = None,
+    confidential: str | None = None,
     tokens: int = TREE_TOKENS,
     patterns: Path | None = None,
     audience: Audience | None = None,
@@ -60,37 +62,63 @@ def explain(
     """Explain what costs time in `profile` (or the profile at that path), why, and what to do.
 
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto, or several with commas, tried in turn. The verdict, the findings and
-    the numbers do not depend on it.
-    `base_url` is the server of openai:MODEL. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of
-    your own; without it the one of the settings is taken. `audience` (expert, newcomer, manager) and `language` (by code or English
-    name; only a model translates) are those of the settings if not given. `progress` is told the stage that begins.
+    the numbers do not depend on it. `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets
+    placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of your own; without it the one
+    of the settings is taken. `audience` (expert, newcomer, manager) and `language` (by code or English name; only a model
+    translates) are those of the settings if not given. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import patterns_folder
 
+    options = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
     with extended(patterns_folder(patterns)):
-        return _explain(
-            profile,
-            llm=llm,
-            base_url=base_url,
-            tokens=tokens,
-            audience=audience,
-            language=language,
-            progress=progress,
-        )
+        return _explain(profile, llm=llm, options=options, tokens=tokens, progress=progress)
+
+
+def prompt(
+    profile: Profile | str | Path,
+    *,
+    llm: str,
+    base_url: str | None = None,
+    confidential: str | None = None,
+    tokens: int = TREE_TOKENS,
+    patterns: Path | None = None,
+    audience: Audience | None = None,
+    language: str | None = None,
+    progress: Progress | None = None,
+) -> Outgoing:
+    """What `explain` with the same arguments would send to the model first; no model is called. UsageError if nothing would be sent."""
+    from chathpc.diagnosis.catalogue import extended
+    from chathpc.llm.settings import patterns_folder
+
+    options = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    stages = _Stages(progress or (lambda stage: None))
+    with extended(patterns_folder(patterns)):
+        profile, facts, diagnosis = _diagnosed(profile, stages)
+        with stages("prune"):
+            pruning = _prune(profile, facts, diagnosis, tokens)
+        return outgoing(profile, diagnosis, pruning, llm=llm, options=options)
+
+
+def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis, *, tokens: int = TREE_TOKENS) -> Report:
+    """The report, in the catalogue's words, of a profile that is diagnosed already."""
+    return _reported(profile, facts, diagnosis, _Stages(lambda stage: None), llm="none", options={}, tokens=tokens)
 
 
 def _explain(
     profile: Profile | str | Path,
     *,
     llm: str,
-    base_url: str | None,
+    options: Mapping[str, object],
     tokens: int,
-    audience: Audience | None,
-    language: str | None,
     progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
+    profile, facts, diagnosis = _diagnosed(profile, stages)
+    return _reported(profile, facts, diagnosis, stages, llm=llm, options=options, tokens=tokens, notice=progress)
+
+
+def _diagnosed(profile: Profile | str | Path, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
     if not isinstance(profile, Profile):
         from chathpc.adapters.load import load
 
@@ -98,21 +126,25 @@ def _explain(
             profile = load(profile)
     with stages("diagnose"):
         facts = Facts(profile)
-        diagnosis = diagnose(profile, facts)
+        return profile, facts, diagnose(profile, facts)
+
+
+def _reported(
+    profile: Profile,
+    facts: Facts,
+    diagnosis: Diagnosis,
+    stages: _Stages,
+    *,
+    llm: str,
+    options: Mapping[str, object],
+    tokens: int,
+    notice: Progress | None = None,
+) -> Report:
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = explain_in_words(
-            profile,
-            diagnosis,
-            pruning,
-            llm=llm,
-            base_url=base_url,
-            audience=audience,
-            language=language,
-            notice=progress,
-        )
-    return Report(
+        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, options=options, notice=notice)
+    report = Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
@@ -125,6 +157,33 @@ def _explain(
         timings=stages.seconds,
         versions=_versions(profile),
     )
+    return _without_credentials(report)
+
+
+def _without_credentials(report: Report) -> Report:
+    """`report` without what looks like a key or password: texts that a program gives to a profiler, such as names of ranges, can
+    hold anything.
+    """
+    from chathpc.privacy.credentials import redactor
+
+    redact = redactor()
+    texts: list[str] = []
+
+    def without(value: object, change: Callable[[str], str]) -> object:
+        if isinstance(value, dict):
+            return {change(key): without(item, change) for key, item in value.items()}
+        if isinstance(value, list):
+            return [without(item, change) for item in value]
+        return change(value) if isinstance(value, str) else value
+
+    def collect(text: str) -> str:
+        texts.append(text)
+        return text
+
+    content = report.model_dump(by_alias=True)
+    without(content, collect)
+    every = "\n".join(texts)
+    return report if redact(every) == every else Report.model_validate(without(content, redact))
 
 
 class _Stages:
@@ -155,7 +214,7 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
         call = facts.activities.call
         opaque = (call >= 0) & (call != np.arange(len(call)))
     result = prune(
-        _program(profile, facts),
+        own_threads(profile, facts),
         focus=focus,
         metrics=[name for name in metrics if name],
         token_budget=tokens,
@@ -164,7 +223,7 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
     return replace(result, metrics_before=sum(metric.has_values for metric in profile.metrics.values()))
 
 
-def _program(profile: Profile, facts: Facts) -> Profile:
+def own_threads(profile: Profile, facts: Facts) -> Profile:
     """The profile with the host time of the program's own threads only, as the findings count it."""
     if profile.time is None or not facts.helper_time:
         return profile

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +12,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
 from chathpc.prompts.loader import Template, template
-from chathpc.prompts.untrusted import block, quote
+from chathpc.prompts.untrusted import block, datamarked, marker_of, quote, sentence
 
 #: Characters per token of English text with names and numbers, a cautious figure.
 CHARACTERS_PER_TOKEN = 3.5
@@ -19,6 +20,8 @@ CHARACTERS_PER_TOKEN = 3.5
 _LONGEST_STATEMENT = 300
 #: Findings beyond the first that a small model is told of.
 _ALSO = 1
+
+_SHARES = re.compile(r" *[\d.]{1,5}% (?:\(self [\d.]{1,5}%\) )?")
 
 CountTokens = Callable[[str], int]
 #: Who reads the explanation.
@@ -44,7 +47,7 @@ def estimate_tokens(text: str) -> int:
 def build_prose(
     diagnosis: Diagnosis,
     *,
-    marker: str,
+    marker: str = "",
     audience: Audience = "expert",
     count_tokens: CountTokens = estimate_tokens,
     most_tokens: int | None = None,
@@ -62,24 +65,23 @@ def build_structured(
     *,
     outline: str,
     excerpts: Sequence[SourceExcerpt],
-    marker: str,
+    marker: str = "",
     audience: Audience = "expert",
     count_tokens: CountTokens = estimate_tokens,
     most_tokens: int | None = None,
 ) -> Prompt:
     """The prompt for a capable model: findings, evidence, tree, source and what is missing, in `most_tokens` if given."""
     form = template("structured", audience)
+    names = _names(diagnosis)
     findings = [
         line
         for number, finding in enumerate(diagnosis.findings, 1)
-        for line in _finding_lines(number, finding, meaning=audience == "newcomer")
+        for line in _finding_lines(number, finding, names, meaning=audience == "newcomer")
     ]
+    headline = sentence(diagnosis.headline, names, longest=_LONGEST_STATEMENT)
     parts = [
-        (
-            "findings",
-            [f"Verdict: {diagnosis.verdict.value}. {quote(diagnosis.headline, longest=_LONGEST_STATEMENT)}", *findings],
-        ),
-        ("evidence", [_evidence_line(item) for item in diagnosis.evidence]),
+        ("findings", [f"Verdict: {diagnosis.verdict.value}. {headline}", *findings]),
+        ("evidence", [_evidence_line(item, names) for item in diagnosis.evidence]),
         (
             "not collected",
             [
@@ -88,9 +90,17 @@ def build_structured(
             ],
         ),
         ("source", [line for excerpt in excerpts for line in _excerpt_lines(excerpt)]),
-        ("call tree", [_indented(line) for line in outline.split("\n")]),
+        ("call tree", [_tree_line(line) for line in outline.split("\n")]),
     ]
     return _fit(form, parts, marker, count_tokens, most_tokens)
+
+
+def _names(diagnosis: Diagnosis) -> frozenset[str]:
+    """Names and texts of the program that may stand in sentences of ours."""
+    places = [finding.where for finding in diagnosis.findings]
+    places += [item.where for item in diagnosis.evidence if item.where is not None]
+    named = {name for place in places for name in (place.function, place.kernel, place.file, *place.path) if name}
+    return frozenset(named)
 
 
 def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
@@ -118,41 +128,53 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     return lines
 
 
-def _finding_lines(number: int, finding: Finding, *, meaning: bool) -> list[str]:
+def _finding_lines(number: int, finding: Finding, names: frozenset[str], *, meaning: bool) -> list[str]:
+    def told(text: str) -> str:
+        return sentence(text, names, longest=_LONGEST_STATEMENT)
+
+    where = f"{datamarked(finding.where.function or 'the program')} {datamarked(finding.where.short)}"
     lines = [
-        f"{number}. {finding.title} ({finding.cause}) in {quote(finding.where.function or 'the program')} {quote(finding.where.short)}",
-        f"   {quote(finding.summary, longest=_LONGEST_STATEMENT)} Evidence: {', '.join(finding.evidence)}.",
+        f"{number}. {finding.title} ({finding.cause}) in {where}",
+        f"   {told(finding.summary)} Evidence: {', '.join(finding.evidence)}.",
     ]
     if meaning:
         lines.append(f"   Meaning: {quote(cause(finding.cause).meaning, longest=_LONGEST_STATEMENT)}")
     if finding.speedup_bound is not None:
         lines.append(f"   Gain: at most {numbers.speedup(finding.speedup_bound)} on the run.")
-    lines += [f"   Against: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.against]
-    lines += [f"   Do: {quote(one, longest=_LONGEST_STATEMENT)}" for one in finding.advice[:3]]
+    lines += [f"   Against: {told(one)}" for one in finding.against]
+    lines += [f"   Do: {told(one)}" for one in finding.advice[:3]]
     return lines
 
 
-def _evidence_line(item: Evidence) -> str:
+def _evidence_line(item: Evidence, names: frozenset[str]) -> str:
     value = numbers.quantity(item.value, item.unit)
-    return f"{item.id}: {quote(item.statement, longest=_LONGEST_STATEMENT)} {{{item.id}}} stands for {value}."
+    told = sentence(item.statement, names, longest=_LONGEST_STATEMENT)
+    return f"{item.id}: {told} {{{item.id}}} stands for {value}."
 
 
 def _excerpt_lines(excerpt: SourceExcerpt) -> list[str]:
-    lines = [f"{quote(excerpt.file.rsplit('/', 1)[-1])}:"]
+    lines = [f"{datamarked(excerpt.file.rsplit('/', 1)[-1])}:"]
     return lines + [f"{excerpt.first + offset:5d} {_indented(line)}" for offset, line in enumerate(excerpt.lines)]
+
+
+def _tree_line(line: str) -> str:
+    """A line of an outline: the shares are ours, the label and the place behind them are data."""
+    shares = _SHARES.match(line)
+    return _indented(line) if shares is None else shares[0] + datamarked(line[shares.end() :])
 
 
 def _indented(line: str) -> str:
     """A line of data that keeps its indentation."""
-    return line[: len(line) - len(line.lstrip(" "))] + quote(line)
+    return line[: len(line) - len(line.lstrip(" "))] + datamarked(line)
 
 
 def _fit(
     form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens, most_tokens: int | None
 ) -> Prompt:
-    """The prompt within its limit: lines go from the end, where the least important ones stand."""
+    """The prompt within its limit: lines go from the end, where the least important ones stand. Without a marker the lines give one."""
     most = form.max_prompt_tokens if most_tokens is None else min(most_tokens, form.max_prompt_tokens)
     kept = [(name, list(lines)) for name, lines in parts if any(lines)]
+    marker = marker or marker_of(line for _, lines in parts for line in lines)
     while True:
         user = "\n\n".join([*(block(name, lines, marker) for name, lines in kept), form.task])
         if count_tokens(form.system) + count_tokens(user) <= most or not kept:

@@ -48,3 +48,9 @@ def pytest_make_collect_report(
     report = yield
     _refuse_skip(report, collector)
     return report
+
+
+@pytest.fixture(autouse=True)
+def _own_log(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tests say to models is not kept among what their user said."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))

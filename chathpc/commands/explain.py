@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import FORMATS
 
@@ -27,6 +28,12 @@ if TYPE_CHECKING:
     help="Model that words it: none, local[:MODEL], openai:MODEL, auto (default); A,B: A, else B.",
 )
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
+@click.option(
+    "--confidential",
+    type=click.Choice(["none", "default", "all"]),
+    help="What a hosted model gets placeholders for: names of the user (default), of libraries and all source, too; none.",
+)
+@click.option("--show-prompt", is_flag=True, help="Print what would leave for the model, byte for byte, and call none.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--language", metavar="LANG", help="Of the commentary, by code or English name; a model translates.")
@@ -39,6 +46,8 @@ def command(
     output: str | None,
     llm: str | None,
     base_url: str | None,
+    confidential: str | None,
+    show_prompt: bool,
     patterns: Path | None,
     audience: Audience | None,
     language: str | None,
@@ -56,6 +65,8 @@ def command(
     With what the compiler did: chathpc explain db build.log heat.opt.yaml
 
     As data: chathpc explain db --llm none --format json -o report.json
+
+    What a hosted model would be sent: chathpc explain db --llm openai:MODEL --show-prompt
     """
     check_output(output, paths)
     style = style_for(output, verbose=verbose)
@@ -66,18 +77,30 @@ def command(
 
         progress("reading the profile")
         profile = chathpc.load(*paths)
-        limits = {} if tokens is None else {"tokens": tokens}
-        report = chathpc.explain(
-            profile,
-            llm=llm or "auto",
-            base_url=base_url,
-            patterns=patterns,
-            audience=audience,
-            language=language,
-            progress=progress,
-            **limits,
+        asked: dict[str, Any] = {
+            "llm": llm or "auto",
+            "base_url": base_url,
+            "confidential": confidential,
+            "patterns": patterns,
+            "audience": audience,
+            "language": language,
+            "progress": progress,
+            **({} if tokens is None else {"tokens": tokens}),
+        }
+        if show_prompt:
+            from chathpc.pipeline import prompt
+
+            sent = prompt(profile, **asked)
+            text = sent.body.decode()
+        else:
+            report = chathpc.explain(profile, **asked)
+            text = renderers()[chosen_format(form, output)](report, style)
+    if show_prompt:
+        answer(text, output)
+        complain(
+            f"{len(sent.body)} bytes would go to {sent.label}; confidential: {sent.confidential}. Nothing was sent."
         )
-        text = renderers()[chosen_format(form, output)](report, style)
+        return
     answer(text, output)
     if llm not in (None, "auto"):
         _tell_lack(report)

@@ -122,6 +122,26 @@ class HostedBackend:
         answer = self._persist(request, until, on_token)
         return self._completion(answer, request, monotonic() - started)
 
+    def body(self, request: Request) -> bytes:
+        """The body of the first message that `complete` sends for `request`, byte for byte; nothing is sent.
+
+        Where a server refuses a parameter it is asked again in another way, with the same text.
+        """
+        import openai
+
+        transport = import_module(openai.DefaultHttpxClient.__mro__[1].__module__.partition(".")[0])
+        taken: list[bytes] = []
+
+        def take(message: Any) -> Any:
+            taken.append(message.read())
+            return transport.Response(200, json={})
+
+        http = openai.DefaultHttpxClient(transport=transport.MockTransport(take), trust_env=False)
+        with openai.OpenAI(base_url=self._endpoint.url, api_key="none", max_retries=0, http_client=http) as client:
+            arguments = self._arguments(request, self._schema_form, stream=True)
+            with client.chat.completions.with_streaming_response.create(**arguments):
+                return taken[0]
+
     def _persist(self, request: Request, until: float, on_token: OnToken | None) -> _Answer:
         """Ask until there is an answer: in another way where the server refuses one, again where that may help."""
         schema_form = self._schema_form
@@ -367,6 +387,11 @@ class HostedBackend:
         else:
             hint = "Use --llm none for a report without a model."
         return ModelUnavailableError(said, hint=hint)
+
+
+def json_bytes(content: object) -> bytes:
+    """`content` as the transport would write it."""
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":"), allow_nan=False).encode()
 
 
 def _events(chunks: Iterator[bytes]) -> Iterator[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""The key of a hosted model: from the environment or from a file of its owner alone, and into the request header, nowhere else."""
+"""The key of a hosted model: from a file of its owner alone, the environment or the keyring, and into the request header, nowhere else."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from urllib.parse import urlsplit
 
 from chathpc.errors import UsageError
 from chathpc.llm.settings import Settings
+from chathpc.privacy.credentials import REDACTED, redact
 from chathpc.profile.text import clean
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 ENVIRONMENT_KEY = "OPENAI_API_KEY"
+KEYRING_SERVICE = "chathpc"
 
 _LONGEST_KEY = 8192
-#: What looks like a credential, whosever it is: OpenAI and kin, and the value of an Authorization header.
-_CREDENTIAL = re.compile(r"\b(?:sk|pk|rk)-[A-Za-z0-9_\-]{8,}|\bBearer\s+[^\s\"']+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -34,8 +34,8 @@ class Key:
     def redact(self, text: str) -> str:
         """`text` without this key and what looks like one, fit to be shown: one line, printable, at most 300 characters."""
         if self.secret:
-            text = text.replace(self.secret, "[key]")
-        return clean(" ".join(_CREDENTIAL.sub("[key]", text).split()))[:300]
+            text = text.replace(self.secret, REDACTED)
+        return clean(" ".join(redact(text).split()))[:300]
 
 
 NO_KEY = Key("")
@@ -82,14 +82,31 @@ def read_key(settings: Settings, target: Endpoint, environ: Mapping[str, str] | 
 
     A key file goes wherever the user points it. OPENAI_API_KEY is for its own endpoint: it is sent encrypted, or to the
     OPENAI_BASE_URL that stands beside it, and not in clear text to a server that was named elsewhere. Raises UsageError for
-    a file that others can read.
+    a file that others can read. The keyring is asked last, under the service `chathpc` and the host's name, so that a key stays
+    with its host whatever base URL is set.
     """
     environ = os.environ if environ is None else environ
     if settings.api_key_file is not None:
         return _from_file(settings.api_key_file)
     beside = settings.origins.get("base_url") == "OPENAI_BASE_URL"
     secret = environ.get(ENVIRONMENT_KEY, "").strip()
-    return _checked(secret, ENVIRONMENT_KEY) if secret and (target.encrypted or beside) else NO_KEY
+    if secret and (target.encrypted or beside):
+        return _checked(secret, ENVIRONMENT_KEY)
+    return _from_keyring(target.host) if target.encrypted or target.loopback else NO_KEY
+
+
+def _from_keyring(host: str) -> Key:
+    """What the user has put there with `keyring set chathpc HOST`; NO_KEY without the package `keyring`, a keyring or an entry."""
+    try:
+        import keyring
+        from keyring.errors import KeyringError
+    except ImportError:
+        return NO_KEY
+    try:
+        secret = keyring.get_password(KEYRING_SERVICE, host)
+    except (KeyringError, RuntimeError, OSError):
+        return NO_KEY  # locked, or no desktop here to keep one
+    return _checked(secret.strip(), f"the keyring's entry for {host}") if secret else NO_KEY
 
 
 def _from_file(path: Path) -> Key:

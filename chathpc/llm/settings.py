@@ -2,8 +2,9 @@
 
     options  >  CHATHPC_* variables  >  ./chathpc.yaml  >  the user's config.yaml  >  /etc/chathpc/config.yaml
 
-Two keys stand above that order. `pin: true` in the site's file makes its `llm` and `base_url` final, and `hosted: false`,
-in any file or variable, forbids models on other machines. `llm: none` is always allowed.
+Two keys stand above that order. `pin: true` in the site's file makes its `llm` and `base_url` final and its `confidential` the
+least that a user may choose, and `hosted: false`, in any file or variable, forbids models on other machines. `llm: none` is always
+allowed.
 
 A ./chathpc.yaml may have come with somebody else's profile. It may choose among local models, but says nothing about where
 data are sent, which key goes with them and which files are loaded (weights, patterns).
@@ -23,6 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, Validation
 from chathpc.errors import UsageError
 from chathpc.llm.places import config_file
 from chathpc.llm.price import Price
+from chathpc.privacy.placeholders import Mode
 from chathpc.profile.text import clean
 
 SITE_FILE = Path("/etc/chathpc/config.yaml")
@@ -74,14 +76,33 @@ class Values(BaseModel):
         default=None, max_length=40, description="Language of the explanation, by code or name."
     )
     patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
+    confidential: Mode | None = Field(
+        default=None, description="What hosted models get placeholders for: default, all or none."
+    )
+    log: bool | None = Field(default=None, description="False keeps no log of prompts and answers.")
     hosted: bool | None = Field(default=None, description="False forbids models on other machines.")
-    pin: bool | None = Field(default=None, description="Only in the site's file: its llm and base_url are final.")
+    pin: bool | None = Field(
+        default=None, description="Only in the site's file: its llm and base_url are final, its confidential the least."
+    )
 
 
 #: Not taken from ./chathpc.yaml.
-_NOT_FROM_PROJECT = ("base_url", "api_key_file", "models", "mirror", "patterns", "prices", "currency", "spend")
+_NOT_FROM_PROJECT = (
+    "base_url",
+    "api_key_file",
+    "models",
+    "mirror",
+    "patterns",
+    "prices",
+    "currency",
+    "spend",
+    "confidential",
+    "log",
+)
 _ONLY_IN_FILES = ("pin", "prices")
-_PINNED = ("llm", "base_url")
+_PINNED = ("llm", "base_url", "confidential")
+#: From the least that is concealed to the most.
+_STRICTER = ("none", "default", "all")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +125,8 @@ class Settings:
     audience: Literal["expert", "newcomer", "manager"] = "expert"
     language: str = "en"
     patterns: Path | None = None
+    confidential: Mode = "default"
+    log: bool = True
     hosted: bool = True
     origins: Mapping[str, str] = field(default_factory=dict)
 
@@ -155,7 +178,7 @@ def _merge(layers: list[_Layer]) -> Settings:
                     values[key], origins[key] = value, layer.origin[key]
             elif key == "pin" or (key == "llm" and value == "auto"):
                 continue  # auto means: whatever the next layer says
-            elif key in final and layer is not site and not (key == "llm" and value == "none"):
+            elif key in final and layer is not site and not _allowed(key, value, site.values[key]):
                 if layer.explicit and value != site.values[key]:
                     raise UsageError(
                         f"{layer.origin[key]} asks for '{_shown(value)}', but this site has settled on "
@@ -171,6 +194,13 @@ def _merge(layers: list[_Layer]) -> Settings:
         table: Mapping[str, Mapping[str, float]] = values["prices"]  # type: ignore[assignment]  # checked by Values
         values["prices"] = {model: Price(**price) for model, price in table.items()}
     return Settings(**values, origins=origins)  # type: ignore[arg-type]  # checked by Values, layer by layer
+
+
+def _allowed(key: str, value: object, pinned: object) -> bool:
+    """Whether a user may choose `value` though the site has pinned another: no model, or more confidential, is always right."""
+    if key == "confidential":
+        return _STRICTER.index(str(value)) >= _STRICTER.index(str(pinned))
+    return key == "llm" and value == "none"
 
 
 def _from_options(options: Mapping[str, object]) -> _Layer:

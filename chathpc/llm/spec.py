@@ -238,7 +238,7 @@ def _hosted(model: str, settings: Settings, environ: Mapping[str, str]) -> Choic
     if target.url == DEFAULT_BASE_URL and not key.secret:
         raise ModelUnavailableError(
             f"openai:{clean(model)} needs a key.",
-            hint="Set OPENAI_API_KEY or api_key_file; --base-url names another server.",
+            hint="Set OPENAI_API_KEY or api_key_file, or put it into the keyring; --base-url names another server.",
         )
     identity = f"openai {target.url} {model}"
     shown = fitness.remembered(identity, environ)

@@ -36,7 +36,7 @@ def test_explain_chooses_a_model_by_itself_unless_told(run: Run, calls: Calls, m
     run("explain", "db")
     run("explain", "db", "--llm", "none", "--tokens", "500")
     run("explain", "db", "--audience", "manager", "--language", "de")
-    unset = {"base_url": None, "patterns": None, "audience": None, "language": None}
+    unset = {"base_url": None, "confidential": None, "patterns": None, "audience": None, "language": None}
     assert calls == [
         {**unset, "llm": "auto"},
         {**unset, "llm": "none", "tokens": 500},

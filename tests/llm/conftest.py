@@ -33,7 +33,7 @@ def own_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name, raising=False)
     for name in ("LLM", "BASE_URL", "API_KEY_FILE", "MODELS", "MIRROR", "DEADLINE", "CONTEXT", "THREADS", "GPU_LAYERS"):
         monkeypatch.delenv(f"CHATHPC_{name}", raising=False)
-    for name in ("FORM", "HOSTED", "TEST_BACKENDS"):
+    for name in ("FORM", "HOSTED", "CONFIDENTIAL", "LOG", "TEST_BACKENDS"):
         monkeypatch.delenv(f"CHATHPC_{name}", raising=False)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.chdir(home)

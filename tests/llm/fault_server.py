@@ -17,6 +17,7 @@ class Seen:
     path: str
     headers: dict[str, str]
     body: dict[str, object]
+    raw: bytes = b""
 
 
 @dataclass
@@ -91,15 +92,17 @@ def fault_server(*script: Behaviour, models: Behaviour | None = None) -> Iterato
 
         def do_POST(self) -> None:
             length = int(self.headers.get("Content-Length", 0))
-            self._note(json.loads(self.rfile.read(length)))
+            raw = self.rfile.read(length)
+            self._note(json.loads(raw), raw)
             behaviour = state.script.pop(0) if len(state.script) > 1 else state.script[0]
             try:
                 behaviour(self)
             except OSError:
                 state.closed.set()
 
-        def _note(self, body: dict[str, object]) -> None:
-            state.seen.append(Seen(self.path, {name.lower(): value for name, value in self.headers.items()}, body))
+        def _note(self, body: dict[str, object], raw: bytes = b"") -> None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            state.seen.append(Seen(self.path, headers, body, raw))
 
         def log_message(self, *_: object) -> None:
             pass

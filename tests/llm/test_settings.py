@@ -116,6 +116,40 @@ def test_hosted_models_stay_forbidden_whoever_allows_them(
     assert load(site).hosted is False
 
 
+@pytest.mark.parametrize(
+    ("pinned", "asked", "refused"),
+    [("all", "default", True), ("default", "none", True), ("default", "all", False), ("none", "default", False)],
+)
+def test_a_site_says_how_much_is_concealed_at_least(pinned: str, asked: str, refused: bool, site: Path) -> None:
+    write(site, f"confidential: {pinned}\npin: true\n")
+    assert load(site).confidential == pinned
+    if refused:
+        with pytest.raises(UsageError, match=f"asks for '{asked}'.*settled on '{pinned}'"):
+            load(site, confidential=asked)
+    else:
+        assert load(site, confidential=asked).confidential == asked
+
+
+def test_a_users_file_cannot_conceal_less_than_the_site_asks_for(site: Path, own_home: Path) -> None:
+    write(site, "confidential: all\npin: true\n")
+    write(own_home / ".config/chathpc/config.yaml", "confidential: none\n")
+    assert load(site).confidential == "all"
+
+
+def test_a_foreign_folder_cannot_take_the_users_key_to_another_server(
+    site: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-planted-0123456789")
+    write(own_home / ".config/chathpc/config.yaml", "llm: openai:mine\nbase_url: https://llm.mine/v1\n")
+    foreign = own_home / "downloads" / "somebodys-profile"
+    write(foreign / "chathpc.yaml", "base_url: https://llm.evil/v1\n")
+    with pytest.raises(UsageError, match="'base_url' is not taken from this file"):
+        load_settings(site=site, cwd=foreign)
+    write(foreign / "chathpc.yaml", "deadline: 5\n")
+    settings = load_settings(site=site, cwd=foreign)
+    assert (settings.base_url, settings.llm, settings.deadline) == ("https://llm.mine/v1", "openai:mine", 5)
+
+
 def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
     write(own_home / ".config/chathpc/config.yaml", "pin: true\n")
     with pytest.raises(UsageError, match="site's file alone"):
@@ -131,6 +165,8 @@ def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
         "llm: local:./evil.gguf",
         "models: ./models",
         "mirror: https://evil.example",
+        "confidential: none",
+        "log: false",
     ],
 )
 def test_a_project_file_does_not_say_where_data_go_or_what_is_loaded(line: str, site: Path, own_home: Path) -> None:

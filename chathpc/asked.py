@@ -1,0 +1,119 @@
+"""What a model is asked about a diagnosis, and what of it leaves the machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.errors import UsageError
+from chathpc.profile.profile import Profile
+
+if TYPE_CHECKING:
+    from chathpc.llm.backend import Request
+    from chathpc.llm.guard import GuardedBackend
+    from chathpc.llm.settings import Settings
+    from chathpc.llm.spec import Choice
+    from chathpc.prompts.build import Audience, Prompt
+    from chathpc.pruners.prune import PruningResult
+
+#: Places whose source goes into a structured prompt, and lines around each.
+_EXCERPTS = 3
+_EXCERPT_CONTEXT = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """What a model would be sent: the bytes, the model's label, and what is replaced in them (none, default, all)."""
+
+    body: bytes
+    label: str
+    confidential: str
+
+
+def outgoing(
+    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, *, llm: str, options: Mapping[str, object]
+) -> Outgoing:
+    """What `explain_in_words` would send first, byte for byte; no model is called, no key is needed, nothing is logged.
+
+    `options` are settings of this call by key. Raises UsageError where nothing would be sent.
+    """
+    from chathpc.llm.keys import ENVIRONMENT_KEY
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import choices
+
+    settings = load_settings(options)
+    environ = {**os.environ, ENVIRONMENT_KEY: os.environ.get(ENVIRONMENT_KEY) or "none"}
+    found = list(choices(llm, settings, environ))
+    choice = next((one for one in found if one.backend is not None), found[0])
+    if choice.backend is None:
+        why = choice.note.splitlines()[0].rstrip(".") if choice.note else "--llm none"
+        raise UsageError(f"There is no prompt: {why}.", hint="Name a model: --llm openai:MODEL --show-prompt.")
+    if diagnosis.verdict == Verdict.INSUFFICIENT:
+        raise UsageError("There is no prompt: there is too little data for a model to word.")
+    backend = guard(profile, diagnosis, choice, settings)
+    sent = request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens)
+    return Outgoing(backend.outgoing(sent), backend.label, backend.mode)
+
+
+def guard(profile: Profile, diagnosis: Diagnosis, choice: Choice, settings: Settings) -> GuardedBackend:
+    """The back end of `choice`, which there must be, behind what keeps names and keys from leaving and the log."""
+    from chathpc.llm.guard import guarded
+    from chathpc.privacy.names import placeholders_for
+
+    if choice.backend is None:
+        raise ValueError("there is no back end to guard")
+    return guarded(choice.backend, settings, lambda mode: placeholders_for(profile, diagnosis, mode))
+
+
+def through(choice: Choice, backend: GuardedBackend) -> Choice:
+    """`choice` by way of the guard."""
+    return replace(choice, backend=backend)
+
+
+def request(
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    backend: GuardedBackend,
+    settings: Settings,
+    most_tokens: int | None,
+) -> Request:
+    """The question in the form that fits the model, for the audience that is set; `most_tokens` bounds the prompt if given."""
+    from chathpc.llm.backend import Request
+
+    prompt = _prompt(profile, diagnosis, pruning, backend, settings.audience, most_tokens)
+    return Request(
+        system=prompt.system,
+        user=prompt.user,
+        max_tokens=prompt.max_tokens,
+        json_schema=prompt.json_schema,
+        deadline=settings.deadline,
+    )
+
+
+def _prompt(
+    profile: Profile,
+    diagnosis: Diagnosis,
+    pruning: PruningResult,
+    backend: GuardedBackend,
+    audience: Audience,
+    most_tokens: int | None,
+) -> Prompt:
+    from chathpc.prompts.build import build_prose, build_structured
+
+    if backend.form == "prose":
+        return build_prose(diagnosis, audience=audience, most_tokens=most_tokens)
+    from chathpc.pruners.outline import render_outline
+
+    tree = "" if pruning.metric is None else render_outline(pruning.pruned, pruning.metric)
+    excerpts = [
+        excerpt
+        for finding in diagnosis.findings[:_EXCERPTS]
+        if finding.where.node >= 0
+        and backend.mode != "all"  # source text is the user's as a whole
+        and (excerpt := profile.source(finding.where.node, context=_EXCERPT_CONTEXT)) is not None
+    ]
+    return build_structured(diagnosis, outline=tree, excerpts=excerpts, audience=audience, most_tokens=most_tokens)

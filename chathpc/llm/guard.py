@@ -1,0 +1,112 @@
+"""What stands between chathpc and every model: credentials go, names become placeholders where others would read them, and what
+was said is kept in the user's log.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chathpc.errors import ChathpcError
+from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request
+from chathpc.llm.log import Entry, Log, open_log
+from chathpc.privacy.credentials import redact
+from chathpc.privacy.placeholders import Mode, Placeholders, Restorer
+
+if TYPE_CHECKING:
+    from chathpc.llm.settings import Settings
+
+
+class GuardedBackend:
+    """A back end whose requests leave with placeholders for names, and whose answers come back with the names.
+
+    A caller sees the names only; the back end behind, and the log, the placeholders only.
+    """
+
+    def __init__(self, backend: Backend, placeholders: Placeholders, log: Log | None = None) -> None:
+        self._backend = backend
+        self._placeholders = placeholders
+        self._log = log
+
+    @property
+    def name(self) -> str:
+        """That of the back end behind."""
+        return self._backend.name
+
+    @property
+    def label(self) -> str:
+        """That of the back end behind."""
+        return self._backend.label
+
+    @property
+    def form(self) -> Form:
+        """That of the back end behind."""
+        return self._backend.form
+
+    @property
+    def mode(self) -> Mode:
+        """What is replaced."""
+        return self._placeholders.mode
+
+    def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+        """Answer `request`; see Backend."""
+        sent = self.concealed(request)
+        restorer = None if on_token is None else Restorer(self._placeholders, on_token)
+        try:
+            completion = self._backend.complete(sent, on_token=restorer)
+        except ChathpcError as error:
+            self._keep(sent, None, str(error))
+            raise
+        if restorer is not None:
+            restorer.finish()
+        self._keep(sent, completion, "")
+        return replace(completion, text=self._placeholders.restore(completion.text))
+
+    def concealed(self, request: Request) -> Request:
+        """`request` as the back end behind gets it."""
+        return replace(request, system=self._leaving(request.system), user=self._leaving(request.user))
+
+    def outgoing(self, request: Request) -> bytes:
+        """The bytes that `complete` would send for `request`, or, where nothing is sent, the messages as JSON; nothing is called."""
+        from chathpc.llm.hosted import HostedBackend, json_bytes
+
+        sent = self.concealed(request)
+        if isinstance(self._backend, HostedBackend):
+            return self._backend.body(sent)
+        return json_bytes({"messages": sent.messages()})
+
+    def _leaving(self, text: str) -> str:
+        return self._placeholders.conceal(redact(text))
+
+    def _keep(self, sent: Request, completion: Completion | None, error: str) -> None:
+        if self._log is None:
+            return
+        messages = sent.messages()
+        self._log.append(
+            Entry(
+                model=self._backend.name,
+                label=self._backend.label,
+                confidential=self.mode,
+                system=messages[0]["content"],
+                user=messages[1]["content"],
+                answer="" if completion is None else redact(completion.text),
+                finish="" if completion is None else completion.finish_reason,
+                prompt_tokens=None if completion is None else completion.prompt_tokens,
+                completion_tokens=None if completion is None else completion.completion_tokens,
+                seconds=0.0 if completion is None else completion.seconds,
+                error=redact(error),
+            )
+        )
+
+
+def guarded(backend: Backend, settings: Settings, placeholders: Callable[[Mode], Placeholders]) -> GuardedBackend:
+    """`backend` behind the guard that `settings` ask for. `placeholders` makes the mapping for a mode, and is called once.
+
+    What goes to a server gets placeholders, also on this machine: behind a local port there may be a tunnel. A model that runs
+    in this process gets the names.
+    """
+    from chathpc.llm.hosted import HostedBackend
+
+    mode = settings.confidential if isinstance(backend, HostedBackend) else "none"
+    return GuardedBackend(backend, placeholders(mode), open_log(settings))

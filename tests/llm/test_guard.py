@@ -1,0 +1,226 @@
+"""What leaves for a model, what comes back, and what is kept of it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import types
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.commands.main import main
+from chathpc.errors import ModelUnavailableError
+from chathpc.llm import hosted
+from chathpc.llm.backend import Request
+from chathpc.llm.guard import GuardedBackend, guarded
+from chathpc.llm.hosted import HostedBackend
+from chathpc.llm.keys import NO_KEY, Endpoint, Key, read_key
+from chathpc.llm.log import log_of
+from chathpc.llm.scripted import ScriptedBackend
+from chathpc.llm.settings import Settings
+from chathpc.privacy.placeholders import Placeholders
+from tests.llm import fault_server as fs
+from tests.llm.fault_server import fault_server
+
+DATABASE = Path(__file__).parents[2] / "examples" / "omp-triangle" / "database"
+ASK = Request("You explain.", "Threads wait in quokka_step at /opt/mdinh/quokka.c:7.", 50)
+#: What identifies that program and where it was built.
+NAMES = ("triangular_work", "work_item", "stencil_omp", "jacobi_sweep", "residual_norm", "hpctk")
+SECRET = "sk-planted-4f1b7c9d2e"
+
+
+def made(mode: str = "default") -> Placeholders:
+    return Placeholders("all" if mode == "all" else "default", {"quokka_step": "fn"})
+
+
+def says(*texts: str) -> ScriptedBackend:
+    def script(_request: Request) -> Iterator[str]:
+        yield from texts
+
+    return ScriptedBackend(script)
+
+
+def test_a_model_reads_placeholders_and_the_caller_names() -> None:
+    backend = says("fn", "_1 waits; fn_", "2 and Fn_1 do not.")
+    told: list[str] = []
+    completion = GuardedBackend(backend, made()).complete(ASK, on_token=told.append)
+    assert backend.requests[0].user == "Threads wait in fn_1 at /opt/dir_1/file_1.c:7."
+    assert completion.text == "quokka_step waits; fn_2 and quokka_step do not."
+    assert "".join(told) == completion.text
+
+
+def test_every_text_of_a_request_passes_the_guard() -> None:
+    # Whoever gives Request another text must pass it through GuardedBackend.concealed as well.
+    texts = {"system", "user"}
+    others = {"max_tokens", "temperature", "seed", "json_schema", "deadline"}
+    assert {field.name for field in fields(Request)} == texts | others
+
+
+def test_credentials_leave_for_no_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MY_SERVICE_TOKEN", "correct horse battery")
+    backend = says("ok")
+    text = f"key {SECRET}, https://u:hunter2@h.org/x, correct horse battery, DB_PASSWORD=swordfish1"
+    GuardedBackend(backend, Placeholders("none")).complete(Request(text, text, 5))
+    sent = backend.requests[0].system + backend.requests[0].user
+    for secret in (SECRET, "hunter2", "correct horse", "swordfish"):
+        assert secret not in sent
+
+
+def test_the_log_holds_what_was_sent_and_what_came(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    environ = {"XDG_STATE_HOME": str(tmp_path)}
+    log = log_of(environ)
+    assert log is not None
+    GuardedBackend(says("fn_1 and ", SECRET), made(), log).complete(ASK)
+    (entry,) = log.entries()
+    assert (entry.user, entry.answer) == ("Threads wait in fn_1 at /opt/dir_1/file_1.c:7.", "fn_1 and [key]")
+    assert (entry.confidential, entry.model, entry.finish) == ("default", "scripted:custom", "stop")
+
+
+def test_a_question_that_fails_is_in_the_log_and_still_fails(tmp_path: Path) -> None:
+    def script(_request: Request) -> Iterator[str]:
+        raise ModelUnavailableError(f"it broke: {SECRET}")
+        yield ""
+
+    log = log_of({"XDG_STATE_HOME": str(tmp_path)})
+    assert log is not None
+    with pytest.raises(ModelUnavailableError):
+        GuardedBackend(ScriptedBackend(script), made(), log).complete(ASK)
+    (entry,) = log.entries()
+    assert (entry.answer, entry.error) == ("", "it broke: [key]")
+
+
+def test_only_what_goes_to_a_server_gets_placeholders() -> None:
+    modes: list[str] = []
+
+    def make(mode: str) -> Placeholders:
+        modes.append(mode)
+        return Placeholders("none")
+
+    server = HostedBackend("m", Endpoint("http://127.0.0.1:1/v1", "127.0.0.1", True, False), NO_KEY)
+    for backend in (server, says("x")):
+        for settings in (Settings(), Settings(confidential="all"), Settings(confidential="none")):
+            shown = guarded(backend, settings, make)
+            assert (shown.name, shown.label, shown.form) == (backend.name, backend.label, backend.form)
+    assert modes == ["default", "all", "none", "none", "none", "none"]
+
+
+@pytest.fixture
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hosted, "sleep", lambda _: None)
+
+
+@pytest.mark.parametrize("mode", ["default", "all"])
+def test_what_is_shown_is_what_leaves_byte_for_byte_and_names_nothing(
+    mode: str, no_pause: None, capsysbinary: pytest.CaptureFixture[bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.url)
+        arguments = ["explain", str(DATABASE), "--llm", "openai:m", "--confidential", mode, "-q"]
+        assert main([*arguments, "--show-prompt"]) == 0
+        shown = capsysbinary.readouterr()
+        assert server.seen == []
+        main(arguments)
+        sent = [seen.raw for seen in server.seen if seen.raw]
+    assert sent[0] == shown.out.strip() == shown.out
+    assert b"Nothing was sent" in shown.err
+    for name in NAMES:
+        assert name.encode() not in sent[0].lower()
+    assert (b"GOMP_parallel" in sent[0]) is (mode == "default")
+    assert (b"<<source" in sent[0]) is (mode == "default")
+
+
+def test_without_placeholders_the_names_leave(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
+        chathpc.explain(DATABASE, llm="openai:m", base_url=server.url, confidential="none")
+        (sent,) = [seen.raw for seen in server.seen if seen.raw]
+    assert b"triangular_work" in sent
+
+
+def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
+    def answer(body: bytes) -> bytes:
+        user = json.loads(body)["messages"][1]["content"]
+        line = next(line for line in user.splitlines() if line.startswith("E2: In fn_"))
+        said = {"text": line[4:].split(",")[0].replace(" 1.47 s", " {E2}") + ".", "evidence": ["E2"]}
+        waiting = {"text": "Threads wait {E1} in the OpenMP runtime.", "evidence": ["E1"]}
+        return json.dumps({"sentences": [waiting, said]}).encode()
+
+    replies: list[bytes] = []
+
+    def behaviour(handler: object) -> None:
+        raw = server.seen[-1].raw
+        replies.append(answer(raw))
+        fs.stream(fs.piece(replies[-1].decode()), fs.piece(finish="stop"), fs.DONE)(handler)  # type: ignore[arg-type]
+
+    with fault_server(behaviour) as server:
+        report = chathpc.explain(DATABASE, llm="openai:m", base_url=server.url)
+    assert b"fn_" in replies[0]
+    assert b"triangular_work" not in replies[0]
+    assert report.explanation.text == (
+        "Threads wait 4.36 s in the OpenMP runtime. In triangular_work the busiest thread works 1.47 s."
+    )
+
+
+def test_a_local_model_is_shown_with_its_messages(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    assert main(["explain", str(DATABASE), "--llm", "scripted:echo", "--show-prompt", "-q"]) == 0
+    messages = json.loads(capsys.readouterr().out)["messages"]
+    assert [message["role"] for message in messages] == ["system", "user"]
+    assert "triangular_work" in messages[1]["content"]
+
+
+@pytest.mark.parametrize("llm", ["none", "auto"])
+def test_without_a_model_there_is_no_prompt_to_show(llm: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain", str(DATABASE), "--llm", llm, "--show-prompt", "-q"]) == 2
+    assert "There is no prompt" in capsys.readouterr().err
+
+
+def test_showing_needs_no_key_and_shows_none(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert main(["explain", str(DATABASE), "--llm", "openai:m", "--show-prompt", "-q"]) == 0
+    without = capsys.readouterr()
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    assert main(["explain", str(DATABASE), "--llm", "openai:m", "--show-prompt", "-q"]) == 0
+    assert capsys.readouterr() == without
+    assert SECRET not in without.out + without.err
+
+
+class _KeyringError(Exception):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("entry", "secret"), [("sk-from-ring", "sk-from-ring"), (None, ""), (_KeyringError("locked"), "")]
+)
+def test_a_key_may_lie_in_the_keyring_under_its_host(
+    entry: object, secret: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, str]] = []
+
+    def get_password(service: str, user: str) -> object:
+        asked.append((service, user))
+        if isinstance(entry, Exception):
+            raise entry
+        return entry
+
+    ring = types.ModuleType("keyring")
+    errors = types.ModuleType("keyring.errors")
+    ring.get_password = get_password  # type: ignore[attr-defined]
+    errors.KeyringError = _KeyringError  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "keyring", ring)
+    monkeypatch.setitem(sys.modules, "keyring.errors", errors)
+    target = Endpoint("https://llm.example/v1", "llm.example", False, True)
+    assert read_key(Settings(), target, {}).secret == secret
+    assert asked == [("chathpc", "llm.example")]
+    assert read_key(Settings(), target, {"OPENAI_API_KEY": "sk-env"}) == Key("sk-env")
+    clear = Endpoint("http://llm.example/v1", "llm.example", False, False)
+    assert read_key(Settings(), clear, {}) == NO_KEY
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    assert read_key(Settings(), target, {}) == NO_KEY
