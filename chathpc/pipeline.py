@@ -79,6 +79,24 @@ def _explain(
     with stages("diagnose"):
         facts = Facts(profile)
         diagnosis = diagnose(profile, facts)
+    return _reported(profile, facts, diagnosis, stages, llm=llm, base_url=base_url, tokens=tokens)
+
+
+def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis, *, tokens: int = TREE_TOKENS) -> Report:
+    """The report, in the catalogue's words, of a profile that is diagnosed already."""
+    return _reported(profile, facts, diagnosis, _Stages(lambda stage: None), llm="none", base_url=None, tokens=tokens)
+
+
+def _reported(
+    profile: Profile,
+    facts: Facts,
+    diagnosis: Diagnosis,
+    stages: _Stages,
+    *,
+    llm: str,
+    base_url: str | None,
+    tokens: int,
+) -> Report:
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
@@ -126,7 +144,7 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
         call = facts.activities.call
         opaque = (call >= 0) & (call != np.arange(len(call)))
     result = prune(
-        _program(profile, facts),
+        own_threads(profile, facts),
         focus=focus,
         metrics=[name for name in metrics if name],
         token_budget=tokens,
@@ -135,7 +153,7 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
     return replace(result, metrics_before=sum(metric.has_values for metric in profile.metrics.values()))
 
 
-def _program(profile: Profile, facts: Facts) -> Profile:
+def own_threads(profile: Profile, facts: Facts) -> Profile:
     """The profile with the host time of the program's own threads only, as the findings count it."""
     if profile.time is None or not facts.helper_time:
         return profile
