@@ -15,6 +15,8 @@ from chathpc.prompts.untrusted import block, quote
 CHARACTERS_PER_TOKEN = 3.5
 #: A statement is a sentence of ours around names of theirs.
 _LONGEST_STATEMENT = 300
+#: A question is a sentence or two.
+_LONGEST_QUESTION = 1_000
 #: Findings beyond the first that a small model is told of.
 _ALSO = 1
 
@@ -72,6 +74,16 @@ def build_structured(
         ("call tree", [_indented(line) for line in outline.split("\n")]),
     ]
     return _fit(form, parts, marker, count_tokens)
+
+
+def build_chat(
+    question: str, facts: Sequence[str], *, marker: str, count_tokens: CountTokens = estimate_tokens
+) -> Prompt:
+    """The prompt for a question whose answer was looked up: the facts, most important first, and the question."""
+    form = template("chat")
+    lines = [quote(fact, longest=_LONGEST_STATEMENT) for fact in facts[: form.key_lines]]
+    asked = [quote(question, longest=_LONGEST_QUESTION)]
+    return _fit(form, [("question", asked), ("facts", lines)], marker, count_tokens)
 
 
 def key_lines(diagnosis: Diagnosis) -> list[str]:

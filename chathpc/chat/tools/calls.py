@@ -10,6 +10,7 @@ from pydantic import Field
 from chathpc.chat.session import Session, Target
 from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import IntArray, outermost_spans
 from chathpc.prompts.untrusted import quote
@@ -98,7 +99,9 @@ def _calls(
         return Result(text)
     what = "functions" if len(order) != 1 else "function"
     relation = (
-        f"{target.title} calls {len(order)} {what}" if called else f"{target.title} is called by {len(order)} {what}"
+        f"{target.title} calls {numbers.count(len(order))} {what}"
+        if called
+        else f"{target.title} is called by {numbers.count(len(order))} {what}"
     )
     text = f"{relation}; {metric.id} of {'each where it is called' if called else f'{target.title} below each'}."
     unit = metric.unit.value

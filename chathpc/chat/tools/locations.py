@@ -13,7 +13,7 @@ from chathpc.profile import numbers
 from chathpc.profile.tree import FloatArray
 
 #: Contexts of a place whose values by location are read, those with most of the value first.
-_MOST_CONTEXTS = 2_000
+_MOST_CONTEXTS = 1_000
 #: A location is an outlier this many quartile distances beyond the quartiles (Tukey 1977, Exploratory Data Analysis).
 _FENCE = 1.5
 #: And by this part of the median at least: where all are as good as equal, the quartiles are no measure of what matters.

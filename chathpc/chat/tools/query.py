@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import hatchet
 
 #: hatchet's matching is quadratic in the tree, and exponential in the number of wildcards.
-MOST_CONTEXTS = 500
+MOST_CONTEXTS = 300
 DEEPEST = 100
 _MOST_ELEMENTS = 6
 _MOST_WILDCARDS = 3

@@ -63,7 +63,7 @@ def findings(session: Session, asked: FindingArguments) -> Result:
         for number, one in enumerate(found[: asked.limit], 1)
     )
     columns = (
-        Column("", "count"), Column("finding"), Column("in"), Column("place"), Column("share", SHARE), Column("cost", "s"),
+        Column("#", "count"), Column("finding"), Column("in"), Column("place"), Column("share", SHARE), Column("cost", "s"),
     )  # fmt: skip
     evidence = _of_findings(session, found[: asked.limit])
     return Result(headline, columns, rows, evidence, omitted=len(found) - len(rows))

@@ -67,6 +67,6 @@ def top(session: Session, asked: TopArguments) -> Result:
     most = "themselves" if asked.order == "itself" else "with all they call"
     text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
     columns = (
-        Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("share", SHARE),
+        Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
     )  # fmt: skip
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))
