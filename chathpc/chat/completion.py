@@ -22,7 +22,7 @@ def completions(line: str, session: Session) -> tuple[str, list[str]]:
     word = line.rsplit(" ", 1)[-1]
     if not line.startswith("/"):
         return word, _names(word, session) if len(word) > 1 else []
-    name, _, rest = line[1:].partition(" ")
+    name = line[1:].partition(" ")[0]
     command = COMMANDS.get(name.casefold())
     if command is None or not command.tool:
         return word, []

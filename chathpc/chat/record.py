@@ -18,6 +18,7 @@ class ColumnRecord(Record):
 
     title: str
     unit: str | None = Field(description="Of its numbers; share is 0..1. Null for text.")
+    prose: bool = Field(default=False, description="Holds sentences.")
 
 
 class StepRecord(Record):

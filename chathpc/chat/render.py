@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chathpc.chat.slash import COMMANDS
@@ -12,6 +13,7 @@ from chathpc.profile import numbers
 if TYPE_CHECKING:
     from chathpc.chat.record import Answer, StepRecord
     from chathpc.chat.tools.record import Result
+    from chathpc.reports.page import Page
     from chathpc.reports.style import Style
 
 
@@ -20,7 +22,6 @@ def step_text(step: StepRecord | Result, style: Style) -> str:
     from rich.text import Text
 
     from chathpc.reports.page import Page
-    from chathpc.reports.table import table_lines
 
     page = Page(style)
     if step.error:
@@ -32,11 +33,7 @@ def step_text(step: StepRecord | Result, style: Style) -> str:
         page.paragraph(step.text, indent=0)
     if step.rows:
         page.blank()
-        columns = [Column(column.title, column.unit) for column in step.columns]
-        cells = _cells(columns, step.rows)
-        right = " ".join(column.title for column in columns if column.unit is not None)
-        for line in table_lines([column.title for column in columns], cells, style, right=right):
-            page.row(line)
+        _table(page, [Column(each.title, each.unit, each.prose) for each in step.columns], step.rows)
     if step.lines:
         page.blank()
         for text in step.lines:
@@ -44,6 +41,29 @@ def step_text(step: StepRecord | Result, style: Style) -> str:
     if step.omitted:
         page.paragraph(f"({numbers.count(step.omitted)} more)", indent=0, style="dim")
     return page.text()
+
+
+def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
+    """The rows below each other; sentences in the last column are wrapped beside the others."""
+    from rich.text import Text
+
+    from chathpc.reports.table import table_lines
+
+    style = page.style
+    cells = _cells(columns, rows)
+    titles = [column.title for column in columns]
+    right = " ".join(column.title for column in columns if column.unit is not None)
+    if not columns[-1].prose:
+        for line in table_lines(titles, cells, style, right=right):
+            page.row(line)
+        return
+    narrow = replace(style, width=style.width * 3 // 5)
+    lines = table_lines(titles[:-1], [row[:-1] for row in cells], narrow, right=right)
+    widest = max(line.cell_len for line in lines) + 2
+    for number, line in enumerate(lines):
+        line.pad_right(widest - line.cell_len)
+        sentence = columns[-1].title if number == 0 else cells[number - 1][-1]
+        page.hanging(line, Text(style.prose(sentence), style="bold" if number == 0 else ""))
 
 
 def _cells(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:

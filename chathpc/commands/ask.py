@@ -59,11 +59,8 @@ def command(
         )
         progress("answering")
         found = conversation.ask(question)
-    chosen = chosen_format(form, output)
-    if chosen == "json":
-        text = found.to_json() + "\n"
-    else:
-        text = markdown(found, style) if chosen == "markdown" else answer_text(found, style)
+    renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style)}
+    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style))()
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
         raise ChathpcError("The profile has no answer to that.", hint="See /help in 'chathpc chat'.")

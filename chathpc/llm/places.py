@@ -1,4 +1,4 @@
-"""Folders of a user: settings and cache, after the XDG Base Directory Specification."""
+"""Folders of a user: settings, cache and state, after the XDG Base Directory Specification."""
 
 from __future__ import annotations
 
@@ -37,4 +37,10 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
 def cache_folder(environ: Mapping[str, str]) -> Path | None:
     """Where chathpc keeps what can be fetched or measured again; None without a home folder."""
     base = _base(environ, "XDG_CACHE_HOME", ".cache")
+    return None if base is None else base / "chathpc"
+
+
+def state_folder(environ: Mapping[str, str]) -> Path | None:
+    """Where chathpc keeps what happened, such as the log of prompts; None without a home folder."""
+    base = _base(environ, "XDG_STATE_HOME", ".local/state")
     return None if base is None else base / "chathpc"

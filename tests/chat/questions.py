@@ -76,7 +76,9 @@ def _fits(tool: str | None, wanted: Mapping[str, Any], intent: Intent, asked: Se
         if key in ("place", "name") and value and given:
             if list(asked.find(str(given)).nodes) != list(asked.find(value).nodes):
                 return False
-        elif str(given).casefold() != str(value).casefold():
+        elif (given.casefold() if isinstance(given, str) else given) != (
+            value.casefold() if isinstance(value, str) else value
+        ):
             return False
     return True
 

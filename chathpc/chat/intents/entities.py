@@ -28,8 +28,6 @@ _COUNT = re.compile(
     r"\b(?:top|first|largest|biggest|hottest) (\d{1,3})\b"
     r"|\b(\d{1,3}) (?:most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
 )
-    r"\b(?:top|first|largest|biggest|hottest) (\d{1,3})\b|\b(\d{1,3}) (?:most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
-)
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
 _EDGES = "?!,;:'\"`"
 
@@ -100,7 +98,7 @@ def _places(found: Named, session: Session) -> None:
 def _names(found: Named, session: Session, known: Words) -> None:
     out: list[str] = []
     for token in _TOKEN.findall(found.text):
-        quoted = token[0] in '`"' and len(token) > 2  # noqa: PLR2004  # something between quotes
+        quoted = token[0] in '`"' and len(token) > 2  # something between quotes
         bare = token.strip(_EDGES).rstrip(".") if not token.startswith("<") else token
         name = _name(bare, out, session, known, quoted=quoted)
         if name:
@@ -134,7 +132,7 @@ def _name(bare: str, before: list[str], session: Session, known: Words, *, quote
         return ""
     if wrapped := session.index.find(f"p{bare}"):  # MPI's profiling interface: MPI_Bcast is PMPI_Bcast
         return wrapped[0]
-    inside = session.index.containing(bare, 1) if len(bare) > 3 else []  # noqa: PLR2004  # shorter parts are in anything
+    inside = session.index.containing(bare, 1) if len(bare) > 3 else []  # shorter parts are in anything
     if inside:
         return inside[0]
     for near in session.index.nearest(bare):

@@ -104,6 +104,7 @@ def _calls(
         else f"{target.title} is called by {numbers.count(len(order))} {what}"
     )
     text = f"{relation}; {metric.id} of {'each where it is called' if called else f'{target.title} below each'}."
+    facts.add(f"{relation}.", len(order), what, target.title)
     unit = metric.unit.value
     columns = (
         Column("calls" if called else "called by"),

@@ -44,7 +44,7 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
     )
     best = hits[0].cause
     text = f"Nearest: {best.title} ({best.id}). {_flat(best.what)}"
-    return Result(text, (Column("id"), Column("problem"), Column("about")), rows, omitted=len(hits) - len(rows))
+    return Result(text, (Column("id"), Column("problem", prose=True)), rows, omitted=len(hits) - len(rows))
 
 
 def _entry(cause: Cause) -> Result:

@@ -72,6 +72,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
         for offset, text in enumerate(excerpt.lines)
     ]  # fmt: skip
     text = f"{target.title}: {numbers.count(len(hot))} line{'s' if len(hot) != 1 else ''} with {metric.id}."
+    facts.add(f"{target.title} has {numbers.count(len(hot))} lines with {metric.id}.", len(hot), "lines", target.title)
     if not lines:
         text += " The profile did not come with the source text."
     columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))

@@ -79,6 +79,7 @@ def query(session: Session, asked: QueryArguments) -> Result:
         else ""
     )
     text = f"{numbers.count(len(matched))} contexts are on matching paths.{searched}"
+    facts.add(f"{numbers.count(len(matched))} contexts match the query.", len(matched), "contexts", "the query")
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(matched) - len(rows))

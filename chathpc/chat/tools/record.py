@@ -34,10 +34,14 @@ class NoArguments(Arguments):
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of an answer's table: its title, and the unit of its numbers; without a unit it holds text or counts."""
+    """A column of an answer's table: its title, and the unit of its numbers; without a unit it holds text.
+
+    `prose` is set for sentences, which are wrapped where they do not fit; only the last column holds any.
+    """
 
     title: str
     unit: str | None = None
+    prose: bool = False
 
     def written(self, cell: Cell) -> str:
         """A cell as a person reads it."""
@@ -77,7 +81,7 @@ class Result:
             return {"error": self.error, "hint": self.hint}
         return {
             "text": self.text,
-            "columns": [{"title": column.title, "unit": column.unit} for column in self.columns],
+            "columns": [{"title": column.title, "unit": column.unit, "prose": column.prose} for column in self.columns],
             "rows": [list(map(_finite, row)) for row in self.rows],
             "omitted": self.omitted,
             "lines": list(self.lines),

@@ -54,16 +54,16 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     rows = tuple(
         (
             number,
-            quote(one.title),
-            quote(one.where.function or one.where.kernel or "the run"),
-            quote(one.where.short),
             one.share,
             one.seconds,
+            quote(one.where.function or one.where.kernel or "the run"),
+            quote(one.where.short),
+            quote(one.title),
         )
         for number, one in enumerate(found[: asked.limit], 1)
     )
     columns = (
-        Column("#", "count"), Column("finding"), Column("in"), Column("place"), Column("share", SHARE), Column("cost", "s"),
+        Column("#", "count"), Column("share", SHARE), Column("cost", "s"), Column("in"), Column("place"), Column("finding", prose=True),
     )  # fmt: skip
     evidence = _of_findings(session, found[: asked.limit])
     return Result(headline, columns, rows, evidence, omitted=len(found) - len(rows))
@@ -99,7 +99,9 @@ def evidence(session: Session, asked: EvidenceArguments) -> Result:
     if not asked.id:
         rows = tuple((item.id, quote(item.statement, longest=_LONGEST)) for item in known[: asked.limit])
         text = f"{len(known)} facts." if known else "The diagnosis rests on no facts: it found nothing."
-        return Result(text, (Column("id"), Column("fact")), rows, known[: asked.limit], omitted=len(known) - len(rows))
+        return Result(
+            text, (Column("id"), Column("fact", prose=True)), rows, known[: asked.limit], omitted=len(known) - len(rows)
+        )
     wanted = asked.id.strip().strip("[]").upper()
     item = next((one for one in known if one.id == wanted), None)
     if item is None:
@@ -122,7 +124,7 @@ def missing(session: Session, asked: NoArguments) -> Result:
     text = "Not collected, and what would show it." if rows else "Nothing is known to be missing."
     return Result(
         text,
-        (Column("missing"), Column("command")) if rows else (),
+        (Column("missing"), Column("command", prose=True)) if rows else (),
         rows,
         lines=tuple(f"Bear in mind: {one}" for one in caveats),
     )
@@ -167,7 +169,13 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
         rows.append(
             (quote(metric.id), quote(metric.source_name), metric.unit.value, written, quote(metric.description))
         )
-    columns = (Column("metric"), Column("name in the source"), Column("unit"), Column("total"), Column("meaning"))
+    columns = (
+        Column("metric"),
+        Column("name in the source"),
+        Column("unit"),
+        Column("total"),
+        Column("meaning", prose=True),
+    )
     count = numbers.count(len(chosen))
     return Result(
         f"{count} metric{'s' if len(chosen) != 1 else ''}.",

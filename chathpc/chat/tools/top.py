@@ -66,6 +66,7 @@ def top(session: Session, asked: TopArguments) -> Result:
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"
     most = "themselves" if asked.order == "itself" else "with all they call"
     text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
+    facts.add(f"The run has {numbers.count(len(order))} {kind} with {metric.id}.", len(order), kind, "the run")
     columns = (
         Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
     )  # fmt: skip

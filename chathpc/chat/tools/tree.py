@@ -58,6 +58,8 @@ def tree(session: Session, asked: TreeArguments) -> Result:
         facts.add(statement, row.inclusive, metric.unit.value, label, metric=metric.id)
     title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
     text = f"{title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}"
+    count = numbers.count(len(candidates))
+    facts.add(f"{title} has {count} contexts with {metric.id}.", len(candidates), "contexts", title)
     table = tuple(
         ("  " * min(row.depth, 20) + quote(row.label), quote(row.place), row.inclusive, row.exclusive, row.share)
         for row in rows
