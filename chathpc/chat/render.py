@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from chathpc.reports.page import Page
     from chathpc.reports.style import Style
 
+#: Columns on the screen that sentences in a table get at least.
+_LEAST_PROSE = 24
+
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
     """What a tool said: sentences, table, and lines that keep their form; or why it could not answer."""
@@ -57,7 +60,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
         for line in table_lines(titles, cells, style, right=right):
             page.row(line)
         return
-    narrow = replace(style, width=style.width * 3 // 5)
+    narrow = replace(style, width=style.width - _LEAST_PROSE)
     lines = table_lines(titles[:-1], [row[:-1] for row in cells], narrow, right=right)
     widest = max(line.cell_len for line in lines) + 2
     for number, line in enumerate(lines):

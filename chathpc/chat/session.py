@@ -225,8 +225,8 @@ class Session:
 
         UsageError, with the nearest names, if there is none.
         """
-        parts = [part.strip() for part in text.split(PATH_SEPARATOR.strip()) if part.strip()]
-        if len(parts) > 1 and not self.index.find(text) and not text.startswith("<"):
+        parts = [part.strip() for part in text.split(PATH_SEPARATOR) if part.strip()]
+        if len(parts) > 1 and text.strip() not in self.index.names:
             return self._along(parts)
         names = self.index.find(text)
         if names:

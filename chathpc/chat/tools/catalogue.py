@@ -39,9 +39,7 @@ def catalogue(session: Session, asked: CatalogueArguments) -> Result:
         return _entry(exact)
     if not hits:
         raise UsageError(f"The catalogue has nothing about '{quote(asked.words)}'.", hint="Use other words.")
-    rows = tuple(
-        (hit.cause.id, quote(hit.cause.title), quote(hit.text, longest=_LONGEST)) for hit in hits[: asked.limit]
-    )
+    rows = tuple((hit.cause.id, f"{quote(hit.cause.title)}: {_flat(hit.text)}") for hit in hits[: asked.limit])
     best = hits[0].cause
     text = f"Nearest: {best.title} ({best.id}). {_flat(best.what)}"
     return Result(text, (Column("id"), Column("problem", prose=True)), rows, omitted=len(hits) - len(rows))

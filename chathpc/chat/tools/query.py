@@ -73,13 +73,12 @@ def query(session: Session, asked: QueryArguments) -> Result:
         statement = f"{label} has {amount(inclusive, total, metric)} of {whole(metric)} with all it calls, {amount(own, total, metric)} itself."
         facts.add(statement, inclusive, metric.unit.value, label, metric=metric.id)
         rows.append((label, inclusive, own, share_of(inclusive, total)))
-    searched = (
-        f" Searched: the {numbers.count(len(small.tree))} largest of {numbers.count(total_contexts)} contexts."
-        if len(small.tree) < total_contexts
-        else ""
-    )
-    text = f"{numbers.count(len(matched))} contexts are on matching paths.{searched}"
     facts.add(f"{numbers.count(len(matched))} contexts match the query.", len(matched), "contexts", "the query")
+    text = f"{numbers.count(len(matched))} contexts are on matching paths."
+    if len(small.tree) < total_contexts:
+        searched = f"The query searched the {numbers.count(len(small.tree))} largest of {numbers.count(total_contexts)} contexts."
+        facts.add(searched, len(small.tree), "contexts", "the query")
+        text += f" {searched}"
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(matched) - len(rows))

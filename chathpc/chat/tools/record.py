@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 #: Unit of a column whose values are parts of the whole (0..1).
 SHARE = "share"
+
+_LONGEST_STATEMENT = 2_000
 
 Cell = str | float | int | None
 
@@ -175,6 +177,22 @@ class FactList:
     def all(self) -> tuple[Evidence, ...]:
         """The facts, in order."""
         return tuple(self.items)
+
+
+def escaped(item: Evidence) -> Evidence:
+    """Evidence of the diagnosis as it stands in an answer."""
+    where = item.where
+    if where is not None:
+        names = {name: None if text is None else quote(text) for name, text in _names(where).items()}
+        where = replace(where, **names, path=tuple(map(quote, where.path)))
+    texts = {
+        name: quote(getattr(item, name), longest=_LONGEST_STATEMENT) for name in ("statement", "source", "subject")
+    }
+    return replace(item, **texts, where=where)
+
+
+def _names(where: Place) -> dict[str, str | None]:
+    return {"function": where.function, "file": where.file, "kernel": where.kernel}
 
 
 def _finite(cell: Cell) -> Cell:

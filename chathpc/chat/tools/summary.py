@@ -8,7 +8,7 @@ from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
-from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
 from chathpc.diagnosis.records import Evidence, Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -83,7 +83,7 @@ def _in_full(session: Session, number: int, one: Finding) -> Result:
 
 def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Evidence, ...]:
     wanted = {id for one in chosen for id in one.evidence}
-    return tuple(item for item in session.diagnosis.evidence if item.id in wanted)
+    return tuple(escaped(item) for item in session.diagnosis.evidence if item.id in wanted)
 
 
 class EvidenceArguments(Arguments):
@@ -100,7 +100,11 @@ def evidence(session: Session, asked: EvidenceArguments) -> Result:
         rows = tuple((item.id, quote(item.statement, longest=_LONGEST)) for item in known[: asked.limit])
         text = f"{len(known)} facts." if known else "The diagnosis rests on no facts: it found nothing."
         return Result(
-            text, (Column("id"), Column("fact", prose=True)), rows, known[: asked.limit], omitted=len(known) - len(rows)
+            text,
+            (Column("id"), Column("fact", prose=True)),
+            rows,
+            tuple(map(escaped, known[: asked.limit])),
+            omitted=len(known) - len(rows),
         )
     wanted = asked.id.strip().strip("[]").upper()
     item = next((one for one in known if one.id == wanted), None)
@@ -112,22 +116,19 @@ def evidence(session: Session, asked: EvidenceArguments) -> Result:
     error = "" if item.error is None else f" ± {numbers.quantity(item.error, item.unit)}"
     text = f"{item.id}: {quote(item.statement, longest=_LONGEST)} Value: {numbers.quantity(item.value, item.unit)}{error}. "
     place = "" if item.where is None or not item.where.short else f" Place: {quote(item.where.short)}."
-    return Result(f"{text}Source: {quote(item.source, longest=_LONGEST)}.{place}", facts=(item,))
+    return Result(f"{text}Source: {quote(item.source, longest=_LONGEST)}.{place}", facts=(escaped(item),))
 
 
 def missing(session: Session, asked: NoArguments) -> Result:
     """What the profile cannot tell, and the command that would measure it."""
     profile = session.measured
     lacking = session.diagnosis.not_collected
-    caveats = [quote(text, longest=_LONGEST) for text in profile.caveats[:MOST_ROWS]]
-    rows = tuple((quote(what), quote(how, longest=_LONGEST)) for what, how in list(lacking.items())[:MOST_ROWS])
-    text = "Not collected, and what would show it." if rows else "Nothing is known to be missing."
-    return Result(
-        text,
-        (Column("missing"), Column("command", prose=True)) if rows else (),
-        rows,
-        lines=tuple(f"Bear in mind: {one}" for one in caveats),
-    )
+    lines = []
+    for what, how in list(lacking.items())[:MOST_ROWS]:
+        lines += [f"{quote(what)}:", f"    {quote(how, longest=_LONGEST)}"]
+    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in profile.caveats[:MOST_ROWS]]
+    text = "Not collected, and what would show it." if lacking else "Nothing is known to be missing."
+    return Result(text, lines=tuple(lines))
 
 
 class MetricArguments(Arguments):
