@@ -18,6 +18,8 @@ from chathpc.prompts.untrusted import block, datamarked, marker_of, quote, sente
 CHARACTERS_PER_TOKEN = 3.5
 #: A statement is a sentence of ours around names of theirs.
 _LONGEST_STATEMENT = 300
+#: A question is a sentence or two.
+_LONGEST_QUESTION = 1_000
 #: Findings beyond the first that a small model is told of.
 _ALSO = 1
 
@@ -95,6 +97,16 @@ def build_structured(
     return _fit(form, parts, marker, count_tokens, most_tokens)
 
 
+def build_chat(
+    question: str, facts: Sequence[str], *, marker: str, count_tokens: CountTokens = estimate_tokens
+) -> Prompt:
+    """The prompt for a question whose answer was looked up: the facts, most important first, and the question."""
+    form = template("chat")
+    lines = [quote(fact, longest=_LONGEST_STATEMENT) for fact in facts[: form.key_lines]]
+    asked = [quote(question, longest=_LONGEST_QUESTION)]
+    return _fit(form, [("question", asked), ("facts", lines)], marker, count_tokens)
+
+
 def _names(diagnosis: Diagnosis) -> frozenset[str]:
     """Names and texts of the program that may stand in sentences of ours."""
     places = [finding.where for finding in diagnosis.findings]
@@ -169,7 +181,11 @@ def _indented(line: str) -> str:
 
 
 def _fit(
-    form: Template, parts: list[tuple[str, list[str]]], marker: str, count_tokens: CountTokens, most_tokens: int | None
+    form: Template,
+    parts: list[tuple[str, list[str]]],
+    marker: str,
+    count_tokens: CountTokens,
+    most_tokens: int | None = None,
 ) -> Prompt:
     """The prompt within its limit: lines go from the end, where the least important ones stand. Without a marker the lines give one."""
     most = form.max_prompt_tokens if most_tokens is None else min(most_tokens, form.max_prompt_tokens)

@@ -30,7 +30,7 @@ class Template:
 
 @cache
 def template(form: str, audience: str = "expert") -> Template:
-    """The template of a prompt form (`prose`, `structured`) for an audience (`expert`, `newcomer`, `manager`).
+    """The template of a prompt form (`prose`, `structured`) for an audience (`expert`, `newcomer`, `manager`), where it has several.
 
     UsageError if there is none, or if a part is missing.
     """
@@ -48,13 +48,14 @@ def template(form: str, audience: str = "expert") -> Template:
         "max_prompt_tokens": int,
         "max_output_tokens": int,
         "key_lines": int,
-        "audiences": dict,
     }
     for key, kind in parts.items():
         if not isinstance(data, dict) or not isinstance(data.get(key), kind):
             raise UsageError(f"The prompt {path.name} has no '{key}'.", hint="Compare it with the other prompts.")
-    reader = data.pop("audiences").get(audience)
-    if not isinstance(reader, dict) or not all(isinstance(reader.get(key), str) for key in ("reader", "scope")):
-        raise UsageError(f"The prompt {path.name} has no audience '{audience}' with 'reader' and 'scope'.")
-    system = data.pop("system").replace("{reader}", reader["reader"]).replace("{scope}", reader["scope"])
-    return Template(**{key: data[key] for key in parts if key in data}, system=system, schema=data.get("schema"))
+    system = data["system"]
+    if "audiences" in data:
+        reader = data["audiences"].get(audience)
+        if not isinstance(reader, dict) or not all(isinstance(reader.get(key), str) for key in ("reader", "scope")):
+            raise UsageError(f"The prompt {path.name} has no audience '{audience}' with 'reader' and 'scope'.")
+        system = system.replace("{reader}", reader["reader"]).replace("{scope}", reader["scope"])
+    return Template(**{**{key: data[key] for key in parts}, "system": system}, schema=data.get("schema"))

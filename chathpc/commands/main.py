@@ -30,6 +30,8 @@ class Entry:
 
 COMMANDS = {
     "explain": Entry("chathpc.commands.explain:command", "Find what costs time in a profile, why, and what to do."),
+    "chat": Entry("chathpc.commands.chat:command", "Ask about a profile, line by line."),
+    "ask": Entry("chathpc.commands.ask:command", "Ask one question about a profile."),
     "diff": Entry(
         "chathpc.commands.diff:command", "Compare two profiles: what got slower or faster beyond noise, where, and why."
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Any, Literal, Protocol
 
 Form = Literal["prose", "structured"]
 FORMS: tuple[Form, ...] = ("prose", "structured")
@@ -16,12 +16,45 @@ OnToken = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that a model asks for. `arguments` is JSON text as the model wrote it, not validated; `id` tells calls apart."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What was said after the first message: by the model, with the tools it asked for, or by the tool of call `call_id`."""
+
+    role: Literal["assistant", "tool"]
+    content: str
+    calls: tuple[ToolCall, ...] = ()
+    call_id: str = ""
+
+    def message(self) -> dict[str, Any]:
+        """As a chat message, free of chat-template tokens."""
+        message: dict[str, Any] = {"role": self.role, "content": strip_template_tokens(self.content)}
+        if self.call_id:
+            message["tool_call_id"] = self.call_id
+        if self.calls:
+            message["tool_calls"] = [
+                {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
+                for call in self.calls
+            ]
+        return message
+
+
+@dataclass(frozen=True, slots=True)
 class Request:
     """One question to a model.
 
     `system` holds what is the same in every request, so that the prefix cache of a local engine can serve it; what
     changes belongs into `user`. `deadline` is wall-clock seconds for the whole call, loading and retries included.
-    With a `json_schema` the answer is constrained to it where the back end can; the caller validates the text.
+    With a `json_schema` the answer is constrained to it where the back end can; the caller validates the text. `tools` are
+    offered as OpenAI's chat protocol describes functions (name, description, parameters), to back ends that `calls_tools`;
+    `turns` is what was said since `user`.
     """
 
     system: str
@@ -31,12 +64,15 @@ class Request:
     seed: int = 0
     json_schema: Mapping[str, object] | None = None
     deadline: float = 60.0
+    tools: tuple[Mapping[str, object], ...] = ()
+    turns: tuple[Turn, ...] = ()
 
-    def messages(self) -> list[dict[str, str]]:
+    def messages(self) -> list[dict[str, Any]]:
         """The request as chat messages, free of chat-template tokens: the only way from here to a model."""
         return [
             {"role": "system", "content": strip_template_tokens(self.system)},
             {"role": "user", "content": strip_template_tokens(self.user)},
+            *(turn.message() for turn in self.turns),
         ]
 
 
@@ -45,7 +81,7 @@ class Completion:
     """A model's answer; token counts are null where the back end does not tell them.
 
     `finish_reason` is `length` if the token limit cut the text and `deadline` if the clock did. `seconds` is the wall-clock
-    time of the whole call.
+    time of the whole call. `tool_calls` are the tools that the model wants to be called before it answers.
     """
 
     text: str
@@ -54,6 +90,7 @@ class Completion:
     completion_tokens: int | None
     finish_reason: FinishReason
     seconds: float
+    tool_calls: tuple[ToolCall, ...] = ()
 
 
 class Backend(Protocol):

@@ -16,7 +16,7 @@ from typing import Any
 
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm import retry as retries
-from chathpc.llm.backend import Completion, FinishReason, Form, OnToken, Request
+from chathpc.llm.backend import Completion, FinishReason, Form, OnToken, Request, ToolCall
 from chathpc.llm.keys import Endpoint, Key
 from chathpc.llm.sse import LARGEST_EVENT, StreamError, events
 from chathpc.profile.text import clean
@@ -26,6 +26,9 @@ CONNECT_TIMEOUT = 4.0  # seconds; compute nodes without a way out should notice 
 _CHARACTERS_PER_TOKEN = 64
 _LARGEST_LIST = 1 << 22
 _MODELS_SHOWN = 8
+#: Tools that a model may ask for in one answer, and characters of a call's id and name.
+_MOST_CALLS = 16
+_LONGEST_NAME = 200
 
 #: How a JSON schema is asked for, best first; servers differ in which they take.
 _SCHEMA_FORMS: tuple[Callable[[dict[str, Any]], dict[str, Any] | None], ...] = (
@@ -79,6 +82,16 @@ class _Answer:
     finish: FinishReason | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    calls: dict[int, _Call] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Call:
+    """What has arrived of the call of a tool."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
 
 
 class HostedBackend:
@@ -111,6 +124,11 @@ class HostedBackend:
     def form(self) -> Form:
         """Structured, unless the model has shown that it cannot."""
         return self._form
+
+    @property
+    def calls_tools(self) -> bool:
+        """True for models that can be held to a schema; whether the server offers tools shows at the first request."""
+        return self._form == "structured"
 
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """Answer `request`; see Backend."""
@@ -183,6 +201,10 @@ class HostedBackend:
             completion_tokens=answer.completion_tokens if answer.completion_tokens is not None else answer.pieces,
             finish_reason=answer.finish or "stop",
             seconds=seconds,
+            tool_calls=tuple(
+                ToolCall(call.id or f"call-{index}", call.name, "".join(call.arguments))
+                for index, call in sorted(answer.calls.items())
+            ),
         )
 
     def _connect(self) -> Any:
@@ -261,7 +283,7 @@ class HostedBackend:
             if answer.finish is None:
                 code = "" if came else _EMPTY
                 raise _Trouble(f"broke off: {error}", code=code, retry=retries.BROKEN_ANSWER) from None
-        if answer.finish is None and not answer.text:
+        if answer.finish is None and not answer.text and not answer.calls:
             raise _Trouble("sent no answer", retry=retries.BROKEN_ANSWER)
 
     def _arguments(self, request: Request, schema_form: int, *, stream: bool) -> dict[str, Any]:
@@ -275,6 +297,8 @@ class HostedBackend:
         }
         if stream:
             arguments["stream_options"] = {"include_usage": True}
+        if request.tools:
+            arguments["tools"] = [{"type": "function", "function": dict(tool)} for tool in request.tools]
         if request.json_schema is not None:
             response_format = _SCHEMA_FORMS[schema_form](dict(request.json_schema))
             if response_format is not None:
@@ -449,8 +473,30 @@ def _read(event: dict[str, object], answer: _Answer) -> str:
     if not isinstance(delta, dict):
         return ""
     said = delta.get("content")
-    answer.pieces += bool(said or delta.get("reasoning_content") or delta.get("reasoning"))
+    called = _read_calls(delta.get("tool_calls"), answer)
+    answer.pieces += bool(said or called or delta.get("reasoning_content") or delta.get("reasoning"))
     return said if isinstance(said, str) else ""
+
+
+def _read_calls(parts: object, answer: _Answer) -> bool:
+    """Note the pieces of calls of tools; those of one call have its index. True if there were any."""
+    if not isinstance(parts, list):
+        return False
+    for position, part in enumerate(parts[:_MOST_CALLS]):
+        function = part.get("function") if isinstance(part, dict) else None
+        if not isinstance(function, dict):
+            continue
+        index = part.get("index", position)
+        if not isinstance(index, int) or not 0 <= index < _MOST_CALLS:
+            continue
+        call = answer.calls.setdefault(index, _Call())
+        call.id = call.id or str(part.get("id") or "")[:_LONGEST_NAME]
+        call.name = call.name or str(function.get("name") or "")[:_LONGEST_NAME]
+        written = function.get("arguments")
+        if isinstance(written, str):
+            call.arguments.append(written)
+            answer.characters += len(written)
+    return bool(parts)
 
 
 def _count(value: object) -> int | None:

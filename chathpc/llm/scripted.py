@@ -16,9 +16,10 @@ from itertools import cycle
 from time import monotonic
 
 from chathpc.errors import BudgetSpentError, UsageError
-from chathpc.llm.backend import Completion, FinishReason, Form, OnToken, Request
+from chathpc.llm.backend import Completion, FinishReason, Form, OnToken, Request, ToolCall
 
-Script = Callable[[Request], Iterator[str]]
+#: Gives an answer piece by piece; may ask for tools in between.
+Script = Callable[[Request], Iterator[str | ToolCall]]
 
 _LIES = (
     "The program spends 99.9 % of its time in MPI_Allreduce, which takes 123456 s. "
@@ -54,24 +55,24 @@ def _example(schema: Mapping[str, object], text: str) -> object:
     return plain.get(kind, text)
 
 
-def _echo(request: Request) -> Iterator[str]:
+def _echo(request: Request) -> Iterator[str | ToolCall]:
     return _answer(request, request.messages()[1]["content"])
 
 
-def _liar(request: Request) -> Iterator[str]:
+def _liar(request: Request) -> Iterator[str | ToolCall]:
     return _answer(request, _LIES)
 
 
-def _puppet(request: Request) -> Iterator[str]:
+def _puppet(request: Request) -> Iterator[str | ToolCall]:
     orders = [match[1] for match in _ORDER.finditer(request.messages()[1]["content"])]
     return _answer(request, " ".join(orders) or "As you wish. ")
 
 
-def _silent(_request: Request) -> Iterator[str]:
+def _silent(_request: Request) -> Iterator[str | ToolCall]:
     return iter(())
 
 
-def _endless(_request: Request) -> Iterator[str]:
+def _endless(_request: Request) -> Iterator[str | ToolCall]:
     return cycle(_words("and so on, "))
 
 
@@ -87,12 +88,13 @@ SCRIPTS: dict[str, Script] = {
 class ScriptedBackend:
     """A back end that answers by a function; it keeps the limits of a request and remembers what it was asked."""
 
-    def __init__(self, script: str | Script, *, form: Form = "prose") -> None:
+    def __init__(self, script: str | Script, *, form: Form = "prose", calls_tools: bool = False) -> None:
         self._name = script if isinstance(script, str) else "custom"
         if isinstance(script, str) and script not in SCRIPTS:
             raise UsageError(f"There is no scripted model '{script}'.", hint="There are " + ", ".join(SCRIPTS) + ".")
         self._script = SCRIPTS[script] if isinstance(script, str) else script
         self._form = form
+        self.calls_tools = calls_tools
         self.requests: list[Request] = []
 
     @property
@@ -115,8 +117,12 @@ class ScriptedBackend:
         self.requests.append(request)
         started = monotonic()
         pieces: list[str] = []
+        calls: list[ToolCall] = []
         finish: FinishReason = "stop"
         for piece in self._script(request):
+            if isinstance(piece, ToolCall):
+                calls.append(piece)
+                continue
             if len(pieces) == request.max_tokens:
                 finish = "length"
                 break
@@ -136,4 +142,5 @@ class ScriptedBackend:
             completion_tokens=len(pieces),
             finish_reason=finish,
             seconds=monotonic() - started,
+            tool_calls=tuple(calls),
         )

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from chathpc.errors import UsageError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
-from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, CallTree, FloatArray, NodeKind, Relation
+from chathpc.profile.tree import FUNCTION_KINDS, BoolArray, CallTree, FloatArray, IntArray, NodeKind, Relation
 from chathpc.report import TreeRecord, TreeRow
 
 #: What `tree_record` can show, coarse to fine.
@@ -28,28 +30,64 @@ def tree_record(
     there is no such metric, or if its values do not add up.
     """
     chosen = _additive(profile, metric)
-    tree = profile.tree
-    kept = _level(tree, by)
-    coarse, home = tree.select(kept)
-    own = _moved(profile.exclusive(chosen.id).dense(len(tree)), home, len(coarse))
-    inclusive = profile.inclusive(chosen.id).dense(len(tree))[kept]
+    coarse = level(profile.tree, by)
+    own, inclusive = coarse.values(profile, chosen)
     total = profile.total(chosen.id)
     shown = (inclusive >= min_share * total) & (inclusive > 0)
     if depth is not None:
-        shown &= coarse.depth < depth
-    original = np.flatnonzero(kept)
-    rows = [
-        TreeRow(
-            depth=int(coarse.depth[node]),
-            label=tree.label(int(original[node])),
-            place=tree.place(int(original[node])),
-            inclusive=float(inclusive[node]),
-            exclusive=float(own[node]),
-            share=float(inclusive[node] / total),
-        )
-        for node in _preorder(coarse, inclusive, shown)
-    ]
+        shown &= coarse.tree.depth < depth
+    rows = coarse.rows(profile.tree, own, inclusive, shown, total)
     return TreeRecord(metric=chosen.id, unit=chosen.unit.value, total=total, rows=rows)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Level:
+    """A tree of functions, of functions and loops, or of lines too; independent of any metric.
+
+    `original[i]` is the node of the whole tree that node i is; `home[j]` the node here that the own value of node j of the whole
+    tree belongs to, −1 if none.
+    """
+
+    tree: CallTree
+    original: IntArray
+    home: IntArray
+
+    def values(self, profile: Profile, metric: Metric) -> tuple[FloatArray, FloatArray]:
+        """Exclusive and inclusive values of the nodes of this tree."""
+        size = len(self.home)
+        own = _moved(profile.exclusive(metric.id).dense(size), self.home, len(self.tree))
+        return own, profile.inclusive(metric.id).dense(size)[self.original]
+
+    def rows(
+        self,
+        whole: CallTree,
+        own: FloatArray,
+        inclusive: FloatArray,
+        shown: BoolArray,
+        total: float,
+        *,
+        top: int | None = None,
+    ) -> list[TreeRow]:
+        """The nodes marked in `shown`, parents first, siblings by falling value; with `top` only it and what is below it."""
+        above = 0 if top is None else int(self.tree.depth[top])
+        return [
+            TreeRow(
+                depth=int(self.tree.depth[node]) - above,
+                label=whole.label(int(self.original[node])),
+                place=whole.place(int(self.original[node])),
+                inclusive=float(inclusive[node]),
+                exclusive=float(own[node]),
+                share=float(inclusive[node] / total),
+            )
+            for node in _preorder(self.tree, inclusive, shown, None if top is None else [top])
+        ]
+
+
+def level(tree: CallTree, by: str) -> Level:
+    """The tree of one of LEVELS; whatever was called is in every level, with or without a symbol."""
+    kept = _kept(tree, by)
+    coarse, home = tree.select(kept)
+    return Level(coarse, np.flatnonzero(kept).astype(np.int32), home)
 
 
 def _additive(profile: Profile, name: str | None) -> Metric:
@@ -66,8 +104,8 @@ def _additive(profile: Profile, name: str | None) -> Metric:
     return chosen
 
 
-def _level(tree: CallTree, by: str) -> BoolArray:
-    """True for the nodes of a level; whatever was called is in every level, with or without a symbol."""
+def _kept(tree: CallTree, by: str) -> BoolArray:
+    """True for the nodes of a level."""
     kinds = list(FUNCTION_KINDS)
     if by in ("loop", "line"):
         kinds.append(NodeKind.LOOP)
@@ -77,18 +115,20 @@ def _level(tree: CallTree, by: str) -> BoolArray:
     return wanted
 
 
-def _moved(values: FloatArray, home: np.ndarray[tuple[int], np.dtype[np.int32]], size: int) -> FloatArray:
+def _moved(values: FloatArray, home: IntArray, size: int) -> FloatArray:
     inside = home >= 0
     return np.bincount(home[inside], weights=values[inside], minlength=size).astype(np.float64)
 
 
-def _preorder(tree: CallTree, values: FloatArray, shown: BoolArray) -> list[int]:
-    """Nodes that are shown, parents first, siblings by falling value; a node below a hidden one is hidden with it."""
+def _preorder(tree: CallTree, values: FloatArray, shown: BoolArray, tops: list[int] | None = None) -> list[int]:
+    """Nodes that are shown, parents first, siblings by falling value, from `tops` (or the roots) on; a node below a hidden one
+    is hidden with it.
+    """
     children: dict[int, list[int]] = {}
     for node in np.flatnonzero(shown).tolist():
         children.setdefault(int(tree.parent[node]), []).append(node)
     order: list[int] = []
-    open_nodes = sorted(children.get(-1, ()), key=lambda node: float(values[node]))
+    open_nodes = sorted(children.get(-1, ()) if tops is None else tops, key=lambda node: float(values[node]))
     while open_nodes:
         node = open_nodes.pop()
         order.append(node)

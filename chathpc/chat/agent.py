@@ -1,0 +1,120 @@
+"""A model that calls tools: rounds of calls and results, bounded, and then its answer, checked."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable, Mapping, Sequence
+from time import monotonic
+
+from chathpc.chat.record import Answer
+from chathpc.chat.tools import TOOLS, Result
+from chathpc.chat.wording import Checking, OnSentence, Worded, known, numbered, tokens_of, worded
+from chathpc.diagnosis.records import Diagnosis, Evidence
+from chathpc.errors import BudgetSpentError
+from chathpc.llm.backend import Backend, Completion, Request, ToolCall, Turn
+from chathpc.prompts.build import estimate_tokens
+from chathpc.prompts.loader import template
+from chathpc.prompts.untrusted import block, quote
+
+#: Rounds of calls before the model has to answer, and calls in all; a question seldom needs more than three.
+ROUNDS = 5
+CALLS = 12
+#: Earlier questions that the model is told of.
+_EARLIER = 4
+_LONGEST_RESULT = 6_000
+_LONGEST_LINE = 300
+
+#: Calls a tool by name with JSON text as arguments.
+LookUp = Callable[[str, str], Result]
+
+
+def converse(
+    question: str,
+    earlier: Sequence[Answer],
+    look_up: LookUp,
+    diagnosis: Diagnosis,
+    backend: Backend,
+    *,
+    deadline: float,
+    tokens: int,
+    on_sentence: OnSentence | None = None,
+) -> Worded:
+    """The model's answer to `question`, after it looked things up by `look_up`, checked against what it was told.
+
+    At most ROUNDS rounds and CALLS calls; after that it is asked without tools. `tokens` bounds what all rounds read and write,
+    `deadline` their seconds: BudgetSpentError beyond.
+    """
+    form = template("tools")
+    marker = secrets.token_hex(4)
+    until = monotonic() + deadline
+    turns: list[Turn] = []
+    facts: list[Evidence] = []
+    used = called = 0
+    for rounds in range(ROUNDS + 1):
+        offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
+        user = _user(question, earlier, form.task, marker)
+        read = estimate_tokens(form.system + user + "".join(turn.content for turn in turns))
+        if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
+            raise BudgetSpentError("The question needs more tokens than are left.", hint="More: /budget TOKENS.")
+        # Sentences that come before the last call are no answer yet; so only the last round is passed on, at its end.
+        request = Request(
+            form.system,
+            user,
+            form.max_output_tokens,
+            deadline=max(until - monotonic(), 0.001),
+            tools=offered,
+            turns=tuple(turns),
+        )
+        completion = backend.complete(request)
+        used += tokens_of(completion) or read + estimate_tokens(completion.text)
+        calls = completion.tool_calls[: CALLS - called] if offered else ()
+        if not calls:
+            return _answered(completion, facts, diagnosis, used, on_sentence)
+        turns.append(Turn("assistant", completion.text, calls))
+        for one in calls:
+            result = look_up(one.name, one.arguments)
+            facts += result.facts
+            turns.append(Turn("tool", _told(one, result, marker), call_id=one.id))
+        called += len(calls)
+        if monotonic() >= until:
+            raise BudgetSpentError(f"No answer within {deadline:g} s.", hint="Allow more time, or /model none.")
+    raise BudgetSpentError(
+        "The model called tools and gave no answer."
+    )  # pragma: no cover  # the last round has no tools
+
+
+def _answered(
+    completion: Completion, facts: Sequence[Evidence], diagnosis: Diagnosis, used: int, on_sentence: OnSentence | None
+) -> Worded:
+    checking = Checking(known(numbered(facts), diagnosis), on_sentence)
+    return worded(completion, checking.end(completion.text), used - tokens_of(completion))
+
+
+def tool_descriptions() -> tuple[Mapping[str, object], ...]:
+    """The tools as OpenAI's chat protocol describes functions."""
+    return tuple(
+        {"name": tool.name, "description": tool.description, "parameters": tool.parameters} for tool in TOOLS.values()
+    )
+
+
+def _user(question: str, earlier: Sequence[Answer], task: str, marker: str) -> str:
+    before = [
+        line
+        for turn in earlier[-_EARLIER:]
+        for line in (
+            f"Asked: {quote(turn.question, longest=_LONGEST_LINE)}",
+            f"Answered: {quote(turn.text, longest=_LONGEST_LINE)}",
+        )
+    ]
+    parts = [block("earlier", before, marker)] if before else []
+    return "\n\n".join([*parts, block("question", [quote(question, longest=4_000)], marker), task])
+
+
+def _told(call: ToolCall, result: Result, marker: str) -> str:
+    """A result as the model reads it: data between marks."""
+    text = result.as_text()
+    lines = [line[:_LONGEST_LINE] for line in text[:_LONGEST_RESULT].splitlines()]
+    if len(text) > _LONGEST_RESULT:
+        lines.append("(cut)")
+    statements = [quote(fact.statement, longest=_LONGEST_LINE) for fact in result.facts[:20]]
+    return block(f"result of {quote(call.name, longest=40)}", [*lines, *statements], marker)

@@ -1,0 +1,212 @@
+"""Questions and answers about a profile, with a model or without."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from math import isfinite
+
+from chathpc.chat import slash
+from chathpc.chat.intents import match
+from chathpc.chat.record import Answer, Chat, StepRecord, fact_record
+from chathpc.chat.session import Session
+from chathpc.chat.tools import Result, call
+from chathpc.chat.wording import OnSentence, Worded, numbered, word
+from chathpc.diagnosis.records import Evidence
+from chathpc.errors import BudgetSpentError, ModelUnavailableError
+from chathpc.llm.backend import Backend
+from chathpc.prompts.untrusted import quote
+from chathpc.report import ClaimStatistics
+
+#: Tokens that the model may read and write in one conversation, unless the user says otherwise.
+BUDGET = 200_000
+_LONGEST_QUESTION = 4_000
+#: Errors that leave an answer without a model's words, but not without an answer.
+_MODEL_ERRORS = (ModelUnavailableError, BudgetSpentError)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A tool that was called, and what it said."""
+
+    tool: str
+    arguments: Mapping[str, object]
+    result: Result
+
+
+#: Is given each step as soon as it is done.
+OnStep = Callable[[Step], None]
+
+
+class Conversation:
+    """Asks a Session, and a model for words. `turns` holds what was answered so far.
+
+    Without `backend` the answers are the tools'. `budget` bounds the tokens of all turns, `deadline` the seconds of one answer.
+    """
+
+    def __init__(
+        self, session: Session, backend: Backend | None = None, *, budget: int = BUDGET, deadline: float = 60.0
+    ) -> None:
+        self.session = session
+        self.backend = backend
+        self.budget = budget
+        self.deadline = deadline
+        self.turns: list[Answer] = []
+
+    @property
+    def used(self) -> int:
+        """Tokens that were used so far."""
+        return sum(turn.tokens for turn in self.turns)
+
+    def ask(self, question: str, *, on_step: OnStep | None = None, on_sentence: OnSentence | None = None) -> Answer:
+        """Answer a question in plain language, or a slash command that a tool answers.
+
+        Never raises for what a question or a model says; UsageError for a slash command that is none. KeyboardInterrupt goes
+        through, and what was looked up before it has been told to `on_step`.
+        """
+        question = question.strip()[:_LONGEST_QUESTION]
+        tell = on_step or (lambda step: None)
+        if question.startswith("/"):
+            typed = slash.parse(question)
+            answer = self._answer(question, [self._look_up(typed.command.tool, typed.arguments, tell)])
+        elif self.backend is not None and getattr(self.backend, "calls_tools", False) and self.used < self.budget:
+            answer = self._by_agent(question, self.backend, tell, on_sentence)
+        else:
+            answer = self._by_intent(question, self.backend, tell, on_sentence)
+        self.turns.append(answer)
+        return answer
+
+    def _look_up(self, tool: str, arguments: Mapping[str, object] | str, tell: OnStep) -> Step:
+        result = call(self.session, tool, arguments)
+        step = Step(tool, arguments if isinstance(arguments, Mapping) else _parsed(arguments), result)
+        tell(step)
+        return step
+
+    # -- by code -------------------------------------------------------------------------------------------
+
+    def _by_intent(
+        self, question: str, backend: Backend | None, tell: OnStep, on_sentence: OnSentence | None, note: str = ""
+    ) -> Answer:
+        """Code picks the tool; a model, if there is one, words the facts."""
+        intent = match(question, self.session)
+        if not intent.tool:
+            return self._answer(question, [], suggestions=intent.suggestions, note=note)
+        step = self._look_up(intent.tool, intent.arguments, tell)
+        note = f"{intent.note} {note}".strip()
+        facts = numbered(step.result.facts)
+        if backend is None or not facts:
+            return self._answer(question, [step], note=note)
+        try:
+            self._check_budget()
+            found = word(
+                question,
+                facts,
+                step.result.text,
+                self.session.diagnosis,
+                backend,
+                deadline=self.deadline,
+                about_all=intent.tool in ("findings", "summary") and "number" not in intent.arguments,
+                on_sentence=on_sentence,
+            )
+        except _MODEL_ERRORS as error:
+            return self._answer(question, [step], note=f"{note} {error}".strip())
+        return self._answer(question, [step], found=found, note=note)
+
+    def _check_budget(self) -> None:
+        if self.used >= self.budget:
+            raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint="More: /budget TOKENS.")
+
+    # -- by a model that calls tools -----------------------------------------------------------------------
+
+    def _by_agent(self, question: str, backend: Backend, tell: OnStep, on_sentence: OnSentence | None) -> Answer:
+        """The model picks tools and words what they say."""
+        from chathpc.chat.agent import converse
+
+        steps: list[Step] = []
+
+        def look_up(tool: str, arguments: str) -> Result:
+            steps.append(self._look_up(tool, arguments, tell))
+            return steps[-1].result
+
+        try:
+            found = converse(
+                question,
+                self.turns,
+                look_up,
+                self.session.diagnosis,
+                backend,
+                deadline=self.deadline,
+                tokens=self.budget - self.used,
+                on_sentence=on_sentence,
+            )
+        except _MODEL_ERRORS as error:
+            if steps:
+                return self._answer(question, steps, note=str(error))
+            return self._by_intent(question, None, tell, None, note=f"The model did not answer: {error}")
+        if steps or found.text:
+            return self._answer(question, steps, found=found)
+        return self._by_intent(
+            question, None, tell, None, note="The model looked nothing up, and nothing that it said holds."
+        )
+
+    # -- records -------------------------------------------------------------------------------------------
+
+    def _answer(
+        self,
+        question: str,
+        steps: Sequence[Step],
+        *,
+        found: Worded | None = None,
+        note: str = "",
+        suggestions: Sequence[str] = (),
+    ) -> Answer:
+        said = " ".join(
+            step.result.error or step.result.text for step in steps if step.result.error or step.result.text
+        )
+        facts: list[Evidence] = [fact for step in steps for fact in step.result.facts]
+        model = None if found is None or self.backend is None else self.backend.label
+        if found is not None and not found.text:
+            note = f"{note} Nothing that {model} said is supported by the facts.".strip()
+        return Answer(
+            question=quote(question, longest=_LONGEST_QUESTION),
+            matched=bool(steps) or bool(found is not None and found.text),
+            text=(found.text if found is not None else "") or said,
+            steps=[StepRecord.of(step.tool, _simple(step.arguments), step.result) for step in steps],
+            facts=[fact_record(fact) for fact in numbered(facts)],
+            sentences=[] if found is None else list(found.sentences),
+            claims=ClaimStatistics() if found is None else found.claims,
+            model=model,
+            note=quote(note, longest=600),
+            suggestions=list(suggestions),
+            tokens=0 if found is None else found.tokens,
+        )
+
+    def record(self, compared: Mapping[str, Sequence[str]] | None = None) -> Chat:
+        """The conversation as it is saved."""
+        return Chat(
+            paths=[str(path) for path in self.session.paths],
+            compared={name: list(paths) for name, paths in (compared or {}).items()},
+            contexts=len(self.session.measured.tree),
+            budget=self.budget,
+            turns=self.turns,
+        )
+
+
+def _parsed(arguments: str) -> Mapping[str, object]:
+    """What a model wrote as arguments, for the record; what is no object stands there as it was written."""
+    try:
+        parsed = json.loads(arguments or "{}") if len(arguments) < _LONGEST_QUESTION else None
+    except (ValueError, RecursionError):
+        parsed = None
+    return parsed if isinstance(parsed, dict) else {"": arguments[:200]}
+
+
+def _simple(arguments: Mapping[str, object]) -> dict[str, str | int | float | bool]:
+    """Arguments as they are recorded: escaped, and nothing nested."""
+    return {
+        quote(str(name)): value
+        if isinstance(value, (bool, int)) or (isinstance(value, float) and isfinite(value))
+        else quote(str(value), longest=2_000)
+        for name, value in list(arguments.items())[:20]
+    }

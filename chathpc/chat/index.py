@@ -1,0 +1,97 @@
+"""Finds functions and files by the names that a person or a model uses for them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from difflib import get_close_matches
+
+from chathpc.diagnosis.facts import readable_function
+
+#: Names that difflib compares with: the ones with most time; comparing with all of a large program would take seconds.
+_COMPARED = 2_000
+_SUGGESTED = 3
+#: Similarity (0..1) from which on a name may be meant; difflib's own default.
+_SIMILAR = 0.6
+#: Innermost brackets that are taken out of a name one after the other.
+_NESTING = 6
+_BRACKETS = re.compile(r"<[^<>()]*>|\([^<>()]*\)|\[[^\[\]]*\]")
+_LONGEST = 2_000
+
+
+def short_name(name: str) -> str:
+    """A function's own name, without scopes, template arguments, parameters, return type and suffixes: `std::f<int>(x)` → `f`."""
+    if name.startswith("<"):
+        return name
+    text = readable_function(name[:_LONGEST])
+    for _ in range(_NESTING):
+        text, count = _BRACKETS.subn("", text)
+        if not count:
+            break
+    text = text.split(" const")[0].strip()
+    text = text.rsplit("::", 1)[-1]
+    if text != name and "(" in name:  # with parameters comes a return type
+        text = text.rsplit(" ", 1)[-1]
+    return text or name
+
+
+class NameIndex:
+    """Names, the one with most time first, found by their whole text, in any case, by their short form, or by a part of it."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = tuple(dict.fromkeys(names))
+        self._exact = set(self.names)
+        self._folded: dict[str, list[str]] = {}
+        self._short: dict[str, list[str]] = {}
+        for name in self.names:
+            self._folded.setdefault(name.casefold(), []).append(name)
+            self._short.setdefault(short_name(name).casefold(), []).append(name)
+        self._clones: dict[str, list[str]] = {}
+        for name in self.names:
+            if (readable := readable_function(name)) != name:
+                self._clones.setdefault(readable, []).append(name)
+        self._text = "\n".join(self._folded)
+
+    def find(self, text: str) -> list[str]:
+        """The names that `text` stands for: itself with its outlined bodies, else the same in another case, else all with that
+        short form.
+        """
+        text = text.strip()
+        if text in self._exact:
+            return [text, *self._clones.get(text, ())]
+        folded = text.casefold()
+        for table, key in ((self._folded, folded), (self._short, folded), (self._short, _bare(folded))):
+            if key in table:
+                return list(table[key])
+        return []
+
+    def containing(self, text: str, most: int = _SUGGESTED) -> list[str]:
+        """Up to `most` names that hold `text`, in any case."""
+        folded = text.strip().casefold()
+        found: list[str] = []
+        at = self._text.find(folded) if folded and "\n" not in folded else -1
+        while at >= 0 and len(found) < most:
+            begin, end = self._text.rfind("\n", 0, at) + 1, self._text.find("\n", at)
+            found += self._folded[self._text[begin : end if end >= 0 else None]]
+            at = self._text.find(folded, end) if end >= 0 else -1
+        return found[:most]
+
+    def nearest(self, text: str, most: int = _SUGGESTED) -> list[str]:
+        """Up to `most` names that `text` may be a slip of the pen for, the best first."""
+        folded = text.strip().casefold()[:_LONGEST]
+        contained = self.containing(folded, most)
+        if len(folded) < 3 or len(contained) == most:  # two letters are near to everything
+            return contained
+        candidates = {short_name(name).casefold()[:200]: name for name in reversed(self.names[:_COMPARED])}
+        close = get_close_matches(_bare(folded)[:200], candidates, n=most, cutoff=_SIMILAR)
+        return list(dict.fromkeys([*contained, *(candidates[one] for one in close)]))[:most]
+
+    @property
+    def short_forms(self) -> dict[str, list[str]]:
+        """Short form in small letters → names that have it."""
+        return self._short
+
+
+def _bare(text: str) -> str:
+    """`text` without the brackets of a call."""
+    return short_name(text.removesuffix("()"))

@@ -1,0 +1,132 @@
+"""From a question in plain language to a tool and its arguments."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from chathpc.chat.intents.entities import Named, read
+from chathpc.chat.intents.rules import Words, rules, words
+from chathpc.chat.session import Session
+from chathpc.chat.tools import TOOLS
+from chathpc.chat.tools.amounts import MOST_ROWS
+
+_WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
+#: A topic is one if this part of its words stands in an entry of the catalogue's title, id or keywords.
+_COVERED = 1.0
+_ENDINGS = ("ings", "ing", "ies", "ed", "es", "s", "e", "y")
+_SHORTEST_ROOT = 3
+#: Commands that are offered to a question that nothing matches.
+_OFFERED = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a question asks for. `tool` is empty where nothing fits; then `suggestions` are the nearest commands.
+
+    `note` says what was understood otherwise than it was written.
+    """
+
+    tool: str
+    arguments: Mapping[str, object] = field(default_factory=dict)
+    note: str = ""
+    suggestions: tuple[str, ...] = ()
+
+
+def match(question: str, session: Session) -> Intent:
+    """The tool that answers `question`; rules and words are in rules.yaml."""
+    named = read(question, session)
+    known = words()
+    topic = _topic(named.text, session, known)
+    flags = _flags(named, topic)
+    for rule in rules():
+        if rule.fits(named.text, flags):
+            arguments = {**_arguments(rule.tool, named, topic), **rule.arguments}
+            if rule.tool == "top" and re.search(
+                r"\binclusive\b|\bwith (all )?(their )?(callees|they call)\b", named.text
+            ):
+                arguments["order"] = "inclusive"
+            return Intent(rule.tool, arguments, _note(named))
+    return Intent("", suggestions=_nearest(named.text))
+
+
+def _flags(named: Named, topic: str) -> frozenset[str]:
+    flags = {
+        "place": named.place,
+        "function": named.functions,
+        "file": named.file,
+        "file-line": named.file and named.line,
+        "evidence": named.evidence,
+        "number": named.number,
+        "topic": topic,
+        "only-topic": topic and topic.split() == _WORD.findall(named.text),
+    }
+    return frozenset(name for name, value in flags.items() if value)
+
+
+def _arguments(tool: str, named: Named, topic: str) -> dict[str, object]:
+    """The arguments that the question names, of those that the tool takes."""
+    values: dict[str, object] = {
+        "place": named.place,
+        "name": named.functions[0] if named.functions else "",
+        "file": named.file,
+        "id": named.evidence,
+        "number": named.number,
+        "words": topic,
+        "metric": named.metric,
+        "factor": named.factor,
+        "limit": None if named.limit is None else min(named.limit, MOST_ROWS),
+    }
+    taken = TOOLS[tool].arguments.model_fields
+    return {name: value for name, value in values.items() if name in taken and value}
+
+
+def _note(named: Named) -> str:
+    return f"'{named.corrected}' was taken for {named.functions[0]}." if named.corrected and named.functions else ""
+
+
+def _topic(text: str, session: Session, known: Words) -> str:
+    """The performance problem that a question is about, as words that the catalogue has; empty for none."""
+    words_ = _WORD.findall(text.replace("@", " "))
+    found = [word for word in words_ if word not in known.before and word not in known.after]
+    if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
+        return ""
+    from chathpc.diagnosis.catalogue import causes, extended
+
+    with extended(session.patterns):
+        entries = [_entry_words(f"{one.id} {one.title} {' '.join(one.keywords)}") for one in causes()]
+    for entry in entries:
+        covered = sum(any(_same(word, other) for other in entry) for word in found)
+        if covered >= _COVERED * len(found):
+            return " ".join(found)
+    return ""
+
+
+def _entry_words(text: str) -> frozenset[str]:
+    words_ = _WORD.findall(text.casefold())
+    return frozenset(words_) | frozenset(part for word in words_ for part in word.split("-"))
+
+
+def _same(word: str, other: str) -> bool:
+    """Whether two words are one in another form: sender, senders; spill, spilling; miss, misses."""
+    return word == other or _root(word) == _root(other)
+
+
+def _root(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_ROOT:
+            return word[: -len(ending)]
+    return word
+
+
+def _nearest(text: str) -> tuple[str, ...]:
+    """Tools whose name or description has words of the question, else the ones to begin with."""
+    found = [word for word in _WORD.findall(text) if len(word) > 3]  # shorter words say nothing
+    scores = {}
+    for name, tool in TOOLS.items():
+        vocabulary = _WORD.findall(f"{name.replace('_', ' ')} {tool.description}".casefold())
+        scores[name] = sum(bool(get_close_matches(word, vocabulary, n=1, cutoff=0.85)) for word in found)
+    best = [name for name in sorted(scores, key=lambda one: -scores[one]) if scores[name]]
+    return tuple((best or ["findings", "top", "tree"])[:_OFFERED])

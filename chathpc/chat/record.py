@@ -1,0 +1,101 @@
+"""What was asked and answered, as data: `chathpc ask --format json`, and saved conversations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import ConfigDict, Field
+
+from chathpc.report import ClaimStatistics, EvidenceRecord, PlaceRecord, Record, SentenceRecord
+
+if TYPE_CHECKING:
+    from chathpc.chat.tools.record import Result
+    from chathpc.diagnosis.records import Evidence
+
+
+class ColumnRecord(Record):
+    """A column of a table."""
+
+    title: str
+    unit: str | None = Field(description="Of its numbers; share is 0..1. Null for text.")
+    prose: bool = Field(default=False, description="Holds sentences.")
+
+
+class StepRecord(Record):
+    """A tool that was called, and what it said."""
+
+    tool: str
+    arguments: dict[str, str | int | float | bool]
+    text: str = ""
+    columns: list[ColumnRecord] = Field(default_factory=list)
+    rows: list[list[str | int | float | None]] = Field(default_factory=list)
+    omitted: int = Field(default=0, description="Rows that are not shown.")
+    lines: list[str] = Field(default_factory=list, description="Text that keeps its form: source, commands, advice.")
+    error: str = Field(default="", description="Why the tool could not answer; empty if it did.")
+    hint: str = ""
+
+    @classmethod
+    def of(cls, tool: str, arguments: dict[str, str | int | float | bool], result: Result) -> StepRecord:
+        """A call and its result."""
+        said = result.as_dict()
+        said.pop("facts", None)
+        return cls.model_validate({"tool": tool, "arguments": arguments, **said})
+
+
+class CheckedSentence(SentenceRecord):
+    """A sentence of a model and how it fared in the claim check."""
+
+    reason: str = Field(default="", description="Why it was struck, or what was repaired.")
+
+
+class Answer(Record):
+    """A question and its answer: what was looked up, and a model's words for it as far as the facts support them."""
+
+    schema_: Literal["chathpc-answer/1"] = Field(default="chathpc-answer/1", alias="schema")
+    question: str
+    matched: bool = Field(description="False if nothing that can be looked up answers the question.")
+    text: str = Field(description="The answer in words: the model's checked ones, else those of the tools.")
+    steps: list[StepRecord]
+    facts: list[EvidenceRecord]
+    sentences: list[CheckedSentence] = Field(default_factory=list, description="All sentences of the model.")
+    claims: ClaimStatistics = Field(default_factory=ClaimStatistics)
+    model: str | None = None
+    note: str = ""
+    suggestions: list[str] = Field(default_factory=list, description="Commands that may help, where nothing matched.")
+    tokens: int = Field(default=0, description="Tokens that the model read and wrote.")
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, *, indent: int = 2) -> str:
+        """The answer as JSON text that validates against docs/answer-schema.json."""
+        return self.model_dump_json(by_alias=True, indent=indent)
+
+
+class Chat(Record):
+    """A saved conversation."""
+
+    schema_: Literal["chathpc-chat/1"] = Field(default="chathpc-chat/1", alias="schema")
+    paths: list[str]
+    compared: dict[str, list[str]] = Field(
+        default_factory=dict, description="Name → paths of the profiles compared with."
+    )
+    contexts: int = Field(description="Size of the profile, to notice another one in its place.")
+    budget: int
+    turns: list[Answer]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+
+def fact_record(item: Evidence) -> EvidenceRecord:
+    """A fact as it is saved."""
+    return EvidenceRecord(
+        id=item.id,
+        statement=item.statement,
+        metric=item.metric,
+        value=item.value,
+        unit=item.unit,
+        where=None if item.where is None else PlaceRecord.of(item.where),
+        source=item.source,
+        tool=item.tool,
+        error=item.error,
+    )

@@ -1,0 +1,158 @@
+"""Answers as text for a terminal or a pipe, and as Markdown."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chathpc.chat.slash import COMMANDS
+from chathpc.chat.tools.record import SHARE, Cell, Column
+from chathpc.profile import numbers
+
+if TYPE_CHECKING:
+    from chathpc.chat.record import Answer, StepRecord
+    from chathpc.chat.tools.record import Result
+    from chathpc.reports.page import Page
+    from chathpc.reports.style import Style
+
+#: Columns on the screen that sentences in a table get at least.
+_LEAST_PROSE = 24
+
+
+def step_text(step: StepRecord | Result, style: Style) -> str:
+    """What a tool said: sentences, table, and lines that keep their form; or why it could not answer."""
+    from rich.text import Text
+
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    if step.error:
+        page.paragraph(step.error, indent=0)
+        if step.hint:
+            page.paragraph(step.hint, indent=0, style="dim")
+        return page.text()
+    if step.text:
+        page.paragraph(step.text, indent=0)
+    if step.rows:
+        page.blank()
+        _table(page, [Column(each.title, each.unit, each.prose) for each in step.columns], step.rows)
+    if step.lines:
+        page.blank()
+        for text in step.lines:
+            page.hanging(Text(), Text(style.name(text)))
+    if step.omitted:
+        page.paragraph(f"({numbers.count(step.omitted)} more)", indent=0, style="dim")
+    return page.text()
+
+
+def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> None:
+    """The rows below each other; sentences in the last column are wrapped beside the others."""
+    from rich.text import Text
+
+    from chathpc.reports.table import table_lines
+
+    style = page.style
+    cells = _cells(columns, rows)
+    titles = [column.title for column in columns]
+    right = " ".join(column.title for column in columns if column.unit is not None)
+    if not columns[-1].prose:
+        for line in table_lines(titles, cells, style, right=right):
+            page.row(line)
+        return
+    narrow = replace(style, width=style.width - _LEAST_PROSE)
+    lines = table_lines(titles[:-1], [row[:-1] for row in cells], narrow, right=right)
+    widest = max(line.cell_len for line in lines) + 2
+    for number, line in enumerate(lines):
+        line.pad_right(widest - line.cell_len)
+        sentence = columns[-1].title if number == 0 else cells[number - 1][-1]
+        page.hanging(line, Text(style.prose(sentence), style="bold" if number == 0 else ""))
+
+
+def _cells(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+    """The rows as text, the numbers of a column in one unit."""
+    from chathpc.reports.columns import column as aligned
+
+    written = []
+    for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
+        figures = [cell for cell in cells if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
+        if column.unit in (None, SHARE) or len(figures) < len(cells):
+            written.append([column.written(cell) for cell in cells])
+        else:
+            written.append(aligned(figures, max(figures, key=abs), str(column.unit)))
+    return [list(row) for row in zip(*written, strict=True)]
+
+
+def answer_text(answer: Answer, style: Style) -> str:
+    """An answer as a whole: what was looked up, then a model's words under its name."""
+    parts = [step_text(step, style) for step in answer.steps]
+    parts.append(words_text(answer, style))
+    return "\n".join(part for part in parts if part)
+
+
+def words_text(answer: Answer, style: Style, *, said: bool = True) -> str:
+    """What stands below the results: the model's words (unless they were `said` already), notes, and what to ask instead."""
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    if answer.model and said and any(one.status != "struck" for one in answer.sentences):
+        page.paragraph(answer.text, indent=0)
+    if answer.model:
+        page.paragraph(provenance(answer), indent=0, style="dim")
+    if not answer.matched:
+        page.paragraph("That is no question that can be looked up in the profile.", indent=0)
+        usages = ", ".join(_usage(name) for name in answer.suggestions)
+        page.paragraph(f"Nearest: {usages}. All commands: /help.", indent=0, style="dim")
+    if answer.note:
+        page.paragraph(answer.note, indent=0, style="dim")
+    return page.text()
+
+
+def provenance(answer: Answer) -> str:
+    """Whose words these are, and how they were checked."""
+    claims = answer.claims
+    return (
+        f"Words: {answer.model}. {claims.checked} claims checked, {claims.repaired} repaired, {claims.struck} struck."
+    )
+
+
+def _usage(tool: str) -> str:
+    command = next((one for one in COMMANDS.values() if one.tool == tool), None)
+    return f"/{command.name} {command.usage}".strip() if command is not None else tool
+
+
+def claims_text(answer: Answer, style: Style) -> str:
+    """Each sentence that the model wrote, and what became of it."""
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    if not answer.sentences:
+        page.paragraph("No model worded the last answer.", indent=0)
+    for one in answer.sentences:
+        why = f" ({one.reason})" if one.reason else ""
+        on = f" [{', '.join(one.evidence)}]" if one.evidence else ""
+        page.item(f"{one.status}{why}: {one.text}{on}")
+    return page.text()
+
+
+def markdown(answer: Answer, style: Style) -> str:
+    """The answer as Markdown, safe to show whatever names a profile holds: tables and source as code."""
+    from chathpc.reports.markdown import fenced, prose
+
+    blocks = [f"**{prose(answer.question)}**"]
+    for step in answer.steps:
+        if step.error:
+            blocks += [prose(text) for text in (step.error, step.hint) if text]
+            continue
+        blocks.append(prose(step.text))
+        form = step_text(step.model_copy(update={"text": ""}), style).strip("\n")
+        if form:
+            blocks.append(fenced(form))
+    if answer.model:
+        kept = [one.text for one in answer.sentences if one.status != "struck"]
+        blocks += [prose(" ".join(kept)), prose(provenance(answer))]
+    if not answer.matched:
+        blocks.append(prose("That is no question that can be looked up in the profile."))
+    if answer.note:
+        blocks.append(prose(answer.note))
+    return style.fit("\n\n".join(block for block in blocks if block) + "\n")

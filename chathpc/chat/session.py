@@ -1,0 +1,333 @@
+"""What a conversation is about: the loaded profiles, the diagnosis, and the tables that tools look things up in, each made once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+
+from chathpc.chat.index import NameIndex
+from chathpc.errors import UsageError
+from chathpc.profile.metric import Aggregation, Metric
+from chathpc.profile.profile import Profile
+from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
+from chathpc.profile.tree import BoolArray, FloatArray, IntArray
+from chathpc.prompts.untrusted import quote
+
+if TYPE_CHECKING:
+    from chathpc.comparison.record import Diff
+    from chathpc.diagnosis.facts import Facts
+    from chathpc.diagnosis.records import Diagnosis
+    from chathpc.report import Report
+    from chathpc.reports.rows import Level
+
+#: Between the names of a call path, as the tools write and read it.
+PATH_SEPARATOR = " > "
+
+Progress = Callable[[str], None]
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Target:
+    """A place that was asked for: `title` names it, `nodes` are all nodes at which it begins (ascending)."""
+
+    title: str
+    nodes: IntArray
+
+
+class Session:
+    """A profile to ask about, and others to compare it with (by name).
+
+    Nothing of it changes the profile. `patterns` is a folder with the user's own patterns. Whatever is computed is kept; `prepare`
+    computes at once what most questions need, so that a question after it takes no longer than its answer.
+    """
+
+    def __init__(
+        self,
+        profile: Profile,
+        *,
+        paths: Sequence[Path] = (),
+        others: Mapping[str, Profile] | None = None,
+        patterns: Path | None = None,
+    ) -> None:
+        self.measured = profile
+        self.paths = tuple(paths)
+        self.others = dict(others or {})
+        self.patterns = patterns
+        self._groupings: dict[str, Grouping] = {}
+        self._rows: dict[tuple[str, str], TableRows] = {}
+        self._levels: dict[str, Level] = {}
+        self._made: dict[str, Any] = {}
+        self._diffs: dict[tuple[str, str], Diff] = {}
+
+    def prepare(self, progress: Progress | None = None) -> None:
+        """Diagnose the profile and build the indexes."""
+        tell = progress or (lambda stage: None)
+        tell("diagnosing")
+        _ = self.diagnosis
+        tell("indexing")
+        _ = self.index
+        if self.profile.time is not None:
+            self.level("function")
+            self.rows("line", self.profile.time)
+
+    # -- the diagnosis -------------------------------------------------------------------------------------
+
+    @cached_property
+    def facts(self) -> Facts:
+        """The profile as the rules see it."""
+        from chathpc.diagnosis.facts import Facts
+
+        return Facts(self.measured)
+
+    @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """Verdict, findings and evidence."""
+        from chathpc.diagnosis.catalogue import extended
+        from chathpc.diagnosis.diagnose import diagnose
+
+        with extended(self.patterns):
+            return diagnose(self.measured, self.facts)
+
+    @cached_property
+    def report(self) -> Report:
+        """The report of `chathpc explain --llm none`, of the same diagnosis."""
+        from chathpc.diagnosis.catalogue import extended
+        from chathpc.pipeline import report_of
+
+        with extended(self.patterns):
+            return report_of(self.measured, self.facts, self.diagnosis)
+
+    @cached_property
+    def profile(self) -> Profile:
+        """The profile with the host time of the program's own threads only, as the findings count it."""
+        from chathpc.pipeline import own_threads
+
+        return own_threads(self.measured, self.facts)
+
+    # -- metrics -------------------------------------------------------------------------------------------
+
+    def metric(self, name: str = "") -> Metric:
+        """The metric of that id or name, by default the host's time, else the GPU's, else the first with values.
+
+        UsageError, with the nearest names, if there is none, or if its values do not add up.
+        """
+        found = self._metric(name)
+        if found.aggregation == Aggregation.DERIVED or not found.has_values:
+            why = "has no values" if not found.has_values else "does not add up over functions or contexts"
+            raise UsageError(f"The metric '{found.id}' {why}.", hint=f"These do: {', '.join(self.additive[:8])}.")
+        return found
+
+    @cached_property
+    def additive(self) -> list[str]:
+        """Ids of the metrics that have values which can be added up."""
+        return [
+            quote(metric.id)
+            for metric in self.measured.metrics.values()
+            if metric.has_values and metric.aggregation != Aggregation.DERIVED and not metric.hidden
+        ]
+
+    def _metric(self, name: str) -> Metric:
+        known = self.measured.metrics
+        if not name.strip():
+            default = next((known[one] for one in ("gpu.kernel.time", *self.additive) if one in self.additive), None)
+            chosen = self.measured.time or default
+            if chosen is None:
+                raise UsageError("This profile has no metric with values.")
+            return chosen
+        wanted = name.strip().casefold()
+        for metric in known.values():
+            if wanted in (metric.id.casefold(), metric.source_name.casefold()):
+                return metric
+        near = get_close_matches(wanted, known, n=3, cutoff=0.4)
+        near += [one for one in known if wanted in one and one not in near]
+        hint = f"Nearest: {', '.join(near[:3])}." if near else f"There are: {', '.join(self.additive[:8])}."
+        raise UsageError(f"This profile has no metric '{quote(name)}'.", hint=hint)
+
+    def total(self, metric: Metric) -> float:
+        """Sum of a metric over the program's own threads, in its unit."""
+        return self.profile.total(metric.id)
+
+    # -- tables --------------------------------------------------------------------------------------------
+
+    def rows(self, by: str, metric: Metric) -> TableRows:
+        """The profile by function, line, loop, module or kernel."""
+        key = (by, metric.id)
+        if key not in self._rows:
+            if by not in self._groupings:
+                self._groupings[by] = group_nodes(self.measured.tree, by)
+            self._rows[key] = rows_of(self.profile, metric, self._groupings[by])
+        return self._rows[key]
+
+    def level(self, by: str) -> Level:
+        """The tree of functions, of functions and loops, or of lines too."""
+        if by not in self._levels:
+            from chathpc.reports.rows import level
+
+            self._levels[by] = level(self.measured.tree, by)
+        return self._levels[by]
+
+    def compared(self, name: str, metric: str) -> Diff:
+        """The comparison of the profile `name` (before) with this one (after)."""
+        key = (name, metric)
+        if key not in self._diffs:
+            from chathpc.comparison.compare import diff
+
+            self._diffs[key] = diff(self.others[name], self.measured, metric=metric or None)
+        return self._diffs[key]
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        """What `make` returns, made at the first time that `key` is asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
+
+    # -- places --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def index(self) -> NameIndex:
+        """Names of functions, kernels and regions, those with most of the time first."""
+        labels, texts = self.measured.tree.function_labels
+        try:
+            names = self.rows("function", self.metric()).name
+        except UsageError:
+            names = []
+        present = np.unique(labels).tolist()
+        return NameIndex([*names, *(texts[number] for number in present)])
+
+    @cached_property
+    def files(self) -> dict[str, list[int]]:
+        """Base name of each source file → numbers of the files of that name."""
+        found: dict[str, list[int]] = {}
+        for number, path in enumerate(self.measured.tree.files):
+            if path and not path.startswith(("[", "<")):
+                found.setdefault(path.rsplit("/", 1)[-1].casefold(), []).append(number)
+        return found
+
+    @cached_property
+    def _is_head(self) -> BoolArray:
+        tree = self.measured.tree
+        return np.asarray(tree.function == np.arange(len(tree)))
+
+    def nodes_named(self, names: Sequence[str]) -> IntArray:
+        """Nodes of the functions with these names, ascending."""
+        labels, texts = self.measured.tree.function_labels
+        number = self._number_of_name
+        wanted = [number[name] for name in names if name in number]
+        chosen = np.zeros(len(texts), dtype=bool)
+        chosen[wanted] = True
+        return np.flatnonzero(self._is_head & chosen[labels]).astype(np.int32)
+
+    @cached_property
+    def _number_of_name(self) -> dict[str, int]:
+        return {text: number for number, text in enumerate(self.measured.tree.function_labels[1])}
+
+    def find(self, text: str) -> Target:
+        """The function (`solve`), call path (`main > solve`), file or line (`heat.c`, `heat.c:12`) that `text` names.
+
+        UsageError, with the nearest names, if there is none.
+        """
+        parts = [part.strip() for part in text.split(PATH_SEPARATOR) if part.strip()]
+        if len(parts) > 1 and text.strip() not in self.index.names:
+            return self._along(parts)
+        names = self.index.find(text)
+        if names:
+            return Target(_title(names), self.nodes_named(names))
+        file, line = split_place(text)
+        numbers = self.files.get(file.rsplit("/", 1)[-1].casefold(), [])
+        if numbers:
+            return self._in_file(numbers, line, text)
+        raise self.no_place(text)
+
+    def has_line(self, file: str, line: int) -> bool:
+        """True unless `file` is a file of the profile of which no such line was measured."""
+        numbers = self.files.get(file.rsplit("/", 1)[-1].casefold())
+        tree = self.measured.tree
+        return not line or not numbers or bool(np.any(np.isin(tree.file, numbers) & (tree.line == line)))
+
+    def no_place(self, text: str) -> UsageError:
+        """The error for a name that nothing has, with the nearest names."""
+        file = split_place(text)[0]
+        near = self.index.nearest(text) + get_close_matches(file.casefold(), self.files, n=2)
+        hint = f"Nearest: {', '.join(map(quote, near))}." if near else "See /top for names."
+        return UsageError(f"The profile has no function or file '{quote(text)}'.", hint=hint)
+
+    def _in_file(self, numbers: Sequence[int], line: int, text: str) -> Target:
+        tree = self.measured.tree
+        chosen = np.zeros(len(tree.files) + 1, dtype=bool)
+        chosen[list(numbers)] = True
+        nodes = chosen[tree.file]
+        if line:
+            nodes &= tree.line == line
+        found = np.flatnonzero(nodes).astype(np.int32)
+        base = tree.files[numbers[0]].rsplit("/", 1)[-1]
+        if not len(found):
+            lines = np.unique(tree.line[chosen[tree.file]])
+            near = lines[np.argsort(np.abs(lines - line), kind="stable")[:3]]
+            raise UsageError(
+                f"No line {line} of {quote(base)} was measured.",
+                hint=f"Nearest: {', '.join(map(str, sorted(near.tolist())))}.",
+            )
+        return Target(f"{quote(base)}:{line}" if line else quote(base), found)
+
+    def _along(self, parts: Sequence[str]) -> Target:
+        """The nodes of the last of `parts` that lie below nodes of the parts before it, in their order."""
+        tree = self.measured.tree
+        below: BoolArray | None = None
+        titles = []
+        nodes: IntArray = np.empty(0, dtype=np.int32)
+        for part in parts:
+            names = self.index.find(part)
+            if not names:
+                raise self.no_place(part)
+            titles.append(_title(names))
+            nodes = self.nodes_named(names)
+            if below is not None:
+                nodes = nodes[below[nodes]]
+            if not len(nodes):
+                raise UsageError(f"There is no call path {quote(PATH_SEPARATOR.join(titles))}.", hint="See /callers.")
+            below = tree.inside(nodes)
+            below[tree.outermost(nodes)] = False
+        return Target(PATH_SEPARATOR.join(titles), nodes)
+
+    # -- values at places ----------------------------------------------------------------------------------
+
+    def inclusive(self, metric: Metric) -> FloatArray:
+        """Inclusive values of all nodes."""
+        return self.profile.inclusive(metric.id).dense(len(self.measured.tree))
+
+    def value_at(self, target: Target, metric: Metric) -> tuple[float, float]:
+        """Exclusive and inclusive value of a place: the functions' own lines and loops, and all below; recursion counted once."""
+        tree = self.measured.tree
+        outer = tree.outermost(target.nodes)
+        own = self.profile.exclusive(metric.id)
+        member = np.zeros(len(tree) + 1, dtype=bool)
+        member[target.nodes] = True
+        of_functions = bool(np.all(self._is_head[target.nodes]))  # else a file or line: what stands in it in the source
+        mine = member[tree.function[own.nodes] if of_functions else own.nodes]
+        values = self.profile.inclusive(metric.id)
+        position = np.searchsorted(values.nodes, outer)
+        inside = position < len(values.nodes)
+        hit = np.zeros(len(outer), dtype=bool)
+        hit[inside] = values.nodes[position[inside]] == outer[inside]
+        inclusive = float(values.values[position[hit]].sum())
+        return float(own.values[mine].sum()), max(inclusive, float(own.values[mine].sum()))
+
+
+def split_place(text: str) -> tuple[str, int]:
+    """`heat.c:12` as file and line; line 0 where there is none."""
+    file, colon, line = text.strip().rpartition(":")
+    if colon and line.isascii() and line.isdigit() and len(line) < 9:
+        return file, int(line)
+    return text.strip(), 0
+
+
+def _title(names: Sequence[str]) -> str:
+    return quote(names[0]) if len(names) == 1 else f"{quote(names[0])} (and {len(names) - 1} of the same short name)"

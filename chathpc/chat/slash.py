@@ -1,0 +1,148 @@
+"""Slash commands: `/top line 5`, `/callers solve`, `/whatif solve 3x`, and what each of them asks a tool."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from dataclasses import dataclass
+from difflib import get_close_matches
+from typing import get_args
+
+from chathpc.chat.tools import TOOLS
+from chathpc.errors import UsageError
+from chathpc.profile.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A slash command: the tool that it calls (empty for commands to the program itself), how it is written, what it does.
+
+    `rest` is the argument that takes all words which are no option.
+    """
+
+    name: str
+    usage: str
+    help: str
+    tool: str = ""
+    rest: str = ""
+
+
+_ALL = (
+    Command("summary", "", "what was measured, and the verdict", "summary"),
+    Command("findings", "[N]", "the problems that were found, or number N in full with advice", "findings", "number"),
+    Command("evidence", "[E7]", "the facts behind the findings, or one of them", "evidence", "id"),
+    Command("top", "[function|line|loop|module|kernel] [N] [METRIC]", "where most of the time is", "top"),
+    Command("tree", "[PLACE] [depth=N] [by=loop]", "the call tree, or the part of it below a place", "tree", "place"),
+    Command("callers", "FUNCTION", "who calls it", "callers", "name"),
+    Command("callees", "FUNCTION", "whom it calls", "callees", "name"),
+    Command("source", "PLACE", "source lines with their time", "source", "place"),
+    Command("locations", "[PLACE]", "how time is spread over ranks and threads", "locations", "place"),
+    Command("whatif", "PLACE [2x]", "the gain if it were so many times as fast (Amdahl)", "what_if", "place"),
+    Command("diff", "[PATH...]", "compare with another profile (that one is before, this one after)", "compare", "other"),
+    Command("timeline", "", "how long GPUs and calls were busy or idle", "timeline"),
+    Command("metrics", "[WORD]", "what was measured", "metrics", "search"),
+    Command("missing", "", "what the profile cannot tell, and what would", "missing"),
+    Command("catalogue", "WORDS", "look up a performance problem", "catalogue", "words"),
+    Command("query", "JSON", 'contexts by a hatchet query: ["*", {"name": "solve*"}]', "query", "query"),
+    Command("claims", "", "how each sentence of the model's last answer fared in the check"),
+    Command("model", "[SPEC]", "the model that words answers; none, local, openai:MODEL"),
+    Command("budget", "[TOKENS]", "tokens that the model may use and has used"),
+    Command("save", "FILE", "save the conversation; --resume FILE goes on with it"),
+    Command("help", "", "this list"),
+    Command("quit", "", "the end"),
+)  # fmt: skip
+
+#: All slash commands by name.
+COMMANDS: Mapping[str, Command] = {command.name: command for command in _ALL}
+
+_OPTION = re.compile(r"([a-z_]{2,12})=(.*)", re.DOTALL)
+_FACTOR = re.compile(r"(\d+(?:\.\d+)?)x", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A slash command as typed: its words, and what they ask its tool."""
+
+    command: Command
+    words: tuple[str, ...]
+    arguments: Mapping[str, object]
+
+
+def parse(line: str) -> Typed:
+    """The command in `line`, which begins with a slash; UsageError, with the nearest command, if there is none."""
+    name, _, rest = line.strip()[1:].partition(" ")
+    command = COMMANDS.get(name.casefold())
+    if command is None:
+        near = get_close_matches(name.casefold(), COMMANDS, n=3, cutoff=0.5)
+        hint = f"Nearest: {', '.join(f'/{one}' for one in near)}." if near else "See /help."
+        raise UsageError(f"There is no command '/{clean(name)[:40]}'.", hint=hint)
+    if command.tool == "query":  # JSON, as it stands
+        return Typed(command, (rest.strip(),), {"query": rest.strip()})
+    words = _words(rest)
+    return Typed(command, words, _arguments(command, words) if command.tool else {})
+
+
+def _words(text: str) -> tuple[str, ...]:
+    try:
+        return tuple(shlex.split(text))
+    except ValueError:  # a quotation mark that is part of a name
+        return tuple(text.split())
+
+
+def _arguments(command: Command, words: tuple[str, ...]) -> dict[str, object]:
+    fields = TOOLS[command.tool].arguments.model_fields
+    given: dict[str, object] = {}
+    rest: list[str] = []
+    for word in words:
+        option = _OPTION.fullmatch(word)
+        if option and option[1] in fields:
+            given[option[1]] = _value(option[2])
+        elif command.tool == "top":
+            given |= _of_top(word)
+        elif command.tool == "what_if" and (factor := _FACTOR.fullmatch(word)):
+            given["factor"] = float(factor[1])
+        else:
+            rest.append(word)
+    if rest and command.rest:
+        joined = " ".join(rest)
+        given[command.rest] = int(joined) if command.rest == "number" and joined.isdecimal() else joined
+    elif rest:
+        raise UsageError(
+            f"/{command.name} takes no '{clean(rest[0])[:40]}'.", hint=f"/{command.name} {command.usage}".strip()
+        )
+    return given
+
+
+def _of_top(word: str) -> dict[str, object]:
+    """`/top lines 5 gpu.time`: words in any order."""
+    if word.isdecimal():
+        return {"limit": int(word)}
+    kinds = get_args(TOOLS["top"].arguments.model_fields["by"].annotation)
+    singular = word.casefold().removesuffix("s")
+    if singular in kinds:
+        return {"by": singular}
+    if word.casefold() in ("inclusive", "itself"):
+        return {"order": word.casefold()}
+    return {"metric": word}
+
+
+def _value(text: str) -> object:
+    if text.isdecimal():
+        return int(text)
+    if text in ("true", "false"):
+        return text == "true"
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def help_text() -> str:
+    """All commands, one a line."""
+    left = [f"/{one.name} {one.usage}".rstrip() for one in _ALL]
+    width = max(len(text) for text in left if len(text) < 36)  # the longest ones stand alone
+    lines = [f"  {text.ljust(width)}  {one.help}" for text, one in zip(left, _ALL, strict=True)]
+    lead = "Ask in plain language, or:"
+    tail = "Places are functions (solve), call paths (main > solve), files and lines (heat.c:12). Options: limit=N metric=M depth=N."
+    return "\n".join([lead, *lines, tail])

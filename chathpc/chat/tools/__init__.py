@@ -1,0 +1,97 @@
+"""The read-only tools: what may be asked of a profile, by a person, by a model, by another program.
+
+    session = Session(chathpc.load("db/"))
+    result = call(session, "top", {"by": "line", "limit": 5})
+    result.error or result.as_text()
+
+`call` never raises for what it is asked: the answer then says what was wrong. No tool changes anything, opens a file that the
+profile does not name, or runs anything.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from pydantic import ValidationError
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools import calls, catalogue, compare, lanes, lines, locations, query, summary, top, tree, what_if
+from chathpc.chat.tools.record import Arguments, Column, NoArguments, Result, Tool, refused
+from chathpc.errors import ChathpcError
+
+__all__ = ["TOOLS", "Arguments", "Column", "Result", "Session", "Tool", "call"]
+
+#: Characters of the JSON text of arguments; a model that sends more has lost its way.
+_LONGEST_ARGUMENTS = 20_000
+
+_ALL = (
+    Tool("summary", "Say what was measured and the diagnosis' verdict.", NoArguments, summary.summary),
+    Tool("findings", "List the performance problems that were found, or one in full with advice.", summary.FindingArguments, summary.findings),
+    Tool("evidence", "Show a measured fact behind the findings by its id.", summary.EvidenceArguments, summary.evidence),
+    Tool("top", "List the functions, lines, loops, load modules or GPU kernels with most of a metric.", top.TopArguments, top.top),
+    Tool("tree", "Show the calling context tree, or the part of it below a place.", tree.TreeArguments, tree.tree),
+    Tool("callers", "List who calls a function, with its time below each caller.", calls.CallArguments, calls.callers),
+    Tool("callees", "List what a function calls, with the time of each.", calls.CallArguments, calls.callees),
+    Tool("source", "Show the source lines of a function, file or line with their time.", lines.SourceArguments, lines.source),
+    Tool("locations", "Show how time is spread over ranks and threads, and which stand out.", locations.LocationArguments, locations.locations),
+    Tool("what_if", "Compute how much faster the run would be if a place were faster (Amdahl's law).", what_if.WhatIfArguments, what_if.what_if),
+    Tool("compare", "Compare with another loaded profile: what changed beyond noise.", compare.CompareArguments, compare.compare),
+    Tool("metrics", "List the metrics that were measured, with units and totals.", summary.MetricArguments, summary.metrics),
+    Tool("missing", "Say what the profile cannot tell and which command would measure it.", NoArguments, summary.missing),
+    Tool("timeline", "Show how long GPUs and calls were busy or idle in a recorded trace.", NoArguments, lanes.timeline),
+    Tool("catalogue", "Look up a performance problem: what it is, how it is recognised, what to do.", catalogue.CatalogueArguments, catalogue.catalogue),
+    Tool("query", "Find contexts by a hatchet query on the hottest part of the tree.", query.QueryArguments, query.query),
+)  # fmt: skip
+
+#: All tools by name.
+TOOLS: Mapping[str, Tool] = MappingProxyType({tool.name: tool for tool in _ALL})
+
+
+def call(session: Session, name: str, arguments: Mapping[str, object] | str | None = None) -> Result:
+    """What the tool `name` answers to `arguments`, an object or its JSON text.
+
+    What is wrong with the question (no such tool, arguments that do not fit the schema, a name that the profile does not have)
+    is said in `Result.error`, with the nearest names in `Result.hint`.
+    """
+    tool = TOOLS.get(name)
+    if tool is None:
+        near = get_close_matches(str(name)[:80], TOOLS, n=3)
+        return refused(f"There is no tool '{str(name)[:80]}'.", f"There are: {', '.join(near or TOOLS)}.")
+    try:
+        given = _parsed(arguments)
+        return tool.run(session, tool.arguments.model_validate(given))
+    except ValidationError as error:
+        return refused(_invalid(tool, error), _expected(tool, error))
+    except (ValueError, RecursionError):
+        return refused(f"The arguments of {name} are not a JSON object.", "For example {}.")
+    except ChathpcError as error:
+        return refused(error.message, error.hint)
+
+
+def _parsed(arguments: Mapping[str, object] | str | None) -> dict[str, object]:
+    if isinstance(arguments, str):
+        if len(arguments) > _LONGEST_ARGUMENTS:
+            raise ValueError("too long")
+        arguments = json.loads(arguments) if arguments.strip() else {}
+    if arguments is None:
+        return {}
+    if not isinstance(arguments, Mapping):
+        raise ValueError("no object")
+    return dict(arguments)
+
+
+def _invalid(tool: Tool, error: ValidationError) -> str:
+    first = error.errors(include_url=False, include_context=False)[0]
+    where = ".".join(str(part) for part in first["loc"])[:80]
+    return f"{tool.name}: argument '{where}': {first['msg']}."
+
+
+def _expected(tool: Tool, error: ValidationError) -> str:
+    where = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
+    fields = tool.arguments.model_fields
+    near = get_close_matches(where, fields, n=1)
+    known = ", ".join(fields) or "no arguments"
+    return f"Did you mean '{near[0]}'? It takes: {known}." if near and where not in fields else f"It takes: {known}."

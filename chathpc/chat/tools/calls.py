@@ -1,0 +1,115 @@
+"""Who calls a function, and whom it calls."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.session import Session, Target
+from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.profile import numbers
+from chathpc.profile.metric import Metric
+from chathpc.profile.tree import IntArray, outermost_spans
+from chathpc.prompts.untrusted import quote
+
+ENTRY = "(entry point)"
+
+
+class CallArguments(Arguments):
+    """Who calls a function, or whom it calls."""
+
+    name: str = Field(min_length=1, max_length=2_000, description="A function.")
+    metric: str = METRIC
+    limit: int = limit()
+
+
+def callers(session: Session, asked: CallArguments) -> Result:
+    """The functions that call a function, with its inclusive value where each of them calls it."""
+    metric = session.metric(asked.metric)
+    target = session.find(asked.name)
+    tree = session.measured.tree
+    labels, texts = tree.function_labels
+    heads = np.unique(tree.function[target.nodes]).astype(np.int32)
+    above = tree.parent[heads]
+    group = np.where(above >= 0, labels[np.maximum(above, 0)], len(texts)).astype(np.int32)
+    outer = outermost_spans(heads, tree.end[heads], group)
+    names = [texts[number] if number < len(texts) else ENTRY for number in group[outer].tolist()]
+    return _calls(session, metric, target, names, heads[outer], asked.limit, called=False)
+
+
+def callees(session: Session, asked: CallArguments) -> Result:
+    """The functions that a function calls, with the inclusive value of each where it calls it."""
+    metric = session.metric(asked.metric)
+    target = session.find(asked.name)
+    tree = session.measured.tree
+    labels, texts = tree.function_labels
+    member = np.zeros(len(tree) + 1, dtype=bool)
+    member[np.unique(tree.function[target.nodes])] = True
+    is_head = tree.function == np.arange(len(tree))
+    called = is_head & (tree.parent >= 0)
+    called[called] = member[tree.function[tree.parent[called]]]
+    heads = np.flatnonzero(called).astype(np.int32)
+    group = labels[heads]
+    outer = outermost_spans(heads, tree.end[heads], group)
+    return _calls(
+        session,
+        metric,
+        target,
+        [texts[number] for number in group[outer].tolist()],
+        heads[outer],
+        asked.limit,
+        called=True,
+    )
+
+
+def _calls(
+    session: Session, metric: Metric, target: Target, names: Sequence[str], nodes: IntArray, most: int, *, called: bool
+) -> Result:
+    """The table of `names`, one for each of `nodes`, with the inclusive values of these added up by name."""
+    total = session.total(metric)
+    values = session.inclusive(metric)[nodes]
+    added: dict[str, tuple[float, int]] = {}
+    for name, value in zip(names, values.tolist(), strict=True):
+        before, contexts = added.get(name, (0.0, 0))
+        added[name] = (before + value, contexts + 1)
+    order = sorted(added.items(), key=lambda item: (-item[1][0], item[0]))
+    facts = FactList(source_of(session, metric, "inclusive values of the called function, added up by caller"))
+    rows = []
+    for name, (value, contexts) in order[:most]:
+        label = quote(name)
+        if called:
+            statement = (
+                f"{target.title} calls {label}, which has {amount(value, total, metric)} of {whole(metric)} there."
+            )
+        elif name == ENTRY:
+            statement = f"{target.title} is an entry point with {amount(value, total, metric)} of {whole(metric)}."
+        else:
+            statement = (
+                f"{label} calls {target.title}, which has {amount(value, total, metric)} of {whole(metric)} there."
+            )
+        facts.add(statement, value, metric.unit.value, label, metric=metric.id)
+        rows.append((label, value, share_of(value, total), contexts))
+    if not rows:
+        text = (
+            f"{target.title} calls nothing that was seen." if called else f"Nothing that was seen calls {target.title}."
+        )
+        return Result(text)
+    what = "functions" if len(order) != 1 else "function"
+    relation = (
+        f"{target.title} calls {numbers.count(len(order))} {what}"
+        if called
+        else f"{target.title} is called by {numbers.count(len(order))} {what}"
+    )
+    text = f"{relation}; {metric.id} of {'each where it is called' if called else f'{target.title} below each'}."
+    facts.add(f"{relation}.", len(order), what, target.title)
+    unit = metric.unit.value
+    columns = (
+        Column("calls" if called else "called by"),
+        Column("inclusive", unit),
+        Column("share", SHARE),
+        Column("contexts", "count"),
+    )
+    return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))

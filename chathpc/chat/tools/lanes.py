@@ -1,0 +1,76 @@
+"""What was busy when: the lanes of a recorded timeline."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import MOST_ROWS
+from chathpc.chat.tools.record import SHARE, Column, FactList, NoArguments, Result
+from chathpc.errors import UsageError
+from chathpc.profile import intervals, numbers
+from chathpc.profile.timeline import DEVICE_LANES, LaneKind, Timeline
+from chathpc.prompts.untrusted import quote
+
+
+def timeline(session: Session, asked: NoArguments) -> Result:
+    """How long devices and kinds of calls were busy during the recording, and how long each GPU was idle."""
+    recorded = session.measured.timeline
+    if recorded is None or recorded.end <= recorded.begin or not (recorded.intervals or recorded.lanes):
+        raise UsageError("No timeline was recorded.", hint="Record a trace: nsys profile, or hpcrun -t.")
+    facts = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
+    whole = numbers.seconds(recorded.seconds)
+    facts.add(f"The recording is {whole} long.", recorded.seconds, "s", "the recording")
+    rows: list[tuple[str, float, float, int]] = []
+    for device in recorded.devices:
+        busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
+        for what, value in (("busy", busy), ("idle", recorded.seconds - busy)):
+            share = value / recorded.seconds
+            statement = (
+                f"GPU {device} is {what} for {numbers.seconds(value)} ({numbers.percent(share)}) of the recording."
+            )
+            facts.add(statement, value, "s", f"GPU {device}")
+            rows.append((f"GPU {device} {what}", value, share, 0))
+    counts = Counter((lane.kind, lane.device) for lane in recorded.intervals for _ in range(1))
+    for kind, device in sorted(counts, key=lambda key: (key[1], key[0].value)):
+        rows.append(_lane(recorded, kind, device, facts))
+    rows += _sampled(session, recorded, facts)
+    columns = (Column("lane"), Column("time", "s"), Column("share", SHARE), Column("events", "count"))
+    text = (
+        f"The recording is {whole} long, with {len(recorded.devices)} GPU{'s' if len(recorded.devices) != 1 else ''}."
+    )
+    return Result(text, columns, tuple(rows[:MOST_ROWS]), facts.all(), omitted=max(0, len(rows) - MOST_ROWS))
+
+
+def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> tuple[str, float, float, int]:
+    lanes = [lane for lane in recorded.of(kind) if lane.device == device]
+    busy = intervals.length(recorded.joined(lanes)) * 1e-9
+    events = sum(map(len, lanes))
+    name = f"{kind.value}, GPU {device}" if device >= 0 else kind.value
+    share = busy / recorded.seconds
+    statement = (
+        f"{name} is busy for {numbers.seconds(busy)} ({numbers.percent(share)}) with {numbers.count(events)} events."
+    )
+    facts.add(statement, busy, "s", name)
+    return name, busy, share, events
+
+
+def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[tuple[str, float, float, int]]:
+    """Lanes of a sampled trace: how long each location was in some context and not idle."""
+    rows = []
+    for lane in recorded.lanes[:MOST_ROWS]:
+        start = lane.start.astype(np.int64)
+        span = np.diff(np.append(start, recorded.end))
+        busy = float(span[lane.node >= 0].clip(min=0).sum()) * 1e-9
+        name = session.measured.where.label(lane.location)
+        share = busy / recorded.seconds
+        facts.add(
+            f"{name} is active for {numbers.seconds(busy)} ({numbers.percent(share)}) of the recording.",
+            busy,
+            "s",
+            name,
+        )
+        rows.append((name, busy, share, len(start)))
+    return rows

@@ -1,0 +1,93 @@
+"""Source lines of a place, each with its time."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.session import Session, split_place
+from chathpc.chat.tools.amounts import METRIC, NAME, amount, share_of, source_of, whole
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.records import Place
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.prompts.untrusted import quote
+
+#: Lines shown around the hottest one, at most, and characters of a line.
+_MOST_CONTEXT = 40
+_LONGEST_LINE = 160
+#: Hot lines of a place that are listed where they are not in the excerpt.
+_HOT = 10
+
+
+class SourceArguments(Arguments):
+    """Source at a place."""
+
+    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+    metric: str = METRIC
+    context: int = Field(default=6, ge=0, le=_MOST_CONTEXT, description="Lines on either side of the hottest one.")
+
+
+def source(session: Session, asked: SourceArguments) -> Result:
+    """The lines of a function or file that cost most, and the source text around the hottest, as far as the profile has it."""
+    metric = session.metric(asked.metric)
+    file_name, wanted = split_place(asked.place)
+    measured = session.has_line(file_name, wanted)
+    # A line that was not measured is shown all the same, with the times of those that were.
+    target = session.find(asked.place if measured else file_name)
+    tree = session.measured.tree
+    total = session.total(metric)
+    own = session.profile.exclusive(metric.id)
+    member = np.zeros(len(tree), dtype=bool)
+    member[target.nodes] = True
+    of_function = bool((tree.function[target.nodes] == target.nodes).all()) and not split_place(asked.place)[1]
+    chosen = member[tree.function[own.nodes]] if of_function else member[own.nodes]
+    nodes, values = own.nodes[chosen], own.values[chosen]
+    placed = (tree.file[nodes] >= 0) & (tree.line[nodes] > 0)
+    nodes, values = nodes[placed], values[placed]
+    if not len(nodes):
+        at = int(target.nodes[0])
+        if tree.file_name(at) is None or int(tree.line[at]) == 0:
+            raise UsageError(
+                f"The profile has no source lines for {target.title}.",
+                hint="Compile with -g; for HPCToolkit also run hpcstruct before hpcprof.",
+            )
+        nodes, values = np.array([at], dtype=np.int32), np.zeros(1)
+    width = int(tree.line.max()) + 1
+    keys, row = np.unique(tree.file[nodes].astype(np.int64) * width + tree.line[nodes], return_inverse=True)
+    added = np.bincount(row, weights=values, minlength=len(keys))
+    order = np.argsort(-added, kind="stable")
+    hot = {(int(keys[at]) // width, int(keys[at]) % width): float(added[at]) for at in order.tolist()}
+    facts = FactList(source_of(session, metric, "exclusive values added up by source line"))
+    rows = []
+    for (file, line), value in list(hot.items())[:_HOT]:
+        place = quote(f"{tree.files[file].rsplit('/', 1)[-1]}:{line}")
+        where = Place(function=target.title, file=quote(tree.files[file]), line=line)
+        statement = (
+            f"Line {line} of {place.rsplit(':', 1)[0]} has {amount(value, total, metric)} of {whole(metric)} itself."
+        )
+        facts.add(statement, value, metric.unit.value, place, metric=metric.id, where=where)
+        rows.append((place, value, share_of(value, total)))
+    (file, line), _ = next(iter(hot.items()))
+    excerpt = session.measured.read_source(tree.files[file], line if measured else wanted, asked.context)
+    lines = [] if excerpt is None else [
+        _numbered(excerpt.first + offset, text, hot.get((file, excerpt.first + offset)), total)
+        for offset, text in enumerate(excerpt.lines)
+    ]  # fmt: skip
+    text = f"{target.title}: {numbers.count(len(hot))} line{'s' if len(hot) != 1 else ''} with {metric.id}."
+    facts.add(f"{target.title} has {numbers.count(len(hot))} lines with {metric.id}.", len(hot), "lines", target.title)
+    if not measured:
+        text += f" Line {wanted} is not among them."
+        facts.add(f"Line {wanted} of {target.title} was not measured.", wanted, "", target.title)
+    if not lines:
+        text += " The profile did not come with the source text."
+    columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))
+    return Result(text, columns, tuple(rows), facts.all(), omitted=max(0, len(hot) - len(rows)), lines=tuple(lines))
+
+
+def _numbered(number: int, text: str, value: float | None, total: float) -> str:
+    """A line with its number, its share where it has any, and its indentation."""
+    share = "" if value is None or total <= 0 else numbers.percent_cell(value / total)
+    text = text.expandtabs(4)
+    indent = " " * min(len(text) - len(text.lstrip(" ")), 40)
+    return f"{share:>8} {number:6d}  {indent}{quote(text, longest=_LONGEST_LINE)}".rstrip()

@@ -1,0 +1,118 @@
+"""How a place's time is spread over ranks and threads."""
+
+from __future__ import annotations
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
+from chathpc.chat.tools.record import Arguments, Column, FactList, Result
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.tree import FloatArray
+
+#: Contexts of a place whose values by location are read, those with most of the value first.
+_MOST_CONTEXTS = 1_000
+#: A location is an outlier this many quartile distances beyond the quartiles (Tukey 1977, Exploratory Data Analysis).
+_FENCE = 1.5
+#: And by this part of the median at least: where all are as good as equal, the quartiles are no measure of what matters.
+_WORTH_MENTIONING = 0.05
+#: With fewer locations quartiles say nothing.
+_FEWEST = 4
+
+
+class LocationArguments(Arguments):
+    """Ranks and threads at a place."""
+
+    place: str = Field(default="", max_length=2_000, description=f"{NAME} Empty: the whole run.")
+    metric: str = METRIC
+    limit: int = limit()
+
+
+def locations(session: Session, asked: LocationArguments) -> Result:
+    """Smallest, median, mean and largest value over the ranks and threads, and which of them stand out."""
+    metric = session.metric(asked.metric)
+    profile = session.measured
+    totals = profile.location_totals(metric.id)
+    used = np.flatnonzero(np.isfinite(totals))
+    if not len(used):
+        raise UsageError(f"The profile does not tell {metric.id} by rank or thread.")
+    title, note = "The run", ""
+    values: FloatArray = totals[used]
+    if asked.place:
+        target = session.find(asked.place)
+        title = target.title
+        nodes = profile.tree.outermost(target.nodes)
+        inclusive = session.inclusive(metric)[nodes]
+        if len(nodes) > _MOST_CONTEXTS:
+            largest = np.sort(np.argsort(-inclusive, kind="stable")[:_MOST_CONTEXTS])
+            covered = inclusive[largest].sum() / inclusive.sum() if inclusive.sum() > 0 else 1.0
+            note = f" These are its {numbers.count(_MOST_CONTEXTS)} largest contexts, with {numbers.percent(covered)} of its value."
+            nodes = nodes[largest]
+        values = profile.values.per_location(metric.id, nodes).sum(axis=1)[used]
+    unit = metric.unit.value
+    source = source_of(session, metric, "by location; a location without a value counts as zero")
+    facts = FactList(source)
+    low, high = int(np.argmin(values)), int(np.argmax(values))
+    label = profile.where.label
+    figures = {
+        "smallest": float(values.min()), "median": float(np.median(values)), "mean": float(values.mean()),
+        "largest": float(values.max()),
+    }  # fmt: skip
+    written = {name: numbers.quantity(value, unit) for name, value in figures.items()}
+    count = numbers.count(len(values))
+    facts.add(f"{title} was measured on {count} locations.", len(values), "locations", title, metric=metric.id)
+    for name, at in (("smallest", low), ("median", -1), ("mean", -1), ("largest", high)):
+        who = f", on {label(int(used[at]))}" if at >= 0 else ""
+        facts.add(
+            f"The {name} {metric.id} of {title} over the locations is {written[name]}{who}.",
+            figures[name],
+            unit,
+            title,
+            metric=metric.id,
+        )
+    text = f"{title} over {count} locations with {metric.id}: smallest {written['smallest']} ({label(int(used[low]))}), median {written['median']}, "
+    text += f"mean {written['mean']}, largest {written['largest']} ({label(int(used[high]))})."
+    if figures["mean"] > 0 and len(values) > 1:
+        ratio = figures["largest"] / figures["mean"]
+        text += f" The largest is {numbers.speedup(ratio)} the mean."
+        facts.add(
+            f"The largest {metric.id} of {title} is {numbers.speedup(ratio)} the mean.",
+            ratio,
+            "ratio",
+            title,
+            metric=metric.id,
+        )
+    outliers = _outliers(values)
+    if len(values) >= _FEWEST:
+        said = [
+            f"{label(int(used[at]))} with {numbers.quantity(float(values[at]), unit)}" for at in outliers[: asked.limit]
+        ]
+        more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
+        text += f" Outliers: {', '.join(said)}{more}." if said else " No location stands out."
+        for at in outliers[: asked.limit]:
+            who = label(int(used[at]))
+            statement = f"{who} stands out with {numbers.quantity(float(values[at]), unit)} of {metric.id} in {title}."
+            facts.add(statement, float(values[at]), unit, who, metric=metric.id)
+    order = np.argsort(-values, kind="stable")[: asked.limit]
+    rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
+    for who, value in rows:
+        facts.add(
+            f"{who} has {numbers.quantity(value, unit)} of {metric.id} in {title}.", value, unit, who, metric=metric.id
+        )
+    return Result(
+        text + note, (Column("location"), Column(metric.id, unit)), rows, facts.all(), omitted=len(values) - len(rows)
+    )
+
+
+def _outliers(values: FloatArray) -> list[int]:
+    """Positions beyond the fences, the most distant first."""
+    if len(values) < _FEWEST:
+        return []
+    first, median, third = np.quantile(values, [0.25, 0.5, 0.75])
+    reach = _FENCE * (third - first)
+    far = np.abs(values - median) >= _WORTH_MENTIONING * abs(median)
+    outside = np.flatnonzero(far & ((values < first - reach) | (values > third + reach)))
+    found: list[int] = outside[np.argsort(-np.abs(values[outside] - median), kind="stable")].tolist()
+    return found

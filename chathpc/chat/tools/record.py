@@ -1,0 +1,218 @@
+"""What a tool is, what it is asked and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from chathpc.diagnosis.records import Evidence, Place
+from chathpc.profile import numbers
+from chathpc.prompts.untrusted import quote
+
+if TYPE_CHECKING:
+    from chathpc.chat.session import Session
+
+#: Unit of a column whose values are parts of the whole (0..1).
+SHARE = "share"
+
+_LONGEST_STATEMENT = 2_000
+
+Cell = str | float | int | None
+
+
+class Arguments(BaseModel):
+    """What a tool is asked: bounded, and nothing beyond the schema."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", str_max_length=2_000)
+
+
+class NoArguments(Arguments):
+    """A tool that needs no arguments."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of an answer's table: its title, and the unit of its numbers; without a unit it holds text.
+
+    `prose` is set for sentences, which are wrapped where they do not fit; only the last column holds any.
+    """
+
+    title: str
+    unit: str | None = None
+    prose: bool = False
+
+    def written(self, cell: Cell) -> str:
+        """A cell as a person reads it."""
+        if cell is None:
+            return ""
+        if isinstance(cell, str):
+            return cell
+        if not isfinite(cell):
+            return numbers.UNKNOWN
+        if self.unit == SHARE:
+            return numbers.percent_cell(cell)
+        return str(cell) if self.unit is None else numbers.quantity(float(cell), self.unit)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a tool answers. All text from the profile in it is escaped: one line, no control characters, no chat-template tokens.
+
+    `text` says it in sentences, `rows` (under `columns`) in detail, at most as many as were asked for; `omitted` counts the others.
+    Every number in them is in `facts`, in the form that the claim check takes. Where the question could not be answered,
+    `error` says why in one sentence, `hint` what to ask instead, and all else is empty. `lines` is text that keeps its form:
+    source or a command.
+    """
+
+    text: str = ""
+    columns: tuple[Column, ...] = ()
+    rows: tuple[tuple[Cell, ...], ...] = ()
+    facts: tuple[Evidence, ...] = ()
+    omitted: int = 0
+    lines: tuple[str, ...] = ()
+    error: str = ""
+    hint: str = ""
+
+    def as_dict(self) -> dict[str, object]:
+        """Plain values, for JSON."""
+        if self.error:
+            return {"error": self.error, "hint": self.hint}
+        return {
+            "text": self.text,
+            "columns": [{"title": column.title, "unit": column.unit, "prose": column.prose} for column in self.columns],
+            "rows": [list(map(_finite, row)) for row in self.rows],
+            "omitted": self.omitted,
+            "lines": list(self.lines),
+            "facts": [
+                {
+                    "id": fact.id,
+                    "statement": fact.statement,
+                    "value": _finite(fact.value),
+                    "unit": fact.unit,
+                    "subject": fact.subject,
+                    "source": fact.source,
+                }
+                for fact in self.facts
+            ],
+        }
+
+    def as_text(self) -> str:
+        """Plain text with an aligned table, for programs without a renderer of their own."""
+        if self.error:
+            return f"{self.error} {self.hint}".rstrip()
+        parts = [self.text] if self.text else []
+        if self.rows:
+            parts.append("\n".join(_aligned(self.columns, self.rows)))
+        if self.lines:
+            parts.append("\n".join(self.lines))
+        if self.omitted:
+            parts.append(f"({numbers.count(self.omitted)} more rows)")
+        return "\n\n".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A read-only question to a profile: what it tells in one sentence, its arguments, and the function that answers.
+
+    `run` may raise ChathpcError for what the profile does not have; `call` turns that into a Result.
+    """
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    run: Callable[[Session, Any], Result]
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """JSON schema of the arguments."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("description", None)
+        schema.pop("title", None)
+        for part in schema.get("properties", {}).values():
+            part.pop("title", None)
+        return schema
+
+
+def refused(error: str, hint: str = "") -> Result:
+    """The answer to a question that cannot be answered."""
+    return Result(error=quote(error, longest=400), hint=quote(hint, longest=600))
+
+
+class FactList:
+    """Collects the facts of an answer and numbers them F1, F2, …"""
+
+    def __init__(self, source: str) -> None:
+        self.items: list[Evidence] = []
+        self._source = source
+
+    def add(
+        self,
+        statement: str,
+        value: float,
+        unit: str,
+        subject: str,
+        *,
+        metric: str | None = None,
+        where: Place | None = None,
+    ) -> None:
+        """One fact; `statement` holds its numbers as a reader should see them. A value that was not measured is no fact."""
+        if isfinite(value):
+            self.items.append(
+                Evidence(
+                    id=f"F{len(self.items) + 1}",
+                    statement=statement,
+                    value=100.0 * value if unit == SHARE else float(value),
+                    unit="percent" if unit == SHARE else unit,
+                    source=self._source,
+                    subject=subject,
+                    metric=metric,
+                    where=where,
+                )
+            )
+
+    def all(self) -> tuple[Evidence, ...]:
+        """The facts, in order."""
+        return tuple(self.items)
+
+
+def escaped(item: Evidence) -> Evidence:
+    """Evidence of the diagnosis as it stands in an answer."""
+    return replace(
+        item,
+        statement=quote(item.statement, longest=_LONGEST_STATEMENT),
+        source=quote(item.source, longest=_LONGEST_STATEMENT),
+        subject=quote(item.subject, longest=_LONGEST_STATEMENT),
+        where=None if item.where is None else _escaped_place(item.where),
+    )
+
+
+def _escaped_place(where: Place) -> Place:
+    return replace(
+        where,
+        function=None if where.function is None else quote(where.function),
+        file=None if where.file is None else quote(where.file),
+        kernel=None if where.kernel is None else quote(where.kernel),
+        path=tuple(map(quote, where.path)),
+    )
+
+
+def _finite(cell: Cell) -> Cell:
+    return None if isinstance(cell, float) and not isfinite(cell) else cell
+
+
+def _aligned(columns: Sequence[Column], rows: Iterable[Sequence[Cell]]) -> list[str]:
+    cells = [[column.title for column in columns]]
+    cells += [[column.written(cell) for column, cell in zip(columns, row, strict=True)] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    right = [column.unit is not None for column in columns]
+    return [
+        "  ".join(
+            cell.rjust(width) if number else cell.ljust(width)
+            for cell, width, number in zip(row, widths, right, strict=True)
+        ).rstrip()
+        for row in cells
+    ]

@@ -1,0 +1,187 @@
+"""What the diagnosis says: the profile in a few words, findings, evidence, and what was not measured; and the metrics."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from pydantic import Field
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
+from chathpc.diagnosis.records import Evidence, Finding
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.prompts.untrusted import quote
+
+_LONGEST = 600
+
+
+def summary(session: Session, asked: NoArguments) -> Result:
+    """What was measured, and the verdict of the diagnosis in one sentence."""
+    profile = session.measured
+    title = quote(profile.title)
+    text = f"{title}: {quote(profile.format)}, {profile.where.shape()}, {numbers.count(len(profile.tree))} contexts."
+    facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
+    facts.add(f"{title} has {numbers.count(len(profile.tree))} contexts.", len(profile.tree), "contexts", title)
+    if profile.time is not None:
+        total = numbers.quantity(session.total(profile.time), profile.time.unit.value)
+        statement = f"The run has {total} of {profile.time.id} over all threads."
+        text += f" {statement}"
+        facts.add(statement, session.total(profile.time), profile.time.unit.value, "the run", metric=profile.time.id)
+    headline = quote(session.diagnosis.headline, longest=_LONGEST)
+    evidence = _of_findings(session, session.diagnosis.findings[:1])
+    return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
+
+
+class FindingArguments(Arguments):
+    """Findings."""
+
+    number: int = Field(default=0, ge=0, le=1_000, description="One finding in full; 0: all of them in a table.")
+    limit: int = limit()
+
+
+def findings(session: Session, asked: FindingArguments) -> Result:
+    """What costs time and why: the diagnosis' findings, the most worthwhile first, with advice."""
+    found = session.diagnosis.findings
+    headline = quote(session.diagnosis.headline, longest=_LONGEST)
+    if asked.number > len(found):
+        raise UsageError(f"There is no finding {asked.number}.", hint=f"There are {len(found)}.")
+    if asked.number:
+        return _in_full(session, asked.number, found[asked.number - 1])
+    if not found:
+        return Result(headline)
+    rows = tuple(
+        (
+            number,
+            one.share,
+            one.seconds,
+            quote(one.where.function or one.where.kernel or "the run"),
+            quote(one.where.short),
+            quote(one.title),
+        )
+        for number, one in enumerate(found[: asked.limit], 1)
+    )
+    columns = (
+        Column("#", "count"), Column("share", SHARE), Column("cost", "s"), Column("in"), Column("place"), Column("finding", prose=True),
+    )  # fmt: skip
+    evidence = _of_findings(session, found[: asked.limit])
+    return Result(headline, columns, rows, evidence, omitted=len(found) - len(rows))
+
+
+def _in_full(session: Session, number: int, one: Finding) -> Result:
+    parts = [f"{number}. {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}"]
+    if one.speedup_bound is not None:
+        parts.append(f"Gain: at most {numbers.speedup(one.speedup_bound)} on the run.")
+    parts += [f"Against it: {quote(text, longest=_LONGEST)}" for text in one.against]
+    parts.append(f"Confidence {numbers.percent(one.confidence)}: {quote(one.confidence_reason, longest=_LONGEST)}")
+    lines = [f"Do: {quote(text, longest=_LONGEST)}" for text in one.advice]
+    if one.next_measurement:
+        lines.append(f"Next: {quote(one.next_measurement, longest=_LONGEST)}")
+    return Result(" ".join(parts), facts=_of_findings(session, [one]), lines=tuple(lines))
+
+
+def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Evidence, ...]:
+    wanted = {id for one in chosen for id in one.evidence}
+    return tuple(escaped(item) for item in session.diagnosis.evidence if item.id in wanted)
+
+
+class EvidenceArguments(Arguments):
+    """Evidence by id."""
+
+    id: str = Field(default="", max_length=40, description="E1, E2, …; empty: all.")
+    limit: int = limit(20)
+
+
+def evidence(session: Session, asked: EvidenceArguments) -> Result:
+    """Measured facts behind the findings: statement, value, and how it was computed."""
+    known = session.diagnosis.evidence
+    if not asked.id:
+        rows = tuple((item.id, quote(item.statement, longest=_LONGEST)) for item in known[: asked.limit])
+        text = f"{len(known)} facts." if known else "The diagnosis rests on no facts: it found nothing."
+        return Result(
+            text,
+            (Column("id"), Column("fact", prose=True)),
+            rows,
+            tuple(map(escaped, known[: asked.limit])),
+            omitted=len(known) - len(rows),
+        )
+    wanted = asked.id.strip().strip("[]").upper()
+    item = next((one for one in known if one.id == wanted), None)
+    if item is None:
+        near = get_close_matches(wanted, [one.id for one in known], n=3, cutoff=0.3)
+        raise UsageError(
+            f"There is no evidence {quote(asked.id)}.", hint=f"Nearest: {', '.join(near)}." if near else ""
+        )
+    error = "" if item.error is None else f" ± {numbers.quantity(item.error, item.unit)}"
+    text = f"{item.id}: {quote(item.statement, longest=_LONGEST)} Value: {numbers.quantity(item.value, item.unit)}{error}. "
+    place = "" if item.where is None or not item.where.short else f" Place: {quote(item.where.short)}."
+    return Result(f"{text}Source: {quote(item.source, longest=_LONGEST)}.{place}", facts=(escaped(item),))
+
+
+def missing(session: Session, asked: NoArguments) -> Result:
+    """What the profile cannot tell, and the command that would measure it."""
+    profile = session.measured
+    lacking = session.diagnosis.not_collected
+    lines = []
+    for what, how in list(lacking.items())[:MOST_ROWS]:
+        lines += [f"{quote(what)}:", f"    {quote(how, longest=_LONGEST)}"]
+    lines += [f"Bear in mind: {quote(text, longest=_LONGEST)}" for text in profile.caveats[:MOST_ROWS]]
+    text = "Not collected, and what would show it." if lacking else "Nothing is known to be missing."
+    return Result(text, lines=tuple(lines))
+
+
+class MetricArguments(Arguments):
+    """Metrics."""
+
+    search: str = Field(default="", max_length=200, description="Only metrics with this in their id or name.")
+    limit: int = limit(30)
+
+
+def metrics(session: Session, asked: MetricArguments) -> Result:
+    """What was measured: metrics with their unit, total and the tool's name for them."""
+    wanted = asked.search.strip().casefold()
+    chosen = [
+        metric
+        for metric in session.measured.metrics.values()
+        if not metric.hidden and (wanted in metric.id.casefold() or wanted in metric.source_name.casefold())
+    ]
+    if not chosen:
+        near = get_close_matches(wanted, session.measured.metrics, n=3, cutoff=0.3)
+        raise UsageError(
+            f"No metric has '{quote(asked.search)}' in its name.", hint=f"Nearest: {', '.join(near)}." if near else ""
+        )
+    facts = []
+    rows = []
+    for metric in chosen[: asked.limit]:
+        total = session.profile.total(metric.id) if metric.has_values and metric.id in session.additive else None
+        if total is not None:
+            one = FactList(source_of(session, metric, "total of the run"))
+            statement = f"The run has {numbers.quantity(total, metric.unit.value)} of {metric.id}."
+            one.add(statement, total, metric.unit.value, "the run", metric=metric.id)
+            facts += one.items
+        written = (
+            "no values"
+            if not metric.has_values
+            else "ratio of others"
+            if total is None
+            else numbers.quantity(total, metric.unit.value)
+        )
+        rows.append(
+            (quote(metric.id), quote(metric.source_name), metric.unit.value, written, quote(metric.description))
+        )
+    columns = (
+        Column("metric"),
+        Column("name in the source"),
+        Column("unit"),
+        Column("total"),
+        Column("meaning", prose=True),
+    )
+    count = numbers.count(len(chosen))
+    return Result(
+        f"{count} metric{'s' if len(chosen) != 1 else ''}.",
+        columns,
+        tuple(rows),
+        tuple(facts),
+        omitted=len(chosen) - len(rows),
+    )

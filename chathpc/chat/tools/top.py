@@ -1,0 +1,73 @@
+"""The largest functions, lines, loops, load modules or kernels."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.records import Place
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.prompts.untrusted import quote
+
+
+class TopArguments(Arguments):
+    """The largest functions, lines, loops, modules or kernels."""
+
+    by: Literal["function", "line", "loop", "module", "kernel"] = Field(
+        default="function", description="Rows of the table."
+    )
+    metric: str = METRIC
+    order: Literal["itself", "inclusive"] = Field(
+        default="itself", description="By the value of the row itself, or with all it calls."
+    )
+    file: str = Field(default="", max_length=500, description="Only rows of this source file; empty: all.")
+    limit: int = limit()
+
+
+def top(session: Session, asked: TopArguments) -> Result:
+    """The rows with the largest values of a metric."""
+    name = asked.metric or ("gpu.kernel.time" if asked.by == "kernel" and "gpu.kernel.time" in session.additive else "")
+    metric = session.metric(name)
+    table = session.rows(asked.by, metric)
+    total = session.total(metric)
+    order = np.arange(len(table)) if asked.order == "itself" else np.argsort(-table.inclusive, kind="stable")
+    tree = session.measured.tree
+    if asked.file:
+        numbers_of_file = session.files.get(asked.file.rsplit("/", 1)[-1].casefold())
+        if not numbers_of_file:
+            raise session.no_place(asked.file)
+        order = order[np.isin(tree.file[table.node[order]], numbers_of_file)]
+    if not len(order):
+        raise UsageError(f"The profile has no {asked.by} with {metric.id}.", hint="Ask for the metrics that it has.")
+    facts = FactList(source_of(session, metric, f"added up by {asked.by}"))
+    rows = []
+    for row in order[: asked.limit].tolist():
+        node, own, inclusive = int(table.node[row]), float(table.exclusive[row]), float(table.inclusive[row])
+        label, place = quote(table.name[row]), "" if asked.by == "module" else quote(tree.place(node))
+        subject = f"{label} at {place}" if asked.by in ("line", "loop") and place else label
+        statement = has(subject, own, inclusive, total, metric, first=asked.order)
+        where = Place(function=label, file=place.rsplit(":", 1)[0] or None, line=int(tree.line[node]) or None)
+        facts.add(
+            statement,
+            inclusive if asked.order == "inclusive" else own,
+            metric.unit.value,
+            subject,
+            metric=metric.id,
+            where=where,
+        )
+        rows.append((label, place, own, share_of(own, total), inclusive, share_of(inclusive, total)))
+    unit = metric.unit.value
+    kind = "load modules" if asked.by == "module" else f"{asked.by}s"
+    most = "themselves" if asked.order == "itself" else "with all they call"
+    text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
+    facts.add(f"The run has {numbers.count(len(order))} {kind} with {metric.id}.", len(order), kind, "the run")
+    columns = (
+        Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
+    )  # fmt: skip
+    return Result(text, columns, tuple(rows), facts.all(), omitted=len(order) - len(rows))

@@ -1,0 +1,86 @@
+"""The calling context tree below a place."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import numpy as np
+from pydantic import Field
+
+from chathpc.chat.session import Session, Target
+from chathpc.chat.tools.amounts import METRIC, NAME, has, limit, source_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.metric import Aggregation
+from chathpc.profile.tree import FloatArray, IntArray
+from chathpc.prompts.untrusted import quote
+
+
+class TreeArguments(Arguments):
+    """The tree below a place."""
+
+    place: str = Field(default="", max_length=2_000, description=f"{NAME} Empty: the whole tree.")
+    metric: str = METRIC
+    by: Literal["function", "loop", "line"] = Field(default="function", description="How fine.")
+    depth: int = Field(default=6, ge=1, le=64, description="Levels below the place.")
+    limit: int = limit(20)
+
+
+def tree(session: Session, asked: TreeArguments) -> Result:
+    """The calling context tree, or the part of it below a place, its largest nodes only."""
+    metric = session.metric(asked.metric)
+    if metric.aggregation != Aggregation.SUM:
+        raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
+    level = session.level(asked.by)
+    own, inclusive = level.values(session.profile, metric)
+    total = session.total(metric)
+    shown = inclusive > 0
+    top, note = None, ""
+    if asked.place:
+        top, note = _largest_context(session, session.find(asked.place), level.home, inclusive)
+        inside = np.zeros(len(level.tree), dtype=bool)
+        inside[top : int(level.tree.end[top])] = True
+        shown &= inside
+    deepest = asked.depth + (0 if top is None else int(level.tree.depth[top]))
+    shown &= level.tree.depth < deepest
+    candidates = np.flatnonzero(shown)
+    # The largest inclusive values: a node is never larger than the one it hangs below, so what is left is a tree.
+    kept = candidates[np.lexsort((candidates, -inclusive[candidates]))][: asked.limit]
+    shown[:] = False
+    shown[kept] = True
+    rows = level.rows(session.measured.tree, own, inclusive, shown, total, top=top)
+    facts = FactList(source_of(session, metric, "added up over contexts"))
+    for row in rows:
+        label = quote(row.label)
+        statement = has(label, row.exclusive, row.inclusive, total, metric, first="inclusive")
+        facts.add(statement, row.inclusive, metric.unit.value, label, metric=metric.id)
+    title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
+    text = f"{title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}"
+    count = numbers.count(len(candidates))
+    facts.add(f"{title} has {count} contexts with {metric.id}.", len(candidates), "contexts", title)
+    table = tuple(
+        ("  " * min(row.depth, 20) + quote(row.label), quote(row.place), row.inclusive, row.exclusive, row.share)
+        for row in rows
+    )
+    unit = metric.unit.value
+    columns = (
+        Column("context"),
+        Column("place"),
+        Column("inclusive", unit),
+        Column("itself", unit),
+        Column("share", SHARE),
+    )
+    return Result(text, columns, table, facts.all(), omitted=len(candidates) - len(rows))
+
+
+def _largest_context(session: Session, target: Target, home: IntArray, inclusive: FloatArray) -> tuple[int, str]:
+    nodes = np.unique(home[session.measured.tree.outermost(target.nodes)])
+    nodes = nodes[nodes >= 0]
+    if not len(nodes):
+        raise UsageError(f"{target.title} lies in no function of the tree.")
+    top = int(nodes[np.argmax(inclusive[nodes])])
+    others = len(nodes) - 1
+    contexts = "one other context" if others == 1 else f"{numbers.count(others)} other contexts"
+    note = f" {target.title} has {contexts} beside this, its largest one." if others else ""
+    return top, note

@@ -1,0 +1,68 @@
+"""What would be won: Amdahl's law."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import NAME, amount, share_of, source_of, whole
+from chathpc.chat.tools.record import Arguments, FactList, Result
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+
+
+class WhatIfArguments(Arguments):
+    """A place that is made faster."""
+
+    place: str = Field(min_length=1, max_length=2_000, description=NAME)
+    factor: float = Field(default=2.0, gt=0, le=1e9, description="So many times as fast; 0.5 is twice as slow.")
+    itself: bool = Field(default=False, description="Only the place itself, without what it calls.")
+
+
+def what_if(session: Session, asked: WhatIfArguments) -> Result:
+    """By how much the whole run would be faster if one place were so many times as fast (Amdahl's law).
+
+    Speed-up of the run = 1 / (1 − p + p / f) with the place's part p of the time and the factor f; without bound on f it is
+    1 / (1 − p). Amdahl, AFIPS 1967.
+    """
+    metric = session.metric()
+    target = session.find(asked.place)
+    own, inclusive = session.value_at(target, metric)
+    value = own if asked.itself else inclusive
+    total = session.total(metric)
+    part = share_of(value, total)
+    if not 0 <= part <= 1 + 1e-9:
+        raise UsageError(f"{target.title} has no part of {whole(metric)}.")
+    part = min(part, 1.0)
+    left = 1 - part + part / asked.factor
+    speedup = 1 / left
+    bound = 1 / (1 - part) if part < 1 else float("inf")
+    factor = numbers.speedup(asked.factor)
+    name = f"{target.title} itself" if asked.itself else target.title
+    facts = FactList(source_of(session, metric, "Amdahl's law: 1 / (1 - p + p / f)"))
+    facts.add(
+        f"{name} has {amount(value, total, metric)} of {whole(metric)}.",
+        value,
+        metric.unit.value,
+        target.title,
+        metric=metric.id,
+    )
+    first = f"If {name} were {factor} as fast, the run would be {numbers.speedup(speedup)} as fast"
+    facts.add(f"{first}.", speedup, "ratio", target.title, metric=metric.id)
+    saved = value - value / asked.factor
+    change = (
+        f"saves {numbers.quantity(saved, metric.unit.value)}"
+        if saved >= 0
+        else f"adds {numbers.quantity(-saved, metric.unit.value)}"
+    )
+    # A fact of its own, that says all of its subject: what is said of the saved time must not be taken for the time of the place.
+    faster = f"A {name} that is {factor} as fast {change} of {whole(metric)}."
+    facts.add(faster, abs(saved), metric.unit.value, f"{target.title} {factor} as fast", metric=metric.id)
+    text = f"{first}: {facts.items[0].statement[:-1]}, and that {change}."
+    if bound != float("inf"):
+        limit = f"At most {numbers.speedup(bound)} is possible by making {name} faster."
+        facts.add(limit, bound, "ratio", target.title, metric=metric.id)
+        text += f" {limit}"
+    if len(session.measured.where) > 1:
+        text += " This takes all threads together: where one of them is waited for, its part decides."
+    return Result(text, facts=facts.all())

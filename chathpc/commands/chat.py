@@ -1,0 +1,105 @@
+"""`chathpc chat`."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.conversation import conversation_options
+from chathpc.commands.output import answer, style_for
+from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
+
+if TYPE_CHECKING:
+    from chathpc.chat.session import Session
+
+#: Bytes of a line that is read from a pipe; longer ones are cut.
+_LONGEST_LINE = 100_000
+
+
+@click.command("chat")
+@click.argument("paths", metavar="[PATH...]", nargs=-1, type=click.Path(path_type=Path))
+@conversation_options
+@click.option(
+    "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Go on with a conversation that /save wrote."
+)
+def command(
+    paths: tuple[Path, ...],
+    compared: tuple[Path, ...],
+    llm: str | None,
+    base_url: str | None,
+    patterns: Path | None,
+    budget: int | None,
+    resume: Path | None,
+    quiet: bool,
+) -> None:
+    """Ask about a profile, line by line.
+
+    Answers are looked up in the profile; a language model, if there is one, only words them, and its claims are checked.
+    Commands begin with a slash: /help lists them. In a pipe, each line of stdin is a question.
+
+    For example: chathpc chat hpctoolkit-app-database
+
+    In a script: echo /top | chathpc chat db --llm none
+    """
+    with Progress(quiet=quiet) as progress:
+        keep_freed_memory(paths)
+        from chathpc.chat.opening import choose, open_conversation, read
+        from chathpc.chat.repl import Repl
+
+        conversation, others, note = open_conversation(
+            paths,
+            compared=compared,
+            llm=llm,
+            base_url=base_url,
+            patterns=patterns,
+            budget=budget,
+            resume=resume,
+            progress=progress,
+        )
+    live = _at_terminal()
+    repl = Repl(
+        conversation,
+        style_for(None),
+        write=lambda text: answer(text, None),
+        complain=complain,
+        load=read,
+        choose=lambda spec: choose(spec, base_url)[0],
+        live=live,
+    )
+    repl.compared = others
+    if live:
+        repl.answer("/summary")
+        if not quiet:
+            words = f" {note[:1].upper()}{note[1:]}." if note else ""
+            complain(f"ask, or /help; Ctrl-D ends.{words}")
+        repl.run(_typed(conversation.session))
+    else:
+        repl.run(_piped())
+
+
+def _at_terminal() -> bool:
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+
+
+def _typed(session: Session) -> Iterator[str]:
+    from chathpc.chat.terminal import terminal_lines
+    from chathpc.llm.places import state_folder
+
+    folder = state_folder(os.environ)
+    return terminal_lines(session, None if folder is None else folder / "history")
+
+
+def _piped() -> Iterator[str]:
+    """The lines of stdin; what is no UTF-8 is replaced."""
+    if sys.stdin is None:
+        return
+    buffer = sys.stdin.buffer
+    while line := buffer.readline(_LONGEST_LINE):
+        yield line.decode("utf-8", "replace")

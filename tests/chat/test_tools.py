@@ -1,0 +1,362 @@
+"""The tools against sums worked out by hand (tests/chat/profiles.py), and against whatever a model may ask."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from dataclasses import replace
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools import TOOLS, Result, call
+from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.grounding import check
+from chathpc.profile.values import MemoryValues
+from tests.chat.profiles import HOSTILE, calls, hostile, ranks
+from tests.chat.questions import session as example
+
+#: Every tool with arguments that it answers for the profile of `calls`.
+ASKED: dict[str, dict[str, object]] = {
+    "summary": {}, "findings": {}, "evidence": {}, "top": {}, "tree": {}, "callers": {"name": "dot"}, "callees": {"name": "solve"},
+    "source": {"place": "solve"}, "locations": {"place": "dot"}, "what_if": {"place": "solve", "factor": 2}, "metrics": {}, "missing": {},
+    "timeline": {}, "catalogue": {"words": "false sharing"}, "query": {"query": '["*", {"name": "dot*"}]'},
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    return Session(calls())
+
+
+def table(result: Result) -> dict[str, tuple[object, ...]]:
+    assert not result.error, result.error
+    return {str(row[0]).strip(): row[1:] for row in result.rows}
+
+
+def test_top_functions_have_their_own_lines_time_and_recursion_counted_once(session: Session) -> None:
+    rows = table(call(session, "top", {}))
+    own = {name: row[1] for name, row in rows.items()}
+    inclusive = {name: row[3] for name, row in rows.items()}
+    assert own == pytest.approx({"dot": 10.0, "solve": 8.0, "main": 1.0, "io_write": 1.0})
+    assert inclusive == pytest.approx({"dot": 10.0, "solve": 18.0, "main": 20.0, "io_write": 1.0})
+
+
+def test_top_by_inclusive_value_begins_with_the_entry_point(session: Session) -> None:
+    result = call(session, "top", {"order": "inclusive", "limit": 2})
+    assert [row[0] for row in result.rows] == ["main", "solve"]
+    assert result.omitted == 2
+
+
+def test_the_tree_below_a_place_holds_only_what_is_below_it(session: Session) -> None:
+    rows = table(call(session, "tree", {"place": "solve", "by": "line"}))
+    assert set(rows) == {"solve", "heat.c:12", "dot"}
+    assert rows["solve"][1] == pytest.approx(18.0)
+    assert rows["heat.c:12"][1] == pytest.approx(6.0)
+
+
+def test_a_tree_is_cut_at_its_depth_and_at_its_number_of_rows(session: Session) -> None:
+    assert [str(row[0]).strip() for row in call(session, "tree", {"depth": 1}).rows] == ["main"]
+    few = call(session, "tree", {"limit": 2})
+    assert [str(row[0]).strip() for row in few.rows] == ["main", "solve"]
+    assert few.omitted == 3
+
+
+def test_a_call_path_names_the_context_below_all_its_parts(session: Session) -> None:
+    rows = call(session, "tree", {"place": "dot > dot"}).rows
+    assert [(row[0], row[2]) for row in rows] == [("dot", pytest.approx(2.0))]
+    assert "There is no call path" in call(session, "tree", {"place": "io_write > dot"}).error
+
+
+def test_callers_and_callees_have_the_inclusive_time_of_the_call(session: Session) -> None:
+    callers = table(call(session, "callers", {"name": "dot"}))
+    assert callers["solve"][0] == pytest.approx(10.0)
+    assert callers["dot"][0] == pytest.approx(2.0)
+    callees = table(call(session, "callees", {"name": "main"}))
+    assert {name: row[0] for name, row in callees.items()} == pytest.approx({"solve": 18.0, "io_write": 1.0})
+    assert call(session, "callers", {"name": "main"}).rows[0][0] == "(entry point)"
+
+
+def test_source_lines_carry_their_time(session: Session) -> None:
+    result = call(session, "source", {"place": "solve", "context": 1})
+    assert table(result) == {
+        "heat.c:12": (pytest.approx(6.0), pytest.approx(0.3)),
+        "heat.c:10": (pytest.approx(2.0), pytest.approx(0.1)),
+    }
+    assert [line.split(maxsplit=1)[-1] for line in result.lines if "30.0 %" in line] == ["%     12    solve text 12;"]
+    assert len(result.lines) == 3
+
+
+def test_a_line_that_was_not_measured_is_shown_all_the_same(session: Session) -> None:
+    result = call(session, "source", {"place": "heat.c:13", "context": 1})
+    assert "Line 13 is not among them." in result.text
+    assert [line.split(maxsplit=2)[-1] for line in result.lines][1:] == [
+        ["solve", "text 13;"][1],
+        ["solve", "text 14;"][1],
+    ]
+    assert "30.0 %" in result.lines[0]
+
+
+def test_locations_are_told_with_their_extremes(session: Session) -> None:
+    result = call(session, "locations", {"place": "dot"})
+    assert {row[0]: row[1] for row in result.rows} == {"rank 1": pytest.approx(6.0), "rank 0": pytest.approx(4.0)}
+    facts = {fact.statement.split()[1]: fact.value for fact in result.facts[1:5]}
+    assert facts == pytest.approx({"smallest": 4.0, "median": 5.0, "mean": 5.0, "largest": 6.0})
+
+
+def test_a_gain_follows_amdahls_law(session: Session) -> None:
+    result = call(session, "what_if", {"place": "solve", "factor": 3})
+    values = [fact.value for fact in result.facts]
+    # p = 18 / 20; the run is 1 / (1 - p + p / 3) as fast, at most 1 / (1 - p).
+    assert values == pytest.approx([18.0, 1 / (0.1 + 0.3), 12.0, 10.0])
+    itself = call(session, "what_if", {"place": "solve", "factor": 2, "itself": True})
+    assert itself.facts[1].value == pytest.approx(1 / (0.6 + 0.2))
+
+
+def test_the_time_that_would_be_saved_is_not_mistaken_for_that_of_the_place(session: Session) -> None:
+    result = call(session, "what_if", {"place": "solve", "factor": 3})
+    known = Diagnosis(Verdict.BOTTLENECK, "", (), result.facts)
+    sentence = "If solve were 3.00x as fast, the run would be 2.50x as fast, which saves 12.0 s of the run's cpu.time."
+    assert [one.status for one in check(sentence, known, form="prose").sentences] == ["supported"]
+
+
+def test_a_line_has_its_own_time_alone(session: Session) -> None:
+    assert call(session, "what_if", {"place": "heat.c:12"}).facts[0].value == pytest.approx(6.0)
+
+
+def test_a_gpu_that_computes_half_of_the_time_is_idle_in_the_other_half(session: Session) -> None:
+    rows = table(call(session, "timeline", {}))
+    assert rows["GPU 0 busy"][:2] == (pytest.approx(2.0), pytest.approx(0.5))
+    assert rows["GPU 0 idle"][:2] == (pytest.approx(2.0), pytest.approx(0.5))
+
+
+def test_metrics_that_do_not_add_up_have_no_total_and_no_table(session: Session) -> None:
+    rows = table(call(session, "metrics", {}))
+    assert [row[2] for row in rows.values()] == ["20.0 s", "4.10 kB", "ratio of others"]
+    assert "does not add up" in call(session, "top", {"metric": "cpu.ipc"}).error
+
+
+def test_two_runs_are_compared_function_by_function() -> None:
+    session = Session(calls(), others={"before": calls()})
+    rows = table(call(session, "compare", {}))
+    assert all(row[2] == 0 for row in rows.values())
+    assert "before" in call(session, "compare", {"other": "befo"}).hint
+    assert "no other profile" in call(Session(calls()), "compare", {}).error
+
+
+def test_a_query_finds_what_its_pattern_means(session: Session) -> None:
+    result = call(session, "query", {"query": '[{"name": "solve"}, {"name": "d?t"}, {"name": "dot"}]'})
+    assert sorted(str(row[0]) for row in result.rows) == ["dot", "dot", "solve"]
+    large = call(session, "query", {"query": '[{"name": "*", "cpu.time (inc)": ">= 18"}]'})
+    assert sorted(str(row[0]) for row in large.rows) == ["main", "solve"]
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '[{"cpu.time": "> 0 or __import__(\'os\').abort()"}]',
+        '[{"cpu.time": "> (lambda: 1)()"}]',
+        '[{"depth": "== 1; 2"}]',
+        '["**"]',
+        '[{"name": 3}]',
+        '[{"nonsense": 3}]',
+        "{}",
+        "[]",
+        "not json",
+        '["*", "*", "*", "*"]',
+        '[["*", "+"]]',
+        '[{"cpu.time": true}]',
+        "[" * 500,
+    ],
+)
+def test_a_query_that_is_no_pattern_is_refused_before_hatchet_sees_it(session: Session, query: str) -> None:
+    result = call(session, "query", {"query": query})
+    assert result.error
+    assert result.hint
+
+
+def test_a_pattern_that_would_take_a_regular_expression_years_is_plain_text(session: Session) -> None:
+    assert call(session, "query", {"query": json.dumps([{"name": "(d+)+$" * 20}])}).rows == ()
+    assert not call(session, "query", {"query": json.dumps([{"name": "*a" * 90}])}).error
+
+
+@pytest.mark.parametrize("name", TOOLS)
+def test_a_tools_schema_admits_the_arguments_that_it_takes(name: str, session: Session) -> None:
+    tool = TOOLS[name]
+    jsonschema.Draft202012Validator.check_schema(tool.parameters)
+    assert tool.parameters["additionalProperties"] is False
+    assert tool.description.endswith(".")
+    if name in ASKED:
+        jsonschema.validate(ASKED[name], tool.parameters)
+
+
+def _numbers(*texts: str) -> set[str]:
+    return {number for text in texts for number in re.findall(r"(?<![\w.:])\d[\d,]*(?:\.\d+)?", text)}
+
+
+@pytest.mark.parametrize("name", [name for name in ASKED if name not in ("catalogue", "missing")])
+@pytest.mark.parametrize("profile", ["own", "omp", "mpi"])
+def test_every_number_of_an_answer_is_a_fact(name: str, profile: str) -> None:
+    session = Session(calls()) if profile == "own" else example(profile)
+    hot = session.index.names[0]
+    places = {} if profile == "own" else dict.fromkeys(("place", "name"), hot)
+    result = call(session, name, {key: places.get(key, value) for key, value in ASKED[name].items()})
+    known = _numbers(*(fact.statement for fact in result.facts), *session.index.names, *session.files)
+    # What is said of the measurement and of the diagnosis as such, and how many rows are shown.
+    diagnosis, measured = session.diagnosis, session.measured
+    known |= _numbers(measured.title, measured.format, measured.where.shape(), diagnosis.headline)
+    known |= _numbers(*(text for finding in diagnosis.findings for text in (finding.title, finding.summary)))
+    known |= {str(number) for number in range(max(len(result.rows), len(diagnosis.evidence)) + 1)}
+    amounts = [
+        column.written(cell)
+        for row in result.rows
+        for column, cell in zip(result.columns, row, strict=True)
+        if column.unit in ("s", "bytes") and name != "findings"
+    ]
+    assert _numbers(result.text, *amounts) <= known
+
+
+@pytest.mark.parametrize(("name", "arguments"), ASKED.items())
+def test_the_statements_of_facts_pass_the_claim_check(
+    name: str, arguments: dict[str, object], session: Session
+) -> None:
+    result = call(session, name, arguments)
+    known = Diagnosis(Verdict.BOTTLENECK, "", (), result.facts)
+    for fact in result.facts:
+        if fact.metric and name not in ("summary",):
+            assert [one.status for one in check(fact.statement, known, form="prose").sentences] == ["supported"], (
+                fact.statement
+            )
+
+
+@pytest.mark.parametrize(("text", "part"), HOSTILE)
+@pytest.mark.parametrize("name", ASKED)
+def test_hostile_names_are_escaped_in_every_answer(name: str, text: str, part: str) -> None:
+    session = Session(hostile(text), others={text: hostile(text)})
+    arguments = dict(ASKED[name])
+    full = {"dot": f"dot{text}", "solve": f"solve{text}"}
+    arguments = {key: full.get(str(value), value) for key, value in arguments.items()}
+    for result in (
+        call(session, name, arguments),
+        call(session, "compare", {"other": text}),
+        call(session, name, {"place": f"x{text}", "name": text}),
+    ):
+        said = json.dumps(result.as_dict(), ensure_ascii=False) + result.as_text() + repr(result.facts)
+        assert part not in said
+        flat = result.as_text().replace("\n", "")
+        assert not any(unicodedata.category(character) in ("Cc", "Cf") for character in flat)
+
+
+@given(
+    st.sampled_from([*TOOLS, "nothing", ""]),
+    st.one_of(
+        st.text(max_size=40),
+        st.dictionaries(
+            st.sampled_from(
+                ["place", "name", "limit", "metric", "factor", "query", "words", "id", "number", "by", "x"]
+            ),
+            st.one_of(st.none(), st.integers(), st.floats(), st.text(max_size=20), st.lists(st.integers(), max_size=2)),
+            max_size=4,
+        ),
+    ),
+)
+def test_whatever_a_model_asks_it_gets_an_answer_and_no_exception(
+    name: str, arguments: dict[str, object] | str
+) -> None:
+    result = call(_SESSION, name, arguments)
+    assert result.error or result.text
+    json.dumps(result.as_dict(), allow_nan=False)
+
+
+_SESSION = Session(calls())
+
+
+def test_a_slip_of_the_pen_is_answered_with_the_nearest_name(session: Session) -> None:
+    assert call(session, "callers", {"name": "slove"}).hint == "Nearest: solve."
+    assert call(session, "top", {"metric": "cpu.tim"}).hint == "Nearest: cpu.time, cpu.ipc."
+    assert call(session, "topp").hint == "There are: top."
+    assert call(session, "top", {"limits": 3}).hint.startswith("Did you mean 'limit'?")
+    assert call(session, "what_if", {"place": "heat.c:13"}).hint == "Nearest: 10, 12, 20."
+    assert call(session, "evidence", {"id": "E999"}).error == "There is no evidence E999."
+
+
+def test_the_report_of_a_session_is_that_of_its_diagnosis(session: Session) -> None:
+    assert session.report.headline == session.diagnosis.headline
+    assert [one.id for one in session.report.evidence] == [one.id for one in session.diagnosis.evidence]
+
+
+def test_findings_and_evidence_are_those_of_the_diagnosis() -> None:
+    session = example("omp")
+    found = session.diagnosis.findings
+    assert [row[-1] for row in call(session, "findings", {}).rows] == [one.title for one in found]
+    full = call(session, "findings", {"number": 1})
+    assert full.lines[0] == f"Do: {found[0].advice[0]}"
+    assert "There are" in call(session, "findings", {"number": 99}).hint
+    assert session.diagnosis.evidence[1].statement in call(session, "evidence", {"id": "[e2]"}).text
+
+
+def test_rows_can_be_those_of_one_file(session: Session) -> None:
+    assert len(call(session, "top", {"by": "line", "file": "/any/where/heat.c"}).rows) == 5
+    assert "Nearest: heat.c" in call(session, "top", {"file": "heta.c"}).hint
+    assert "no kernel" in call(session, "top", {"by": "kernel"}).error
+
+
+def test_of_many_ranks_those_that_stand_out_are_named() -> None:
+    values = np.full(16, 10.0)
+    values[5] = 30.0
+    result = call(Session(ranks(values)), "locations", {"limit": 3})
+    assert "Outliers: rank 5 with 30.0 s." in result.text
+    assert len(result.rows) == 3
+    assert result.omitted == 13
+    assert "No location stands out." in call(Session(ranks(np.full(16, 10.0))), "locations").text
+
+
+def test_what_a_profile_lacks_is_told_in_words() -> None:
+    bare = replace(calls(), read_timeline=lambda: None)
+    assert call(Session(bare), "timeline").hint.startswith("Record a trace")
+    nothing = replace(calls(), metrics={}, values=MemoryValues(calls().tree, {}, {}))
+    for name in ("top", "tree", "locations", "query"):
+        assert call(Session(nothing), name, ASKED[name]).error
+    lines = calls().tree
+    unplaced = replace(calls(), tree=replace(lines, line=np.zeros_like(lines.line), file=np.full_like(lines.file, -1)))
+    assert "-g" in call(Session(unplaced), "source", {"place": "solve"}).hint
+
+
+def test_a_place_without_time_shows_where_it_begins(session: Session) -> None:
+    quiet = replace(calls(), values=MemoryValues(calls().tree, {}, {"cpu.time": calls().values.inclusive("cpu.time")}))
+    assert call(Session(quiet), "source", {"place": "dot"}).rows[0][0] == "heat.c:20"
+
+
+def test_two_loaded_profiles_must_be_told_apart() -> None:
+    session = Session(calls(), others={"a": calls(), "b": calls()})
+    assert "Several profiles" in call(session, "compare").error
+    assert call(session, "compare", {"other": "b", "metric": "io.write.bytes"}).text
+
+
+def test_all_the_time_has_no_bound_and_slower_is_possible(session: Session) -> None:
+    everything = call(session, "what_if", {"place": "main", "factor": 4})
+    assert everything.facts[1].value == pytest.approx(4.0)
+    assert "At most" not in everything.text
+    assert "adds" in call(session, "what_if", {"place": "dot", "factor": 0.5}).text
+
+
+def test_many_contexts_of_a_place_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chathpc.chat.tools.locations._MOST_CONTEXTS", 1)
+    session = Session(calls(("main", "solve", "dot", "dot")))
+    assert (
+        "These are its 1 largest contexts, with 90.9 % of its value."
+        in call(session, "locations", {"place": "dot"}).text
+    )
+
+
+def test_an_entry_of_the_catalogue_is_found_by_its_id_and_nothing_by_nonsense(session: Session) -> None:
+    assert call(session, "catalogue", {"words": "omp-false-sharing"}).text.startswith(
+        "False sharing (omp-false-sharing)"
+    )
+    assert len(call(session, "catalogue", {"words": "slow memory", "limit": 2}).rows) == 2
+    assert call(session, "catalogue", {"words": "xyzzy plugh"}).error
