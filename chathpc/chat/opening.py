@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from chathpc.chat import saved
 from chathpc.chat.conversation import BUDGET, Conversation
 from chathpc.chat.record import Chat
 from chathpc.chat.session import Progress, Session
-from chathpc.errors import UsageError
+from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.profile.profile import Profile
 
@@ -21,16 +21,36 @@ def read(paths: Sequence[Path]) -> Profile:
     return load(*paths)
 
 
-def choose(spec: str | None, base_url: str | None = None) -> tuple[Backend | None, str]:
-    """The model that `spec` (or the settings) names, None for none, and a note for the user.
+def choose(spec: str | None, session: Session, options: Mapping[str, object]) -> tuple[Backend | None, str]:
+    """The first model that can be had of those that `spec` (or the settings) names, None for none, and a note for the user.
 
-    UsageError or ModelUnavailableError for one that cannot be had.
+    It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked. `options`
+    are settings of this conversation by key. UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
-    from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import resolve
+    from functools import partial
 
-    choice = resolve(spec or "auto", load_settings({"base_url": base_url}))
-    return choice.backend, choice.note
+    from chathpc.llm.asking import afford
+    from chathpc.llm.guard import guarded
+    from chathpc.llm.settings import load_settings
+    from chathpc.llm.spec import choices
+    from chathpc.privacy.names import placeholders_for
+
+    settings = load_settings(options)
+    notes: list[str] = []
+    for choice in choices(spec or "auto", settings):
+        if choice.note:
+            notes.append(choice.note.replace("\n", " "))
+        if choice.backend is not None:
+            backend = guarded(
+                choice.backend,
+                settings,
+                lambda mode: placeholders_for(session.measured, session.diagnosis, mode),
+                partial(afford, choice, settings=settings),
+            )
+            return backend, " ".join(notes)
+        if choice.lack is None:
+            return None, " ".join(notes)
+    raise ModelUnavailableError(" ".join(notes) or "There is no model.")
 
 
 def open_conversation(
@@ -38,7 +58,7 @@ def open_conversation(
     *,
     compared: Sequence[Path] = (),
     llm: str | None = None,
-    base_url: str | None = None,
+    options: Mapping[str, object] | None = None,
     patterns: Path | None = None,
     budget: int | None = None,
     resume: Path | None = None,
@@ -50,13 +70,14 @@ def open_conversation(
     that it was about.
     """
     from chathpc.llm.settings import load_settings, patterns_folder
+    from chathpc.llm.spec import alternatives
 
+    alternatives(llm or "auto")  # what is no SPEC is told before a large profile is read
     tell = progress or (lambda stage: None)
     before: Chat | None = None if resume is None else saved.restore(resume)
     chosen = list(paths) or [Path(text) for text in (before.paths if before is not None else ())]
     if not chosen:
         raise UsageError("No profile is named.", hint="chathpc chat PATH..., or --resume FILE.")
-    backend, note = choose(llm, base_url)
     tell("reading the profile")
     profile = read(chosen)
     if before is not None and before.contexts != len(profile.tree):
@@ -72,7 +93,8 @@ def open_conversation(
     )
     session.prepare(tell)
     limit = budget if budget is not None else before.budget if before is not None else BUDGET
-    deadline = load_settings({"base_url": base_url}).deadline
+    backend, note = choose(llm, session, options or {})
+    deadline = load_settings(options).deadline
     conversation = Conversation(session, backend, budget=limit, deadline=deadline)
     if before is not None:
         conversation.turns = list(before.turns)

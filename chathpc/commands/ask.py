@@ -22,6 +22,7 @@ def command(
     compared: tuple[Path, ...],
     llm: str | None,
     base_url: str | None,
+    confidential: str | None,
     patterns: Path | None,
     budget: int | None,
     quiet: bool,
@@ -48,11 +49,12 @@ def command(
         from chathpc.chat.opening import open_conversation
         from chathpc.chat.render import answer_text, markdown
 
+        options = {"base_url": base_url, "confidential": confidential}
         conversation, _, _ = open_conversation(
             paths,
             compared=compared,
             llm=llm,
-            base_url=base_url,
+            options=options,
             patterns=patterns,
             budget=budget,
             progress=progress,

@@ -34,6 +34,7 @@ def command(
     compared: tuple[Path, ...],
     llm: str | None,
     base_url: str | None,
+    confidential: str | None,
     patterns: Path | None,
     budget: int | None,
     resume: Path | None,
@@ -53,11 +54,12 @@ def command(
         from chathpc.chat.opening import choose, open_conversation, read
         from chathpc.chat.repl import Repl
 
+        options = {"base_url": base_url, "confidential": confidential}
         conversation, others, note = open_conversation(
             paths,
             compared=compared,
             llm=llm,
-            base_url=base_url,
+            options=options,
             patterns=patterns,
             budget=budget,
             resume=resume,
@@ -70,7 +72,7 @@ def command(
         write=lambda text: answer(text, None),
         complain=complain,
         load=read,
-        choose=lambda spec: choose(spec, base_url)[0],
+        choose=lambda spec: choose(spec, conversation.session, options)[0],
         live=live,
     )
     repl.compared = others

@@ -51,7 +51,7 @@ def ask(
         raise ValueError("there is no back end to ask")
     until = monotonic() + request.deadline
     spent = 0.0
-    _afford(choice, request, settings, spent, notice)
+    afford(choice, request, settings, spent, notice)
     completions = [choice.backend.complete(request, on_token=on_token)]
     wrong = "" if problem is None else problem(completions[0].text)
     remaining = until - monotonic()
@@ -59,7 +59,7 @@ def ask(
         again = replace(request, user=_once_more(request, completions[0].text, wrong), deadline=remaining)
         spent = _cost(choice, request, completions[0])
         try:
-            _afford(choice, again, settings, spent, notice)
+            afford(choice, again, settings, spent, notice)
             completions.append(choice.backend.complete(again, on_token=on_token))
         except BudgetSpentError:
             pass  # the first answer stands; what can be read of it is judged like any other
@@ -82,7 +82,10 @@ def _once_more(request: Request, answer: str, wrong: str) -> str:
     )
 
 
-def _afford(choice: Choice, request: Request, settings: Settings, spent: float, notice: Notice | None) -> None:
+def afford(
+    choice: Choice, request: Request, settings: Settings, spent: float = 0.0, notice: Notice | None = None
+) -> None:
+    """Tell `notice` what `request` needs; BudgetSpentError if it may cost more than `settings.spend`, of which `spent` is gone."""
     if not choice.hosted or choice.backend is None:
         return
     estimate = prices.estimate(request, choice.price)

@@ -4,12 +4,13 @@ was said is kept in the user's log.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from chathpc.errors import ChathpcError
-from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request
+from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request, ToolCall
 from chathpc.llm.log import Entry, Log, open_log
 from chathpc.privacy.credentials import redact
 from chathpc.privacy.placeholders import Mode, Placeholders, Restorer
@@ -21,13 +22,21 @@ if TYPE_CHECKING:
 class GuardedBackend:
     """A back end whose requests leave with placeholders for names, and whose answers come back with the names.
 
-    A caller sees the names only; the back end behind, and the log, the placeholders only.
+    A caller sees the names only; the back end behind, and the log, the placeholders only. `before` is called with each request
+    as it would leave, and stops it by what it raises.
     """
 
-    def __init__(self, backend: Backend, placeholders: Placeholders, log: Log | None = None) -> None:
+    def __init__(
+        self,
+        backend: Backend,
+        placeholders: Placeholders,
+        log: Log | None = None,
+        before: Callable[[Request], None] | None = None,
+    ) -> None:
         self._backend = backend
         self._placeholders = placeholders
         self._log = log
+        self._before = before
 
     @property
     def name(self) -> str:
@@ -45,6 +54,11 @@ class GuardedBackend:
         return self._backend.form
 
     @property
+    def calls_tools(self) -> bool:
+        """Whether the back end behind can be offered tools."""
+        return bool(getattr(self._backend, "calls_tools", False))
+
+    @property
     def mode(self) -> Mode:
         """What is replaced."""
         return self._placeholders.mode
@@ -52,6 +66,8 @@ class GuardedBackend:
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """Answer `request`; see Backend."""
         sent = self.concealed(request)
+        if self._before is not None:
+            self._before(sent)
         restorer = None if on_token is None else Restorer(self._placeholders, on_token)
         try:
             completion = self._backend.complete(sent, on_token=restorer)
@@ -61,11 +77,41 @@ class GuardedBackend:
         if restorer is not None:
             restorer.finish()
         self._keep(sent, completion, "")
-        return replace(completion, text=self._placeholders.restore(completion.text))
+        return replace(
+            completion,
+            text=self._placeholders.restore(completion.text),
+            tool_calls=tuple(self._restored(call) for call in completion.tool_calls),
+        )
+
+    def _restored(self, call: ToolCall) -> ToolCall:
+        """A call with names for the placeholders in its arguments, where these are the JSON object that they should be."""
+        try:
+            arguments = json.loads(call.arguments)
+        except (ValueError, RecursionError):
+            return call  # the tool will say what is wrong with it
+        if not isinstance(arguments, dict):
+            return call
+        restored = {
+            key: self._placeholders.restore(value) if isinstance(value, str) else value
+            for key, value in arguments.items()
+        }
+        return replace(call, arguments=json.dumps(restored, ensure_ascii=False))
 
     def concealed(self, request: Request) -> Request:
         """`request` as the back end behind gets it."""
-        return replace(request, system=self._leaving(request.system), user=self._leaving(request.user))
+        return replace(
+            request,
+            system=self._leaving(request.system),
+            user=self._leaving(request.user),
+            turns=tuple(
+                replace(
+                    turn,
+                    content=self._leaving(turn.content),
+                    calls=tuple(replace(call, arguments=self._leaving(call.arguments)) for call in turn.calls),
+                )
+                for turn in request.turns
+            ),
+        )
 
     def outgoing(self, request: Request) -> bytes:
         """The bytes that `complete` would send for `request`, or, where nothing is sent, the messages as JSON; nothing is called."""
@@ -89,7 +135,7 @@ class GuardedBackend:
                 label=self._backend.label,
                 confidential=self.mode,
                 system=messages[0]["content"],
-                user=messages[1]["content"],
+                user="\n\n".join(_as_text(message) for message in messages[1:]),
                 answer="" if completion is None else redact(completion.text),
                 finish="" if completion is None else completion.finish_reason,
                 prompt_tokens=None if completion is None else completion.prompt_tokens,
@@ -100,7 +146,19 @@ class GuardedBackend:
         )
 
 
-def guarded(backend: Backend, settings: Settings, placeholders: Callable[[Mode], Placeholders]) -> GuardedBackend:
+def _as_text(message: Mapping[str, Any]) -> str:
+    """A message of the user as it stands; one that came later with its role and the tools that it asks for."""
+    calls = [call["function"] for call in message.get("tool_calls", ())]
+    asked = "".join(f"\n{call['name']}({call['arguments']})" for call in calls)
+    return str(message["content"]) if message["role"] == "user" else f"{message['role']}: {message['content']}{asked}"
+
+
+def guarded(
+    backend: Backend,
+    settings: Settings,
+    placeholders: Callable[[Mode], Placeholders],
+    before: Callable[[Request], None] | None = None,
+) -> GuardedBackend:
     """`backend` behind the guard that `settings` ask for. `placeholders` makes the mapping for a mode, and is called once.
 
     What goes to a server gets placeholders, also on this machine: behind a local port there may be a tunnel. A model that runs
@@ -109,4 +167,4 @@ def guarded(backend: Backend, settings: Settings, placeholders: Callable[[Mode],
     from chathpc.llm.hosted import HostedBackend
 
     mode = settings.confidential if isinstance(backend, HostedBackend) else "none"
-    return GuardedBackend(backend, placeholders(mode), open_log(settings))
+    return GuardedBackend(backend, placeholders(mode), open_log(settings), before)
