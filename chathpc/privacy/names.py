@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from chathpc.diagnosis.records import Diagnosis, Place
 from chathpc.privacy.placeholders import Kind, Mode, Placeholders, parted
-from chathpc.privacy.words import GROUP, WORD, is_library, is_neutral, own_words
+from chathpc.privacy.words import GROUP, WORD, own_words
 from chathpc.profile.profile import Profile
 
 #: Variables that name the user, the machine and the job; the rest of the environment is not looked at.
@@ -30,6 +30,7 @@ _STATE = re.compile(r"<([a-z ]{1,60})>(?: 0x[0-9a-f]{1,16})?(?: \[[^\[\]]*\])?")
 _MOST = 20_000_000
 #: Shorter numbers are too common to be those of jobs.
 _SHORTEST_NUMBER = 4
+_COMPOUND = frozenset(".-@")
 
 
 def placeholders_for(
@@ -40,24 +41,22 @@ def placeholders_for(
         return Placeholders("none")
     names: dict[str, Kind] = {}
     for kind, text in _texts(profile, diagnosis, os.environ if environ is None else environ):
-        _note(names, kind, text, mode)
+        _note(names, kind, text)
     hardware = " ".join([*profile.hardware.values(), *(device.name for device in profile.devices.values())])
     return Placeholders(mode, names, frozenset(WORD.findall(hardware.lower())))
 
 
-def _note(names: dict[str, Kind], kind: Kind, text: str, mode: Mode) -> None:
+def _note(names: dict[str, Kind], kind: Kind, text: str) -> None:
     """Add the words of a text, and its groups of letters with dots and hyphens, as names of a kind."""
-    for group in dict.fromkeys(GROUP.findall(text)):
-        stem, _ending = parted(group)
-        if mode == "default" and is_library(stem):
+    for group in dict.fromkeys(GROUP.findall(text.lower())):
+        if group.isdigit() and len(group) < _SHORTEST_NUMBER:
             continue
-        for word in (group, stem, *WORD.findall(stem)):
-            if word.lower() not in names and not _says_nothing(word) and not (mode == "default" and is_library(word)):
-                names[word.lower()] = kind
-
-
-def _says_nothing(word: str) -> bool:
-    return len(word) < _SHORTEST_NUMBER if word.isdigit() else is_neutral(word)
+        names.setdefault(group, kind)
+        if not _COMPOUND.isdisjoint(group):
+            stem, _ending = parted(group)
+            for word in (stem, *WORD.findall(stem)):
+                if not word.isdigit() or len(word) >= _SHORTEST_NUMBER:
+                    names.setdefault(word, kind)
 
 
 def _texts(profile: Profile, diagnosis: Diagnosis | None, environ: Mapping[str, str]) -> Iterator[tuple[Kind, str]]:

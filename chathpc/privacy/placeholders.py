@@ -99,10 +99,12 @@ class Placeholders:
         words = WORD.findall(token)
         if len(words) > 1:
             ours = "." not in token and "@" not in token and lower in own_words()  # such as fopt-info-vec-missed
-            return not self._is_name(lower, in_path) and (ours or self._together(token, words, in_path))
+            library = self.mode == "default" and is_library(parted(token)[0])
+            known = self._is_name(lower, in_path) and not library
+            return not known and (ours or self._together(token, words, in_path))
         if self.mode == "default" and (is_library(token) or lower in self._free):
             return True
-        if any(self._is_name(stem, in_path) and (stem == lower or not is_library(stem)) for stem in stems(token)):
+        if any(self._is_name(stem, in_path) and not (stem != lower and _says_nothing(stem)) for stem in stems(token)):
             return False
         return lower in own_words()
 
@@ -139,6 +141,11 @@ class Placeholders:
         self._given[name] = given
         self._meant[given] = name
         return given
+
+
+def _says_nothing(stem: str) -> bool:
+    """Whether a word with this stem is no form of a user's name: `timed`, `frees`."""
+    return is_neutral(stem) or is_library(stem)
 
 
 def parted(token: str) -> tuple[str, str]:

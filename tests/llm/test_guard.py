@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import types
 from collections.abc import Iterator
@@ -224,3 +225,13 @@ def test_a_key_may_lie_in_the_keyring_under_its_host(
     assert read_key(Settings(), clear, {}) == NO_KEY
     monkeypatch.setitem(sys.modules, "keyring", None)
     assert read_key(Settings(), target, {}) == NO_KEY
+
+
+def test_nothing_above_this_room_asks_a_back_end_that_is_not_guarded() -> None:
+    asking = []
+    for folder, _folders, files in os.walk(Path(chathpc.__file__).parent, followlinks=True):
+        if Path(folder).name != "llm":
+            asking += [
+                name for name in files if name.endswith(".py") and ".complete(" in Path(folder, name).read_text()
+            ]
+    assert asking == ["wording.py"]  # where `backend` is a GuardedBackend, as its type says
