@@ -45,6 +45,7 @@ COMMANDS = {
     "patterns": Entry("chathpc.commands.patterns:command", "Look up why programs are slow, and what to do."),
     "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on cases whose truth is known."),
     "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
+    "mcp": Entry("chathpc.commands.mcp:command", "Answer questions of other programs about a profile."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),
     "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
 }
