@@ -85,7 +85,7 @@ class OpenProfiles:
                 continue
             if not path.is_relative_to(root):
                 continue
-            if path.exists() or len(self.roots) == 1:
+            if len(self.roots) == 1 or os.path.exists(path):
                 _refuse_links_out(path, self.roots)
                 return path
         raise UsageError(
