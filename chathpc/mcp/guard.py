@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -65,6 +66,7 @@ def reading_only() -> Iterator[None]:
 
 @cache
 def _install() -> None:
+    tempfile.gettempdir()  # tries the folder by writing to it, once; packages ask for it when they are imported
     sys.addaudithook(_refuse)
 
 

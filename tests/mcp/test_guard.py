@@ -29,7 +29,7 @@ FORBIDDEN: dict[str, Callable[[Path], object]] = {
     "rename": lambda path: (path / "old").rename(path / "new"),
     "mkdir": lambda path: (path / "new").mkdir(),
     "link": lambda path: (path / "new").symlink_to(path / "old"),
-    "temporary file": lambda path: tempfile.TemporaryFile(dir=path),
+    "temporary file": lambda path: tempfile.TemporaryFile(dir=path),  # noqa: SIM115  # it is never made
     "temporary folder": lambda path: tempfile.mkdtemp(dir=path),
     "program": lambda path: subprocess.run([sys.executable, "-c", "open('new', 'w')"], cwd=path, check=False),
     "shell": lambda path: os.system(f"touch {path}/new"),

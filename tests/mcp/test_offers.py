@@ -101,7 +101,9 @@ def test_an_unknown_tool_is_an_error_with_the_nearest(profiles: OpenProfiles) ->
 def test_an_answer_that_is_too_large_is_refused(profiles: OpenProfiles, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(offers, "LARGEST", 1_000)
     answer = offers.answer(profiles, "top", {"limit": 100})
-    assert answer == offers.Answer("The answer is too large. Ask for fewer rows (limit), or about one place.", None, True)
+    assert answer == offers.Answer(
+        "The answer is too large. Ask for fewer rows (limit), or about one place.", None, True
+    )
 
 
 def test_the_largest_answers_of_a_profile_with_long_names_are_bounded(tmp_path_factory: pytest.TempPathFactory) -> None:
