@@ -8,6 +8,7 @@ from pathlib import Path
 
 from chathpc.adapters.load import load, refuse_repeated
 from chathpc.chat.session import Session
+from chathpc.diagnosis.catalogue import extended
 from chathpc.errors import AdapterError, UsageError
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
@@ -22,6 +23,7 @@ class OpenProfiles:
     """The profile that is asked about (`session`), others to compare it with, and the folders that more may come from.
 
     `paths` are views of one run; each of `compare` is a profile of its own; they are read at once: AdapterError if one cannot be.
+    `patterns` is a folder with patterns of the user.
     `roots` are the folders below which `open` may read; none means nowhere.
     """
 
@@ -38,6 +40,8 @@ class OpenProfiles:
                 raise UsageError(f"{clean(str(root))} is not a folder.", hint="Give a folder to --root.")
         self.roots = tuple(Path(os.path.realpath(root)) for root in roots)
         self.patterns = patterns
+        with extended(patterns):  # a mistake in one is told now, not to the client
+            pass
         refuse_repeated([*paths, *compare])
         self._open: dict[str, Profile] = {clean(str(path)): load(path) for path in compare}
         self._session: Session | None = None

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-pytest.importorskip("IPython", reason="needs IPython: pip install 'chathpc[jupyter]'")
-
-from IPython.core.interactiveshell import InteractiveShell
-from traitlets.config import Config
-
 import chathpc
 from chathpc.chat.record import Answer
-from chathpc.llm.scripted import Echo
 from chathpc.notebook import display
 from chathpc.reports import diff_renderers, renderers
 from chathpc.reports.style import Style
 from tests.examples.test_examples import EXAMPLES
+from tests.notebook.conftest import Notebook
 from tests.reports.sample import sample
 from tests.reports.test_hostile import CONTROL
 from tests.reports.test_hostile import HOSTILE as HOSTILE_NAMES
@@ -29,44 +22,6 @@ from tests.reports.test_markup import safe
 from tests.synthetic import collapsed
 
 TRIANGLE = EXAMPLES / "omp-triangle" / "database"
-
-
-class Notebook:
-    """Runs cells, and gives their values, how they are shown, and what was written."""
-
-    def __init__(self, shell: InteractiveShell, captured: pytest.CaptureFixture[str]) -> None:
-        self.shell = shell
-        self._captured = captured
-
-    def value(self, cell: str) -> Any:
-        result = self.shell.run_cell(cell)
-        assert result.success, result.error_in_exec or result.error_before_exec
-        return result.result
-
-    def shown(self, cell: str) -> dict[str, str]:
-        forms, _ = self.shell.display_formatter.format(self.value(cell))
-        return dict(forms)
-
-    def refused(self, cell: str) -> str:
-        """What a cell that fails says; never a traceback."""
-        self._captured.readouterr()
-        assert not self.shell.run_cell(cell).success
-        out, err = self._captured.readouterr()
-        assert "Traceback" not in out + err
-        return out + err
-
-
-@pytest.fixture
-def notebook(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Iterator[Notebook]:
-    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    settings = Config()
-    settings.HistoryManager.enabled = False
-    shell = InteractiveShell(config=settings)
-    notebook = Notebook(shell, capsys)
-    notebook.value("%load_ext chathpc")
-    yield notebook
-    shell.restore_sys_module_state()
-    InteractiveShell.clear_instance()
 
 
 def test_loading_chathpc_alone_does_not_import_ipython() -> None:
@@ -134,14 +89,14 @@ def test_a_question_that_means_nothing_gets_the_nearest(notebook: Notebook) -> N
 
 
 def test_a_model_words_answers_where_one_was_chosen(notebook: Notebook, monkeypatch: pytest.MonkeyPatch) -> None:
-    from chathpc.chat import opening
-
-    monkeypatch.setattr(opening, "choose", lambda spec, base_url=None: (None if spec == "none" else Echo(), ""))
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
     notebook.value(f"%chathpc open {TRIANGLE}")
     assert notebook.value("%ask who calls work_item").model is None
-    notebook.value("%chathpc model echo")
-    assert notebook.value("%ask who calls work_item").model == Echo().label
-    assert "claims checked" in safe(notebook.shown("%ask who calls work_item")["text/html"]).text
+    notebook.value("%chathpc model scripted:liar")
+    answer: Answer = notebook.value("%ask who calls work_item")
+    assert answer.model == "liar (scripted)"
+    assert "claims checked" in safe(notebook.shown("_")["text/html"]).text
+    assert "4711" not in safe(notebook.shown("_")["text/html"]).text
     notebook.value("%chathpc model none")
     assert notebook.value("%ask who calls work_item").model is None
 
