@@ -167,16 +167,30 @@ def _expected(function: Callable[[], Value]) -> Value:
 
 
 def serve(profiles: OpenProfiles, *, verbose: bool = False) -> None:
-    """Answer one client over standard input and output until the input ends. `verbose` logs each call on stderr."""
+    """Answer one client over standard input and output until the input ends, or nobody reads the answers any more.
+
+    `verbose` logs each call on stderr. ChathpcError if one of the two is closed.
+    """
+    if sys.stdin is None or sys.stdout is None:
+        raise ChathpcError(
+            "Standard input or output is closed.", hint="A program that speaks the protocol starts this with both open."
+        )
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_OneLine())
     logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, handlers=[handler], force=True)
     # A thread waits in a read of standard input that nothing can interrupt; there is nothing to clean up.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     server = build(profiles)
+    if sys.stdin.isatty():
+        _log.warning(
+            "waiting for messages of the Model Context Protocol on standard input; Ctrl-C ends it (docs/mcp.md)"
+        )
 
     async def connection() -> None:
         async with stdio_server() as (incoming, outgoing):
             await server.run(incoming, outgoing, server.create_initialization_options())
 
-    anyio.run(connection)
+    try:
+        anyio.run(connection)
+    except* BrokenPipeError:
+        _log.info("the client is gone")

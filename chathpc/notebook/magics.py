@@ -52,7 +52,8 @@ class Magics:
             case "diff":
                 return self._diff(rest)
             case "model":
-                return self._choose(rest)
+                self._choose(rest)
+                return None
         return self._look_up(verb, rest)
 
     def ask(self, line: str, cell: str | None = None) -> Answer:

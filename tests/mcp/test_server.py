@@ -285,6 +285,47 @@ def alive(pid: int) -> bool:
     return status.rpartition(")")[2].split()[0] not in ("Z", "X")
 
 
+def test_the_server_ends_when_nobody_reads_its_answers(tmp_path: Path) -> None:
+    server = started(tmp_path, str(TRIANGLE), "-v")
+    assert server.stdin is not None
+    assert server.stdout is not None
+    assert server.stderr is not None
+    server.stdin.write(HELLO)
+    server.stdin.flush()
+    server.stdout.readline()
+    server.stdout.close()
+    server.stdin.write(message("tools/list", 2))
+    server.stdin.flush()
+    assert server.wait(timeout=30) == 0
+    assert server.stderr.read() == b"chathpc mcp: the client is gone\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-"])
+def test_without_an_input_or_an_output_there_is_no_server(tmp_path: Path, closed: str) -> None:
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *COMMAND, str(TRIANGLE)],
+        stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+        env=environment(tmp_path), cwd=tmp_path,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("chathpc: Standard input or output is closed.\n")
+
+
+def test_a_person_at_a_terminal_is_told_what_it_waits_for(tmp_path: Path) -> None:
+    keyboard, terminal = os.openpty()
+    command = [*COMMAND, str(TRIANGLE)]
+    server = subprocess.Popen(
+        command, stdin=terminal, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(tmp_path), cwd=tmp_path
+    )
+    os.close(terminal)
+    assert server.stderr is not None
+    assert b"Ctrl-C ends it" in server.stderr.readline()
+    os.write(keyboard, b"\x04")  # Ctrl-D: the end of the input
+    out, _ = server.communicate(timeout=30)
+    os.close(keyboard)
+    assert (server.returncode, out) == (0, b"")
+
+
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_the_server_at_once(tmp_path: Path, sent: signal.Signals) -> None:
     server = started(tmp_path, str(TRIANGLE))
