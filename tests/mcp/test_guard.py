@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.errors import ChathpcError
+from chathpc.mcp import guard
 from chathpc.mcp.guard import ReadOnlyError, reading_only
 
 
@@ -48,6 +49,29 @@ def test_nothing_is_written_started_or_sent_while_only_reading(name: str, tmp_pa
     assert isinstance(raised.value, ChathpcError)
     assert isinstance(raised.value, OSError)
     assert raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("event", "arguments", "words"),
+    [
+        ("open", ("new", "w", os.O_WRONLY | os.O_CREAT), "writes no files"),
+        ("os.mkdir", ("new", 511, -1), "writes no files"),
+        ("os.system", ("touch new",), "starts no program"),
+        ("socket.connect", (), "uses no network"),
+        ("open", ("old", "r", os.O_RDONLY), ""),
+        ("open", (os.devnull, "w", os.O_WRONLY), ""),
+        ("import", ("os",), ""),
+    ],
+)
+def test_what_is_refused_is_told(event: str, arguments: tuple[object, ...], words: str) -> None:
+    """The hook itself: called by Python it is not seen by the measurement of coverage."""
+    guard._refuse(event, arguments)  # nobody only reads
+    with reading_only():
+        if not words:
+            guard._refuse(event, arguments)
+        else:
+            with pytest.raises(ReadOnlyError, match=words):
+                guard._refuse(event, arguments)
 
 
 def test_reading_and_the_null_device_are_open(tmp_path: Path) -> None:

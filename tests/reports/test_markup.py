@@ -117,6 +117,23 @@ def test_a_models_words_are_marked_as_such() -> None:
     assert "A language model's words" in shown
 
 
+def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> None:
+    report = sample()
+    bare = report.model_copy(
+        update={
+            "tree": None,
+            "evidence": [],
+            "findings": [],
+            "notes": [],
+            "profile": report.profile.model_copy(update={"caveats": [], "not_collected": {}}),
+            "explanation": report.explanation.model_copy(update={"sentences": [], "note": "There is no <model>."}),
+        }
+    )
+    page = safe(fragments.report(bare))
+    assert "There is no <model>." in page.text
+    assert not page.tags & {"table", "details", "ul", "h4"}
+
+
 def test_the_bars_of_a_tree_are_as_long_as_the_shares() -> None:
     rows = [
         TreeRow(depth=0, label="main", place="a.c:1", inclusive=8.0, exclusive=2.0, share=1.0),
@@ -144,6 +161,8 @@ def test_a_comparison_shows_what_changed() -> None:
     shown = safe(fragments.diff(diff)).text
     for expected in ("FASTER", diff.headline, "everything else", "in all", "release", "Gone"):
         assert expected in shown
+    bare = diff.model_copy(update={"shares": [], "findings": [], "functions": [], "notes": [], "noise": None})
+    assert not safe(fragments.diff(bare)).tags & {"table", "details", "ul", "h4"}
     hostile = diff.model_copy(update={"headline": "<script>$x$</script>", "notes": ["<img src=x>"]})
     assert "<script>$x$</script>" in safe(fragments.diff(hostile)).text
 
