@@ -28,10 +28,10 @@ def command(
     patterns: Path | None,
     verbose: bool,
 ) -> None:
-    """Answer questions of other programs about a profile (Model Context Protocol).
+    """Answer questions of other programs about a profile.
 
-    Speaks the protocol on standard input and output until the input ends; a program that knows it (an editor, an assistant)
-    starts this by itself. All tools only read. Needs the extra 'mcp'. See docs/mcp.md.
+    Speaks the Model Context Protocol on standard input and output until the input ends; a program that knows it (an editor,
+    an assistant) starts this by itself. All tools only read. Needs the extra 'mcp'. See docs/mcp.md.
 
     For example: chathpc mcp hpctoolkit-app-database
     """
