@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from functools import wraps
 from typing import Any, TypeVar
@@ -12,6 +13,8 @@ from chathpc.notebook.magics import Magics
 from chathpc.profile.text import clean
 
 Value = TypeVar("Value")
+#: `%ask …`, and `answer = %ask …`.
+_ASK = re.compile(r"\s*(?:\w+\s*=\s*)?%ask\s")
 _MAGICS = (("chathpc", "line"), ("ask", "line_cell"))
 
 
@@ -36,7 +39,7 @@ def unload(shell: Any) -> None:
 
 def without_question_mark(lines: list[str]) -> list[str]:
     """The lines of a cell, `%ask` without the question mark at its end: IPython would take that for a call for help."""
-    return [f"{line.rstrip().rstrip('?')}\n" if line.startswith("%ask ") else line for line in lines]
+    return [f"{line.rstrip().rstrip('?')}\n" if _ASK.match(line) else line for line in lines]
 
 
 def _in_one_sentence(magic: Callable[..., Value]) -> Callable[..., Value]:

@@ -73,7 +73,13 @@ def test_questions_of_chat_are_asked_by_magics(notebook: Notebook) -> None:
 
 
 @pytest.mark.parametrize(
-    "cell", ["%ask who calls work_item", "%ask who calls work_item?", "%%ask\nwho calls\nwork_item?\n"]
+    "cell",
+    [
+        "%ask who calls work_item",
+        "%ask who calls work_item?",
+        "%%ask\nwho calls\nwork_item?\n",
+        "found = %ask who calls work_item ??\nfound",
+    ],
 )
 def test_a_question_in_plain_language_may_end_with_a_question_mark(notebook: Notebook, cell: str) -> None:
     notebook.value(f"%chathpc open {TRIANGLE}")
