@@ -41,6 +41,20 @@ _HOMES = {
 __all__ = [*sorted(_HOMES), "__version__"]
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """`%load_ext chathpc`: magics for notebooks, and reports, profiles and call trees that are shown as pages."""
+    from chathpc.notebook.extension import load
+
+    load(shell)
+
+
+def unload_ipython_extension(shell: Any) -> None:
+    """`%unload_ext chathpc`."""
+    from chathpc.notebook.extension import unload
+
+    unload(shell)
+
+
 def __getattr__(name: str) -> Any:
     home = _HOMES.get(name)
     if home is None:

@@ -20,6 +20,8 @@ from chathpc.errors import ChathpcError
 
 #: Distributions that chathpc needs.
 _PACKAGES = ("click", "numpy", "pandas", "llnl-hatchet", "networkx", "openai", "pydantic", "PyYAML", "rich")
+#: Distributions of optional parts: the extra that brings each, and what needs it.
+_OPTIONAL = {"mcp": ("mcp", "chathpc mcp"), "ipython": ("jupyter", "%load_ext chathpc in notebooks")}
 #: Programs that chathpc knows how to use the results of, and where they come from.
 _TOOLS = {
     "hpcrun": "HPCToolkit (hpctoolkit.org); on a cluster often: module load hpctoolkit",
@@ -51,7 +53,7 @@ def command(form: str | None, output: str | None) -> None:
 
     For example: chathpc doctor
     """
-    checks = [*_python(), *_packages(), *_engines(), *_settings(), *_tools()]
+    checks = [*_python(), *_packages(), *_optional(), *_engines(), *_settings(), *_tools()]
     if chosen_format(form, output) == "json":
         answer(json.dumps([asdict(check) for check in checks], indent=2) + "\n", output)
     else:
@@ -79,6 +81,13 @@ def _packages() -> Iterator[Check]:
         version = _version(name)
         remedy = f"pip install {name}; without it the diagnosis does not look at the source of {files}"
         yield Check("packages", name, version is not None, version or "", "" if version else remedy)
+
+
+def _optional() -> Iterator[Check]:
+    for name, (extra, what) in _OPTIONAL.items():
+        version = _version(name)
+        remedy = f"optional: pip install 'chathpc[{extra}]', for {what}"
+        yield Check("optional parts", name, version is not None, version or "", "" if version else remedy)
 
 
 def _engines() -> Iterator[Check]:

@@ -46,6 +46,7 @@ COMMANDS = {
     "bench": Entry("chathpc.commands.bench:bench", "Measure how good chathpc is, on cases whose truth is known."),
     "models": Entry("chathpc.commands.models:models", "List, fetch and test local language models."),
     "logs": Entry("chathpc.commands.logs:logs", "Show what was sent to language models, and what they said."),
+    "mcp": Entry("chathpc.commands.mcp:command", "Answer questions of other programs about a profile."),
     "doctor": Entry("chathpc.commands.doctor:command", "Check the installation and say what is missing."),
     "completion": Entry("chathpc.commands.completion:command", "Print the completion script of a shell."),
 }

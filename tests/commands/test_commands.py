@@ -239,6 +239,15 @@ def test_doctor_tells_what_is_not_read_without_a_grammar(run: Run, monkeypatch: 
     assert checks["tree-sitter-c"]["ok"] is True
 
 
+def test_doctor_tells_how_optional_parts_are_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.commands import doctor
+
+    monkeypatch.setattr(doctor, "_version", lambda name: None if name == "mcp" else "1.0")
+    checks = {check["name"]: check for check in json.loads(run("doctor", "--format", "json").out)}
+    assert checks["mcp"]["remedy"] == "optional: pip install 'chathpc[mcp]', for chathpc mcp"
+    assert (checks["ipython"]["ok"], checks["ipython"]["detail"], checks["ipython"]["remedy"]) == (True, "1.0", "")
+
+
 def test_doctor_tells_a_broken_settings_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "chathpc.yaml").write_text("nonsense: 1\n")
     result = run("doctor")

@@ -90,7 +90,7 @@ def _invalid(tool: Tool, error: ValidationError) -> str:
 
 
 def _expected(tool: Tool, error: ValidationError) -> str:
-    where = str(error.errors(include_url=False, include_context=False)[0]["loc"][0])
+    where = ".".join(map(str, error.errors(include_url=False, include_context=False)[0]["loc"][:1]))
     fields = tool.arguments.model_fields
     near = get_close_matches(where, fields, n=1)
     known = ", ".join(fields) or "no arguments"

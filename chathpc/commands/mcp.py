@@ -1,0 +1,55 @@
+"""`chathpc mcp`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from chathpc.commands.allocation import keep_freed_memory
+from chathpc.errors import ChathpcError, UsageError
+
+
+@click.command("mcp")
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--compare", metavar="PATH", multiple=True, type=click.Path(path_type=Path), help="A profile to compare with."
+)
+@click.option(
+    "--root", "roots", metavar="DIR", multiple=True, type=click.Path(path_type=Path),
+    help="Folder from which the client may open profiles. Default: none.",
+)  # fmt: skip
+@click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@click.option("-v", "--verbose", is_flag=True, help="Tell each call on stderr.")
+def command(
+    paths: tuple[Path, ...],
+    compare: tuple[Path, ...],
+    roots: tuple[Path, ...],
+    patterns: Path | None,
+    verbose: bool,
+) -> None:
+    """Answer questions of other programs about a profile.
+
+    Speaks the Model Context Protocol on standard input and output until the input ends; a program that knows it (an editor,
+    an assistant) starts this by itself. All tools only read. Needs the extra 'mcp'. See docs/mcp.md.
+
+    For example: chathpc mcp hpctoolkit-app-database
+    """
+    if not paths and not roots:
+        raise UsageError(
+            "There is nothing to answer about.", hint="Give a profile, or a folder of profiles with --root."
+        )
+    keep_freed_memory([*paths, *compare])
+    try:
+        from chathpc.mcp.server import serve
+    except ImportError as error:
+        if not (error.name or "").startswith(("mcp", "anyio")):
+            raise
+        raise ChathpcError(
+            "chathpc mcp needs the package mcp, version 2.3 or newer.", hint="pip install 'chathpc[mcp]'"
+        ) from None
+    from chathpc.llm.settings import patterns_folder
+    from chathpc.mcp.opened import OpenProfiles
+
+    profiles = OpenProfiles(paths, compare=compare, roots=roots, patterns=patterns_folder(patterns))
+    serve(profiles, verbose=verbose)

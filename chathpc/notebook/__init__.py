@@ -1,0 +1,1 @@
+"""chathpc in IPython and Jupyter: `%load_ext chathpc`. How things are shown is in display.py, the magics in magics.py."""

@@ -1,0 +1,212 @@
+"""How reports, profiles, trees, comparisons and answers are shown by IPython: as HTML, as Markdown, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from chathpc.chat.record import Answer, StepRecord
+    from chathpc.chat.tools import Result
+    from chathpc.comparison.record import Diff
+    from chathpc.profile.profile import Profile
+    from chathpc.report import Report, TreeRecord
+    from chathpc.reports.markup import Html
+    from chathpc.reports.style import Style
+
+Shown = Callable[[Any], str]
+
+
+def register(display_formatter: Any) -> None:
+    """Tell IPython's display formatter what our types look like; the types are known by name, and imported by whoever has one."""
+    for form, mime in (("html", "text/html"), ("markdown", "text/markdown")):
+        for (module, name), function in _FORMS[form].items():
+            display_formatter.formatters[mime].for_type_by_name(module, name, function)
+    for (module, name), function in _FORMS["text"].items():
+        display_formatter.formatters["text/plain"].for_type_by_name(module, name, partial(_pretty, function))
+
+
+def unregister(display_formatter: Any) -> None:
+    """Take back what `register` told."""
+    for form, mime in (("html", "text/html"), ("markdown", "text/markdown"), ("text", "text/plain")):
+        formatter = display_formatter.formatters[mime]
+        for module, name in _FORMS[form]:
+            formatter.pop(f"{module}.{name}", None)
+
+
+def _pretty(function: Shown, shown: Any, printer: Any, cycle: bool) -> None:
+    printer.text(function(shown).rstrip("\n"))
+
+
+def _style() -> Style:
+    from chathpc.reports.style import Style
+
+    return Style()
+
+
+# -- reports, comparisons, trees -----------------------------------------------------------------------------
+
+
+def _report_html(shown: Report) -> str:
+    from chathpc.reports.fragments import report
+
+    return str(report(shown))
+
+
+def _report(form: str, shown: Report) -> str:
+    from chathpc.reports import renderers
+
+    return renderers()[form](shown, _style())
+
+
+def _diff_html(shown: Diff) -> str:
+    from chathpc.reports.fragments import diff
+
+    return str(diff(shown))
+
+
+def _diff(form: str, shown: Diff) -> str:
+    from chathpc.reports import diff_renderers
+
+    return diff_renderers()[form](shown, _style())
+
+
+def _tree_html(shown: TreeRecord) -> str:
+    from chathpc.reports.fragments import tree
+
+    return str(tree(shown))
+
+
+def _tree_text(shown: TreeRecord) -> str:
+    from chathpc.reports.calltree import tree_lines
+
+    return "\n".join(line.plain.rstrip() for line in tree_lines(shown, _style()))
+
+
+# -- profiles ------------------------------------------------------------------------------------------------
+
+
+def _profile_words(shown: Profile) -> list[str]:
+    from chathpc.profile import numbers
+
+    contexts = f"{numbers.count(len(shown.tree))} contexts"
+    return [word for word in (shown.title, shown.format, shown.where.shape(), contexts) if word]
+
+
+def _totals(shown: Profile) -> list[tuple[str, str, str]]:
+    """Id, total and meaning of each metric that adds up."""
+    from chathpc.profile import numbers
+    from chathpc.profile.metric import Aggregation
+
+    return [
+        (one.id, numbers.quantity(shown.total(one.id), one.unit.value), one.description)
+        for one in shown.metrics.values()
+        if one.has_values and not one.hidden and one.aggregation != Aggregation.DERIVED
+    ]
+
+
+def _profile_html(shown: Profile) -> str:
+    from chathpc.reports.markup import joined, table, tag
+
+    totals = table(("metric", "total", "meaning"), _totals(shown), numbers=frozenset({1}))
+    return str(joined((tag("p", tag("b", " · ".join(_profile_words(shown)))), totals)))
+
+
+def _profile_text(shown: Profile) -> str:
+    from chathpc.reports.page import Page
+    from chathpc.reports.table import table_lines
+
+    page = Page(_style())
+    page.paragraph(" · ".join(_profile_words(shown)), indent=0)
+    for line in table_lines(("metric", "total", "meaning"), _totals(shown), page.style, right="total"):
+        page.row(line)
+    return page.text()
+
+
+# -- answers of the tools ------------------------------------------------------------------------------------
+
+
+def _step_html(step: StepRecord | Result) -> Html:
+    from chathpc.chat.tools.record import Column
+    from chathpc.profile import numbers
+    from chathpc.reports.markup import Html, joined, table, tag
+
+    if step.error:
+        return tag("p", tag("b", step.error), " ", step.hint)
+    parts: list[Html] = [tag("p", step.text)] if step.text else []
+    columns = [Column(one.title, one.unit) for one in step.columns]
+    if step.rows:
+        rows: list[Sequence[str]] = [
+            [one.written(cell) for one, cell in zip(columns, row, strict=True)] for row in step.rows
+        ]
+        right = frozenset(at for at, one in enumerate(columns) if one.unit is not None)
+        parts.append(table([one.title for one in columns], rows, numbers=right))
+    if step.lines:
+        parts.append(tag("pre", joined(step.lines, Html("\n"))))
+    if step.omitted:
+        parts.append(tag("p", f"({numbers.count(step.omitted)} more)"))
+    return joined(parts)
+
+
+def _answer_html(shown: Answer) -> str:
+    from chathpc.chat.render import provenance
+    from chathpc.reports.markup import joined, tag
+
+    parts = [_step_html(step) for step in shown.steps]
+    if shown.model is not None:
+        kept = [one.text for one in shown.sentences if one.status != "struck"]
+        parts += [tag("p", " ".join(kept)), tag("p", provenance(shown), style="opacity:0.7")]
+    if not shown.matched:
+        nearest = f" Nearest: {', '.join(shown.suggestions)}." if shown.suggestions else ""
+        parts.append(tag("p", f"That is no question that can be looked up in the profile.{nearest}"))
+    if shown.note:
+        parts.append(tag("p", shown.note, style="opacity:0.7"))
+    return str(joined(parts))
+
+
+def _answer_markdown(shown: Answer) -> str:
+    from chathpc.chat.render import markdown
+
+    return markdown(shown, _style())
+
+
+def _answer_text(shown: Answer) -> str:
+    from chathpc.chat.render import answer_text
+
+    return answer_text(shown, _style())
+
+
+def _result_html(shown: Result) -> str:
+    return str(_step_html(shown))
+
+
+def _result_text(shown: Result) -> str:
+    from chathpc.chat.render import step_text
+
+    return step_text(shown, _style())
+
+
+_REPORT = ("chathpc.report", "Report")
+_TREE = ("chathpc.report", "TreeRecord")
+_DIFF = ("chathpc.comparison.record", "Diff")
+_PROFILE = ("chathpc.profile.profile", "Profile")
+_ANSWER = ("chathpc.chat.record", "Answer")
+_RESULT = ("chathpc.chat.tools.record", "Result")
+#: For each form, module and name of a type → the function that writes it.
+_FORMS: Mapping[str, Mapping[tuple[str, str], Shown]] = MappingProxyType(
+    {
+        "html": {
+            _REPORT: _report_html, _TREE: _tree_html, _DIFF: _diff_html, _PROFILE: _profile_html, _ANSWER: _answer_html,
+            _RESULT: _result_html,
+        },
+        "markdown": {
+            _REPORT: partial(_report, "markdown"), _DIFF: partial(_diff, "markdown"), _ANSWER: _answer_markdown,
+        },
+        "text": {
+            _REPORT: partial(_report, "text"), _TREE: _tree_text, _DIFF: partial(_diff, "text"), _PROFILE: _profile_text,
+            _ANSWER: _answer_text, _RESULT: _result_text,
+        },
+    }
+)  # fmt: skip

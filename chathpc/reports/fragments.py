@@ -1,0 +1,172 @@
+"""Reports, call trees and comparisons as fragments of HTML, for notebooks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from chathpc.comparison import words
+from chathpc.comparison.record import ChangeRecord, Diff
+from chathpc.profile import numbers
+from chathpc.profile.names import shorten
+from chathpc.report import FindingRecord, Report, TreeRecord
+from chathpc.reports import wording
+from chathpc.reports.calltree import largest
+from chathpc.reports.columns import column
+from chathpc.reports.diff_terminal import VERDICTS
+from chathpc.reports.markup import Html, folded, joined, listed, table, tag
+
+_NAME = 120
+_PAGE = "max-width:60em"
+_DIM = "opacity:0.7"
+_BAR = "display:inline-block;height:0.7em;background:"
+#: Width of the bar of a node that has all of the time.
+_BAR_EM = 8.0
+_INDENT_EM = 1.0
+_DEEPEST = 30
+
+
+def report(report: Report) -> Html:
+    """A report: verdict, findings, call tree, and, folded, what it rests on and cannot tell."""
+    evidence = {one.id: wording.statement(one, wording.several_tools(report)) for one in report.evidence}
+    parts = [
+        tag("p", " · ".join(wording.run_line(report)), style=_DIM),
+        tag("p", tag("b", wording.VERDICTS[report.verdict]), " ", tag("b", report.headline)),
+        *(_finding(number, one, report.headline, evidence) for number, one in enumerate(report.findings, start=1)),
+    ]
+    uncited = [evidence_item(key, evidence[key]) for key in wording.uncited(report)]
+    if uncited:
+        parts += [tag("h4", "Measured"), listed(uncited)]
+    parts += _explanation(report)
+    if report.tree is not None and report.tree.rows:
+        shown = largest(report.tree)
+        parts += [
+            tag("h4", "Where the time is" if shown.unit == "s" else "Where it is"),
+            tag("p", f"{wording.coverage(report, len(shown.rows))}.", style=_DIM),
+            tree(shown),
+        ]
+    limits = [*report.profile.caveats, *report.notes]
+    if limits:
+        parts.append(folded("Bear in mind", listed(limits)))
+    missing = [joined((what, ": ", tag("code", how))) for what, how in report.profile.not_collected.items()]
+    if missing:
+        parts.append(folded("Not collected", listed(missing)))
+    if report.evidence:
+        sources = [evidence_item(one.id, one.source) for one in report.evidence]
+        parts.append(folded("Where the evidence comes from", listed(sources)))
+    return tag("div", *parts, tag("p", wording.checked(report), style=_DIM), style=_PAGE)
+
+
+def evidence_item(key: str, statement: str) -> Html:
+    """A fact behind its id."""
+    return joined((tag("b", key), " ", statement))
+
+
+def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[str, str]) -> Html:
+    names = [name for name in (finding.where.kernel or finding.where.function, wording.place(finding.where)) if name]
+    rows = [evidence_item(key, evidence[key]) for key in finding.evidence if key in evidence]
+    if len(finding.where.path) > 1:
+        rows.append(evidence_item("Path", " › ".join(shorten(name, _NAME) for name in finding.where.path)))
+    if finding.source:
+        rows.append(joined((tag("b", "Code"), " ", tag("code", finding.source))))
+    rows.append(evidence_item("Gain", wording.gain(finding)))
+    rows += [evidence_item("Do" if at == 0 else "Or", advice) for at, advice in enumerate(finding.advice)]
+    rows.append(evidence_item("Sure?", wording.sure(finding)))
+    if finding.next_measurement:
+        rows.append(evidence_item("Next", finding.next_measurement))
+    where = joined((tag("code", shorten(name, _NAME)) for name in names), " at ")
+    summary = wording.summary(finding, headline)
+    return joined(
+        (
+            tag("h4", f"{number}. {finding.title}"),
+            tag("p", where),
+            tag("p", summary) if summary else Html(),
+            listed(rows),
+        )
+    )
+
+
+def _explanation(report: Report) -> list[Html]:
+    told = wording.told(report)
+    said = [
+        joined((one.text, f" [{', '.join(one.evidence)}]" if one.evidence else "", " (repaired)" if one.status == "repaired" else ""))
+        for one in told
+    ]  # fmt: skip
+    model = report.explanation.model
+    parts = []
+    if said and model is not None:
+        label = "A language model's words; its claims were checked against the evidence."
+        parts += [tag("h4", f"Commentary by {model}"), tag("p", label, style=_DIM)]
+    elif said:
+        parts.append(tag("h4", "What this means"))
+    if said:
+        parts.append(tag("p", joined(said, " ")))
+    if report.explanation.note:
+        parts.append(tag("p", report.explanation.note, style=_DIM))
+    return parts
+
+
+def tree(record: TreeRecord) -> Html:
+    """A call tree: share with a bar (dark: in the place itself), value, name indented by depth, place."""
+    values = column((row.inclusive for row in record.rows), record.total, record.unit)
+    rows = [
+        (
+            joined((numbers.percent_cell(row.share), " ", _bar(row.share, row.exclusive, record.total))),
+            value,
+            tag("span", shorten(row.label, _NAME), style=f"margin-left:{_INDENT_EM * min(row.depth, _DEEPEST):g}em"),
+            shorten(row.place, _NAME),
+        )
+        for row, value in zip(record.rows, values, strict=True)
+    ]
+    return table(("share", record.metric, "context", "place"), rows, numbers=frozenset({1}))
+
+
+def _bar(share: float, exclusive: float, total: float) -> Html:
+    whole = _BAR_EM * min(max(share, 0.0), 1.0)
+    own = min(whole, _BAR_EM * max(exclusive, 0.0) / total) if total > 0 else 0.0
+    return joined(
+        (
+            tag("span", style=f"{_BAR}#c0392b;width:{own:.2f}em"),
+            tag("span", style=f"{_BAR}#95a5a6;width:{whole - own:.2f}em"),
+        )
+    )
+
+
+def diff(diff: Diff) -> Html:
+    """A comparison: what changed beyond noise, where, and what became of the findings."""
+    title, *rest = words.comparison(diff)
+    unit = diff.unit or ""
+    parts = [
+        tag("p", " · ".join((title, *rest)), style=_DIM),
+        tag("p", tag("b", VERDICTS[diff.verdict][0]), " ", tag("b", diff.headline)),
+    ]
+    if diff.gate is not None:
+        parts.append(tag("p", tag("b", f"Gate {diff.gate.outcome}."), " ", diff.gate.statement))
+    if diff.shares and diff.rest is not None and diff.total is not None:
+        rows = [(*_values(one, unit), shorten(words.subject(one), _NAME)) for one in diff.shares]
+        rows += [(*_values(diff.rest, unit), "everything else"), (*_values(diff.total, unit), "in all")]
+        parts += [tag("h4", "Where it changed"), _changes((*_CHANGE, "what"), rows)]
+    if diff.findings:
+        found = [
+            joined((tag("b", words.STATUS[one.status]), " ", one.title, ". ", words.cost(one))) for one in diff.findings
+        ]
+        parts += [tag("h4", "Findings"), listed(found)]
+    functions = [(*_values(one, unit), shorten(one.name, _NAME)) for one in diff.functions if one.beyond_noise]
+    if functions:
+        parts += [tag("h4", "By function, in itself"), _changes((*_CHANGE, "function"), functions)]
+    if diff.notes:
+        parts.append(folded("Bear in mind", listed(diff.notes)))
+    noise = "" if diff.noise is None else diff.noise.statement
+    return tag("div", *parts, tag("p", noise, style=_DIM), style=_PAGE)
+
+
+_CHANGE = ("change", "±", "before", "after")
+
+
+def _changes(header: Sequence[str], rows: Sequence[Sequence[str]]) -> Html:
+    return table(header, rows, numbers=frozenset(range(len(_CHANGE))))
+
+
+def _values(change: ChangeRecord, unit: str) -> tuple[str, str, str, str]:
+    written = (numbers.quantity(value, unit) for value in (change.error, change.before, change.after))
+    error, before, after = written
+    return words.signed(change.change, unit), error, before, after
