@@ -90,7 +90,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     for index, finding in enumerate(diagnosis.findings):
         for text in (finding.summary, *finding.against):
             statement = reader.read(text)
-            facts += _plain_facts(statement, text, finding.evidence, frozenset({index}), _place_names(finding.where))
+            facts += _plain_facts(statement, text, finding.evidence, frozenset({index}), _place_names(finding.where), words)
             statements.append(statement)
             of_bundle[index].append(statement)
         facts += _finding_facts(finding, index, words)
@@ -99,7 +99,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     for text in (diagnosis.headline, *diagnosis.notes):
         statement = reader.read(text)
         leading = diagnosis.findings[0].evidence if len(diagnosis.findings) == 1 else ()
-        facts += _plain_facts(statement, text, leading, everything, NONE)
+        facts += _plain_facts(statement, text, leading, everything, NONE, words)
         statements.append(statement)
         if text is diagnosis.headline and len(diagnosis.findings) == 1:
             of_bundle[0].append(statement)
@@ -171,13 +171,13 @@ class _Reader:
     """Reads trusted texts with the names of one diagnosis."""
 
     def __init__(self, words: Vocabulary, plain: frozenset[str]) -> None:
-        self._words = words
+        self.words = words
         self._plain = plain
         self._known: dict[str, Statement] = {}
 
     def read(self, text: str) -> Statement:
         if text not in self._known:
-            self._known[text] = read(tokenize(text[:2_000], self._words, self._plain), self._words)
+            self._known[text] = read(tokenize(text[:2_000], self.words, self._plain), self.words)
         return self._known[text]
 
 
@@ -207,9 +207,9 @@ def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundl
     subject = reader.read(item.subject)
     near = _place_names(item.where)
     kind = _kind(item.where)
-    dimension, factor = reader._words.evidence_units.get(item.unit, ("count", 1.0))
+    dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
     found = False
-    for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near):
+    for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
         fact = replace(fact, subjects=fact.subjects | kind)
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
@@ -236,11 +236,16 @@ def _exact(value: float, dimension: str, quantity: Quantity) -> float | None:
 
 
 def _plain_facts(
-    statement: Statement, text: str, evidence: tuple[str, ...], bundle: frozenset[int], near: Keys
+    statement: Statement,
+    text: str,
+    evidence: tuple[str, ...],
+    bundle: frozenset[int],
+    near: Keys,
+    words: Vocabulary,
 ) -> Iterable[Fact]:
     for quantity in statement.quantities:
         yield Fact(
-            quantity if quantity.base or quantity.dimension != "share" else replace(quantity, base=TOTAL),
+            _with_base(quantity, words),
             None,
             text[quantity.start : quantity.end],
             evidence,
@@ -249,6 +254,13 @@ def _plain_facts(
             near,
             bundle,
         )
+
+
+def _with_base(quantity: Quantity, words: Vocabulary) -> Quantity:
+    """A percentage without a base is a part of the whole, unless what it is about has a scale of its own (an occupancy)."""
+    if quantity.dimension != "share" or quantity.base or quantity.keys & words.own_scale:
+        return quantity
+    return replace(quantity, base=TOTAL)
 
 
 def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:

@@ -99,6 +99,7 @@ class Vocabulary:
     evidence_units: Mapping[str, tuple[str, float]]
     counted: frozenset[str]
     whole: frozenset[tuple[str, ...]]
+    own_scale: frozenset[str]
     negations: frozenset[str]
     advice: frozenset[str]
     modal: frozenset[str]
@@ -152,6 +153,7 @@ def vocabulary() -> Vocabulary:
         evidence_units={unit: (dimension, factor) for unit, (dimension, factor) in words["evidence_units"].items()},
         counted=frozenset(stem(word) for word in words["counted"]),
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
+        own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
         advice=frozenset(stem(word) for word in words["advice"]),
         modal=frozenset(stem(word) for word in words["modal"]),

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding import Claimed, check
-from tests.grounding.diagnoses import DIAGNOSES, gpu_copies, healthy, mpi_halo, omp_triangle
+from tests.grounding.diagnoses import DIAGNOSES, gpu_copies, healthy, low_occupancy, mpi_halo, omp_triangle
 from tests.grounding.measure import SOUND, labelled, outcome
 
 TRUE = "Threads wait 3.17 s of 9.01 s in the OpenMP runtime."
@@ -142,6 +142,19 @@ def test_the_busiest_rank_waits_for_nobody() -> None:
         "supported",
         "struck",
     ]
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "rk4_kernel takes 6.4 s, 12.5 % of the run.",
+        "rk4_kernel takes 6.4 s, 11.8 % of the run.",
+        "rk4_kernel takes 12.5 % of the run.",
+        "rk4_kernel takes 11.8 % of the time.",
+    ],
+)
+def test_a_percentage_of_occupancy_is_no_part_of_the_run(sentence: str) -> None:
+    assert statuses(sentence, low_occupancy()) != ["supported"]
 
 
 SUPPORTED = [o for o in map(outcome, labelled()) if o.labelled.label == SOUND and o.status == "supported"]
