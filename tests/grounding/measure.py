@@ -60,7 +60,7 @@ class Outcome:
 
 @cache
 def _yaml(path: Path) -> Any:
-    return yaml.load(path.read_text(encoding="utf-8"), Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
 
 
 def _place(data: dict[str, Any] | None) -> Place | None:
