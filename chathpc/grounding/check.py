@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.grounding import advice, match, repair, sentences, structured
-from chathpc.grounding.claims import Quantity, Statement, group, read
+from chathpc.grounding import advice, match, relations, repair, sentences, structured
+from chathpc.grounding.claims import Statement, group, read
 from chathpc.grounding.facts import Fact, World, normalised, world
+from chathpc.grounding.quantities import Quantity
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import vocabulary
@@ -149,13 +150,13 @@ def _direction(statement: Statement, known: World) -> str:
         return "negation"
     if known.healthy and "bottleneck" in stems and not stems & known.words.negations:
         return "verdict"
-    if not all(match.roles(s, known) and match.waits(s, statement, known) for s in statement.segments):
+    if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
         return "subject"
     for test, problem in (
-        (match.comparisons, "comparison"),
-        (match.levels, "level"),
-        (match.limits, "limit"),
-        (match.reasons, "reason"),
+        (relations.comparisons, "comparison"),
+        (relations.levels, "level"),
+        (relations.limits, "limit"),
+        (relations.reasons, "reason"),
     ):
         if not test(statement, known):
             return problem

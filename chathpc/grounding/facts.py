@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
-from chathpc.grounding.claims import NONE, TOTAL, Keys, Quantity, Segment, Statement, group, read
+from chathpc.grounding.claims import Segment, Statement, group, read
+from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -90,7 +91,9 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     for index, finding in enumerate(diagnosis.findings):
         for text in (finding.summary, *finding.against):
             statement = reader.read(text)
-            facts += _plain_facts(statement, text, finding.evidence, frozenset({index}), _place_names(finding.where), words)
+            facts += _plain_facts(
+                statement, text, finding.evidence, frozenset({index}), _place_names(finding.where), words
+            )
             statements.append(statement)
             of_bundle[index].append(statement)
         facts += _finding_facts(finding, index, words)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.claims import Quantity
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import same_subject
+from chathpc.grounding.quantities import Quantity
 from chathpc.profile import numbers
 
 
