@@ -16,6 +16,7 @@ from chathpc.grounding import advice, match, relations, repair, sentences, struc
 from chathpc.grounding.claims import Statement, group, read
 from chathpc.grounding.facts import Fact, World, normalised, world
 from chathpc.grounding.quantities import Quantity
+from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import vocabulary
@@ -110,11 +111,15 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return _strike(sentence, "markup or command")
     statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
     count = _count(statement, known)
+    said = without_lead(sentence)
+    tokens = tokenize(said, known.words, known.plain_names)
+    verbatim = known.verbatim.get(normalised(said))
+    if verbatim is None:
+        verbatim = quoted(tokens, known.words, known.quotable)
+    if verbatim is not None:
+        return Sentence(sentence, verbatim, "supported", "", max(count, 1))
     if not count:
         return _strike(sentence, "no claim")
-    verbatim = known.verbatim.get(normalised(sentence))
-    if verbatim is not None:
-        return Sentence(sentence, verbatim, "supported", "", count)
     problem = _unsupported_words(statement, known)
     if problem:
         return _strike(sentence, problem, count)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.grounding.claims import Segment, Statement, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quotation import Quotable, quotable
 from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -65,6 +66,7 @@ class World:
     healthy: bool
     openers: frozenset[str]  #: stems of the words that begin the findings' advice: imperatives
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
+    quotable: tuple[Quotable, ...]  #: the same, clause by clause
 
     def with_roles(self, keys: Keys) -> Keys:
         """`keys` and, for a thread or rank whose role is known, the role, and the other way round."""
@@ -123,6 +125,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     ]
     advice = [text for f in diagnosis.findings for text in (*f.advice, f.next_measurement or "")]
     advice_statements = [reader.read(text) for text in advice]
+    verbatim = _verbatim(diagnosis)
     causes = frozenset(finding.cause for finding in diagnosis.findings)
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     names = frozenset(n for s in statements for n in s.names) | frozenset(n for p in places for n in _place_names(p))
@@ -149,7 +152,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
         openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
-        verbatim=_verbatim(diagnosis),
+        verbatim={normalised(text): ids for text, ids in verbatim.items()},
+        quotable=tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items()),
     )
 
 
@@ -167,7 +171,7 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
     for finding in diagnosis.findings:
         texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
-    return {normalised(sentence): ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
+    return {sentence: ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
 
 
 class _Reader:
