@@ -16,7 +16,9 @@ from chathpc.grounding.vocabulary import Vocabulary, stem
 #: Groups of which a clause can only mean one member, so that what an earlier clause said must not contradict.
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "node", "stream")))
-_SEPARATORS = frozenset(",;:–—")
+#: Shorter words are none of their own.
+_SHORTEST_TOPIC = 3
+_SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
     map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though"))
 )
@@ -138,9 +140,30 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             found, keys = words.subjects.at(stems, position)
             if found and position not in used:
                 marks.append(Mark(position, keys))
+            elif not found and position not in used and is_topic(token.stem, words):
+                marks.append(Mark(position, frozenset({f"word:{token.stem}"})))
             length = found or 1
         position += length
     return marks
+
+
+def is_topic(word: str, words: Vocabulary) -> bool:
+    """True for a word that has a meaning of its own but no entry: `gap`, `sector`, `window`."""
+    return not (
+        len(word) < _SHORTEST_TOPIC
+        or word in words.neutral
+        or word in words.levels
+        or word in words.number_words
+        or word in words.fractions
+        or word in words.factors
+        or word in words.changes
+        or word in words.negations
+        or word in words.advice
+        or word in words.modal
+        or word in words.units
+        or words.comparisons.at((word,), 0)[0]
+        or words.approximations.at((word,), 0)[0]
+    )
 
 
 def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) -> list[tuple[int, int, str]]:

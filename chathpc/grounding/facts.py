@@ -11,9 +11,10 @@ from chathpc.grounding.claims import Segment, Statement, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import Quotable, quotable
 from chathpc.grounding.sentences import split
-from chathpc.grounding.tokens import is_code, normal_code, tokenize, word_stems
+from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+KERNEL: Keys = frozenset({"what:kernel"})
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
 
 
@@ -32,6 +33,7 @@ class Fact:
     names: Keys
     near: Keys
     bundles: frozenset[int]
+    around: Keys = NONE  #: what else its sentence is about
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,7 +113,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     bundles = [_bundle(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
     for item in diagnosis.evidence:
         parts = [reader.read(item.statement), reader.read(item.subject)]
-        bundles.append(_collect(None, parts, (item.id,), _place_names(item.where), _kind(item.where)))
+        kind = _kind(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
+        bundles.append(_collect(None, parts, (item.id,), _place_names(item.where), kind))
     if len(diagnosis.findings) != 1:
         bundles.append(_collect(None, [reader.read(diagnosis.headline)], (), NONE))
     segments = tuple(segment for statement in statements for segment in statement.segments)
@@ -192,7 +195,8 @@ def _place_names(place: Place | None) -> Keys:
     if place is None:
         return NONE
     files = {normal_code(place.file), place.short} if place.file else set()
-    return frozenset(n for n in (place.function, place.kernel) if n) | files
+    names = {n for n in (place.function, place.kernel) if n}
+    return frozenset(names | {plain_code(n) for n in names} | files)
 
 
 def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
@@ -212,12 +216,13 @@ def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
 
 def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundle: frozenset[int]) -> Iterable[Fact]:
     subject = reader.read(item.subject)
-    near = _place_names(item.where)
-    kind = _kind(item.where)
+    near = _place_names(item.where) | subject.names
+    kind = _kind(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
     dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
+    about = frozenset(key for segment in subject.segments for key in segment.keys)
     found = False
     for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
-        fact = replace(fact, subjects=fact.subjects | kind)
+        fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
             yield fact
@@ -250,9 +255,10 @@ def _plain_facts(
     near: Keys,
     words: Vocabulary,
 ) -> Iterable[Fact]:
+    around = frozenset(key for segment in statement.segments for key in segment.keys)
     for quantity in statement.quantities:
         yield Fact(
-            _with_base(quantity, words),
+            _with_base(quantity, around, words),
             None,
             text[quantity.start : quantity.end],
             evidence,
@@ -260,14 +266,18 @@ def _plain_facts(
             quantity.names | quantity.inherited_names,
             near,
             bundle,
+            around,
         )
 
 
-def _with_base(quantity: Quantity, words: Vocabulary) -> Quantity:
-    """A percentage without a base is a part of the whole, unless what it is about has a scale of its own (an occupancy)."""
-    if quantity.dimension != "share" or quantity.base or quantity.keys & words.own_scale:
+def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
+    """A percentage without a base is a part of the whole, unless what it is about has a scale of its own (an occupancy).
+
+    Where a statement takes an efficiency or the critical path apart, its percentages are of these.
+    """
+    if quantity.dimension != "share" or quantity.base or quantity.keys & words.own_scale or "what:efficiency" in around:
         return quantity
-    return replace(quantity, base=TOTAL)
+    return replace(quantity, base=frozenset({"what:path"}) if "what:path" in around else TOTAL)
 
 
 def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
@@ -287,7 +297,7 @@ def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[
 
 def _kind(place: Place | None) -> Keys:
     """A place in a kernel may be called a kernel."""
-    return frozenset({"what:kernel"}) if place and place.kernel else NONE
+    return KERNEL if place and place.kernel else NONE
 
 
 def _collect(

@@ -58,7 +58,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return False
     allowed = fact.subjects
     context = is_context(quantity.own, world)
-    around = frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    around = fact.around | (other.base or NONE)
+    around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
     if not (quantity.own - context) <= allowed or not context <= (allowed | around):
         return False
     near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
@@ -91,7 +92,7 @@ def _same_kind(quantity: Quantity, other: Quantity) -> bool:
     if quantity.dimension != "share":
         return True
     if quantity.base is None:
-        return other.base in (None, TOTAL) or other.base == frozenset({"what:peak"})
+        return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys)
     base = other.base or NONE
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base

@@ -262,4 +262,7 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
         return TOTAL, position  # `35 % of the 9.01 s`: that number is checked by itself
     keys = frozenset(key for _, found in words.subjects.found(stems[position:end]) for key in found)
     names = frozenset(f"name:{token.text}" for token in tokens[position:end] if token.kind == "code")
+    if not keys | names:
+        known = words.neutral - {"trac", "trace"}
+        keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
     return keys | names or None, end

@@ -70,6 +70,12 @@ def normal_code(name: str) -> str:
     return name.rsplit("/", 1)[-1] if "(" not in name else name
 
 
+def plain_code(name: str) -> str:
+    """A function's name without return type, template arguments and parameters: `void a::f<float>(int)` → a::f."""
+    name = name.split("<", 1)[0].split("(", 1)[0].strip()
+    return name.rsplit(" ", 1)[-1]
+
+
 def tokenize(sentence: str, words: Vocabulary, names: frozenset[str] = frozenset()) -> tuple[Token, ...]:
     """The tokens of a sentence of at most some hundred characters. `names` are plain words that are names in this profile."""
     tokens: list[Token] = []

@@ -8,6 +8,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+#: Forms that no ending tells.
+_IRREGULAR = {
+    "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
+    "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
+    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "carried": "carry", "applied": "apply", "varied": "vary",
+}  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
 
@@ -16,6 +22,7 @@ _SHORT = 3
 def stem(word: str) -> str:
     """A form that inflected forms of one English word share: `waits`, `waiting`, `waited` → `wait`; not always a word itself."""
     word = word.lower().replace("’", "'").removesuffix("'s").rstrip("'")
+    word = _IRREGULAR.get(word, word)
     if len(word) <= _SHORT or not word.isascii():
         return word
     for ending, kept in (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z")):
@@ -139,7 +146,7 @@ def vocabulary() -> Vocabulary:
     units = {unit: (dimension, factor) for dimension, table in words["units"].items() for unit, factor in table.items()}
     return Vocabulary(
         subjects=Phrases.of(subjects),
-        context=frozenset(words["context"]),
+        context=frozenset(words["context"]) | {"word"},
         levels=_inverted({name: [w for w in phrases if " " not in w] for name, phrases in words["levels"].items()}),
         comparisons=_meanings(words["comparisons"]),
         changes=_inverted(words["changes"]),
