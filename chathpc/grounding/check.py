@@ -12,15 +12,17 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.grounding import advice, match, relations, repair, sentences, structured
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, structured
 from chathpc.grounding.claims import Statement, group, read
+from chathpc.grounding.comparisons import comparisons
 from chathpc.grounding.facts import Fact, World, normalised, world
 from chathpc.grounding.quantities import Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.tokens import tokenize
-from chathpc.grounding.vocabulary import vocabulary
+from chathpc.grounding.vocabulary import stem, vocabulary
 
+_POINTERS = frozenset(map(stem, ("this", "these", "it", "the", "that", "they")))
 Status = Literal["supported", "repaired", "struck"]
 Form = Literal["prose", "structured"]
 #: With fewer good sentences a text explains nothing; the catalogue's words are better.
@@ -107,7 +109,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return _strike(sentence, "too long")
     if sentences.has_controls(sentence):
         return _strike(sentence, "control characters")
-    if sentences.foreign(sentence):
+    if sentences.foreign(known.without_templates(sentence)):
         return _strike(sentence, "markup or command")
     statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
     count = _count(statement, known)
@@ -150,15 +152,13 @@ def _unsupported_words(statement: Statement, known: World) -> str:
 
 def _direction(statement: Statement, known: World) -> str:
     """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
-    stems = set(match.free_words(statement, known))
-    if stems & known.words.negations and not (known.healthy and "bottleneck" in stems):
-        return "negation"
-    if known.healthy and "bottleneck" in stems and not stems & known.words.negations:
-        return "verdict"
+    problem = conditions.negation(statement, known)
+    if problem:
+        return problem
     if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
         return "subject"
     for test, problem in (
-        (relations.comparisons, "comparison"),
+        (comparisons, "comparison"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),
@@ -172,9 +172,14 @@ def _with_numbers(sentence: str, statement: Statement, known: World, count: int)
     used: list[str] = []
     wrong: list[tuple[Quantity, Fact]] = []
     for quantity in statement.quantities:
-        completed = _completed(quantity, statement)
+        completed = _completed(quantity, statement, known)
         support = match.number(completed, known)
-        if support.problem:
+        found = derived.recomputed(quantity, statement, known) if derived.has_cue(quantity, statement) else None
+        if found is not None:
+            used += found.evidence
+        elif support.problem and derived.has_cue(quantity, statement):
+            return _strike(sentence, "number", count)
+        elif support.problem:
             fact = repair.candidate(completed, known)
             if fact is None or wrong:  # two wrong numbers are no slip
                 return _strike(sentence, "number", count)
@@ -198,14 +203,19 @@ def _with_numbers(sentence: str, statement: Statement, known: World, count: int)
     return Sentence(text, evidence, "repaired", "number", count, len(wrong))
 
 
-def _completed(quantity: Quantity, statement: Statement) -> Quantity:
-    """A number in a clause that says nothing of its subject (`The run loses 3.17 s because …`) is about what the next clauses say."""
+def _completed(quantity: Quantity, statement: Statement, known: World) -> Quantity:
+    """A number in a clause that says nothing of its subject (`The run loses 3.17 s because …`) is about what the next clauses say.
+
+    Where these say nothing either and the sentence points back (`This takes …`), it is about the leading finding.
+    """
     from dataclasses import replace
 
     if quantity.keys - {"what:cost"} or quantity.names or quantity.inherited_names or quantity.is_base:
         return quantity
     keys = frozenset(key for segment in statement.segments for key in segment.keys)
     names = frozenset(name for segment in statement.segments for name in segment.names)
+    if not names and not keys - {"what:cost", "who:total"} and statement.stems[:1] and statement.stems[0] in _POINTERS:
+        keys, names = keys | known.leading.keys, known.leading.names
     return replace(quantity, own=frozenset(), inherited=quantity.inherited | keys, inherited_names=names)
 
 

@@ -7,14 +7,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
-from chathpc.grounding.claims import Segment, Statement, group, read
+from chathpc.grounding.claims import Mark, Segment, Statement, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
-from chathpc.grounding.quotation import Quotable, quotable
+from chathpc.grounding.quotation import Quotable, pairs, quotable
 from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
 KERNEL: Keys = frozenset({"what:kernel"})
+_TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
 
 
@@ -69,6 +70,13 @@ class World:
     openers: frozenset[str]  #: stems of the words that begin the findings' advice: imperatives
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
+    pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    leading_share: float  #: of the run, of the first finding
+    leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
+
+    def without_templates(self, sentence: str) -> str:
+        """The sentence with the template arguments of known names taken off: `f<float, 64>` is no markup."""
+        return _TEMPLATE.sub(lambda found: found[1] if found[1] in self.names else found[0], sentence)
 
     def with_roles(self, keys: Keys) -> Keys:
         """`keys` and, for a thread or rank whose role is known, the role, and the other way round."""
@@ -136,6 +144,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     stated = frozenset(
         phrase for text in trusted for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
     )
+    quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
     return World(
         words=words,
         facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
@@ -156,8 +165,22 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         healthy=diagnosis.verdict == Verdict.HEALTHY,
         openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
-        quotable=tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items()),
+        quotable=quotes,
+        pairs=pairs(quotes, words),
+        leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
+        leading=_leading(diagnosis, words),
     )
+
+
+def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
+    """The first finding as a clause: its place and what it is the cause of."""
+    if not diagnosis.findings:
+        return Segment(0, 0, "", (), ())
+    first = diagnosis.findings[0]
+    cause = words.causes.get(first.cause)
+    keys = frozenset(key for key in cause.reason if key.startswith("what:")) if cause else NONE
+    names = _place_names(first.where)
+    return Segment(0, 0, "", (Mark(0, keys, names),), ())
 
 
 def normalised(sentence: str) -> str:
@@ -173,6 +196,8 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
     ]
     for finding in diagnosis.findings:
         texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
+        if not finding.title.endswith("."):
+            texts.append((f"{finding.title}.", finding.evidence[:1]))
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
     return {sentence: ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
 

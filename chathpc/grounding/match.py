@@ -8,11 +8,14 @@ from dataclasses import dataclass
 from chathpc.grounding.claims import EXCLUSIVE, Segment, Statement, group
 from chathpc.grounding.facts import Bundle, Fact, World
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.vocabulary import stem
 
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
 _BOUND_REACH = 0.1
 #: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
 _COARSEST = 0.1
+_COST: Keys = frozenset({"what:cost"})
+_INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
 _AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
@@ -27,8 +30,8 @@ class Support:
 
 
 def is_context(keys: Keys, world: World) -> Keys:
-    """The keys of context groups."""
-    return frozenset(key for key in keys if key.split(":")[0] in world.words.context)
+    """The keys of context groups, and calls, which are only how something is reached."""
+    return frozenset(key for key in keys if key.split(":")[0] in world.words.context or key == "what:calls")
 
 
 def equals(quantity: Quantity, fact: Fact) -> bool:
@@ -56,7 +59,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not _same_kind(quantity, other):
         return False
-    allowed = fact.subjects
+    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
+        return True  # how many ranks there are is the same wherever it is said
+    allowed = fact.subjects | (_COST if other.dimension in ("time", "share") else NONE)
     context = is_context(quantity.own, world)
     around = fact.around | (other.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -23,14 +24,13 @@ _LEAD = re.compile(
     r"|as a result|consequently|in conclusion|meanwhile),? )+",
     re.IGNORECASE,
 )
-_GLUE = frozenset(
-    map(
-        stem,
-        "the a an this that these those which who is are was were be been being and while whereas but of for with there only just also "
-        "in at on out so has have had its by to over as".split(),
-    )
-)
+_GLUE_WORDS = """the a an this that these those which who is are was were be been being and while whereas but of for with there only just also
+ in at on out so has have had its by to over as"""
+_GLUE = frozenset(map(stem, _GLUE_WORDS.split()))
 _ENDS = frozenset(",;:()–—")
+_NOT = "not"
+#: A comparison has two sides and a word between them.
+_LEAST_PHRASE = 3
 #: A clause with one of these leans on the clause before it.
 _ANAPHORA = frozenset({"it", "them", "they", "rest", "other", "others", "meanwhile"})
 
@@ -72,7 +72,8 @@ def quoted(tokens: Sequence[Token], words: Vocabulary, texts: Iterable[Quotable]
     by_first: dict[str, list[Quotable]] = {}
     for text in texts:
         by_first.setdefault(text.clauses[0][0], []).append(text)
-    position, used = 0, []
+    position = 0
+    used: list[str] = []
     while position < len(said):
         best, source = 0, None
         for text in by_first.get(said[position], ()):
@@ -109,3 +110,36 @@ def _content(token: Token, words: Vocabulary) -> Iterable[str]:
         yield token.stem
     elif token.kind == "punctuation" and token.text in "+*/=^<>×":
         yield token.text
+
+
+def pairs(texts: Iterable[Quotable], words: Vocabulary) -> frozenset[tuple[str, str]]:
+    """Each two words of trusted texts that stand beside each other; all negations are one word."""
+    return frozenset(
+        pair for text in texts for clause in text.clauses for pair in pairwise(_plain(word, words) for word in clause)
+    )
+
+
+def pairs_at(tokens: Sequence[Token], position: int, words: Vocabulary) -> Iterable[tuple[str, str]]:
+    """The word at `position` with the one before it and the one behind it, filling words left out."""
+    own = _plain(tokens[position].stem, words)
+    before = next((w for t in reversed(tokens[:position]) for w in _content(t, words)), None)
+    after = next((w for t in tokens[position + 1 :] for w in _content(t, words)), None)
+    if after is not None and (own == _NOT or after not in words.neutral):
+        yield own, _plain(after, words)
+    if before is not None and own != _NOT and before not in words.neutral:
+        yield _plain(before, words), own
+
+
+def is_phrase(tokens: Sequence[Token], first: int, last: int, words: Vocabulary, texts: Iterable[Quotable]) -> bool:
+    """True if the words `first:last` and the one behind them stand so in a trusted text: `more ranks than cores`."""
+    said = [w for t in tokens[first:last] for w in _content(t, words)]
+    said += next(([w] for t in tokens[last:] for w in _content(t, words)), [])
+    if len(said) < _LEAST_PHRASE:
+        return False
+    return any(
+        list(clause[i : i + len(said)]) == said for text in texts for clause in text.clauses for i in range(len(clause))
+    )
+
+
+def _plain(word: str, words: Vocabulary) -> str:
+    return _NOT if word in words.negations else word

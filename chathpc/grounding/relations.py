@@ -8,6 +8,14 @@ from chathpc.grounding.claims import Segment, Statement, group
 from chathpc.grounding.facts import World, level_claims
 from chathpc.grounding.match import is_context
 from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.quotation import pairs_at
+from chathpc.grounding.vocabulary import stem
+
+#: A part of the run that deserves the word.
+_SIGNIFICANT = 0.1
+_PARTS = frozenset(
+    map(stem, ("portion", "part", "amount", "fraction", "share", "delay", "percentage", "proportion", "cost"))
+)
 
 
 def limits(statement: Statement, world: World) -> bool:
@@ -107,88 +115,35 @@ def _subjects_of_wait(segment: Segment) -> Keys:
 
 def levels(statement: Statement, world: World) -> bool:
     """False if a sentence calls something high or low that neither the causes nor the evidence call so."""
+    covered = phrase_positions(statement, world)
     return all(
-        any((subject, level) in world.levels for subject in subjects)
-        for _, level, subjects in level_claims(statement, world.words)
+        position in covered
+        or any((subject, level) in world.levels for subject in subjects)
+        or is_quoted(statement, position, world)
+        or _is_part(statement, position, level, world)
+        for position, level, subjects in level_claims(statement, world.words)
     )
 
 
-_ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
+def _is_part(statement: Statement, position: int, level: str, world: World) -> bool:
+    """True for `a significant portion` where the leading finding costs as much."""
+    following = statement.stems[position + 1 : position + 2]
+    return level == "high" and world.leading_share >= _SIGNIFICANT and bool(_PARTS & set(following))
 
 
-def comparisons(statement: Statement, world: World) -> bool:
-    """False if `A … more … than B` is not what the values of A and B say, or these are not known."""
-    stems = statement.stems
-    for position, meanings in world.words.comparisons.found(stems):
-        than = next((p for p in range(position, min(position + 6, len(stems))) if stems[p] == "than"), None)
-        transitive = stems[position] in ("exce", "exceed", "outweigh", "dominate", "dominat", "above", "below")
-        if than is None and not transitive:
-            if _is_bound(statement, position):
-                continue
-            return False
-        if (
-            than is not None
-            and than + 1 < len(stems)
-            and (statement.tokens[than + 1].kind == "number" or _is_bound(statement, position))
-        ):
-            continue
-        split = than if than is not None else position
-        left = _side(statement, 0, position)
-        right = _side(statement, split + 1, len(stems))
-        act = _side(statement, position, split) | left
-        if not _compare(left, right, "act:wait" in act[0] | _side(statement, 0, split)[0], "more" in meanings, world):
-            return False
-    return True
+def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
+    """Positions of words that are part of a longer phrase with a meaning of its own: the `critical` of `critical section`."""
+    found: set[int] = set()
+    for phrases in (world.words.subjects, world.words.phrases):
+        position = 0
+        while position < len(statement.stems):
+            length, _ = phrases.at(statement.stems, position)
+            if length > 1:
+                found.update(range(position, position + length))
+            position += max(length, 1)
+    return frozenset(found)
 
 
-def _is_bound(statement: Statement, position: int) -> bool:
-    """True where a comparing word belongs to a number: `more than 1.4 s`, `more than half`."""
-    tokens = statement.tokens
-    start = tokens[position].start
-    return any(q.exactness in ("above", "below") and 0 <= q.start - start < 24 for q in statement.quantities)
-
-
-class _Pair(tuple[Keys, Keys]):
-    """Subjects and names of one side of a comparison."""
-
-    __slots__ = ()
-
-    def __or__(self, other: object) -> _Pair:
-        return _Pair((self[0] | other[0], self[1] | other[1])) if isinstance(other, _Pair) else NotImplemented
-
-
-def _side(statement: Statement, first: int, last: int) -> _Pair:
-    marks = [m for s in statement.segments for m in s.marks if first <= m.position < last]
-    return _Pair((frozenset(k for m in marks for k in m.keys), frozenset(n for m in marks for n in m.names)))
-
-
-def _compare(left: _Pair, right: _Pair, waiting: bool, more: bool, world: World) -> bool:
-    mine, theirs = _rank(left, world), _rank(right, world)
-    if mine and theirs:
-        ordered = mine > theirs if more != waiting else mine < theirs
-        return ordered and not (left[1] | right[1]) - world.names
-    first, second = _values(left, world), _values(right, world)
-    if not first or not second:
-        return False
-    return max(first) > max(second) if more else max(first) < max(second)
-
-
-def _rank(side: _Pair, world: World) -> int:
-    return max((_ORDER.get(key, 0) for key in world.with_roles(group(side[0], "who"))), default=0)
-
-
-def _values(side: _Pair, world: World) -> list[float]:
-    """Times of the facts that fit one side of a comparison best."""
-    strict = side[0] - is_context(side[0], world) - {"what:cost"}
-    if not strict and not side[1]:
-        return []
-    fitting = [
-        (len(fact.subjects - strict) + len(fact.names - side[1]), fact.quantity.value)
-        for fact in world.facts
-        if fact.quantity.dimension == "time"
-        and not fact.quantity.is_base
-        and strict <= fact.subjects
-        and side[1] <= (fact.names | fact.near)
-    ]
-    least = min((extra for extra, _ in fitting), default=0)
-    return [value for extra, value in fitting if extra == least]
+def is_quoted(statement: Statement, position: int, world: World) -> bool:
+    """True if a word stands beside the same word as in a trusted text: `no kernel`, `small pieces`, `never freed`."""
+    return any(pair in world.pairs for pair in pairs_at(statement.tokens, position, world.words))

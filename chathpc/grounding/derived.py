@@ -1,0 +1,220 @@
+"""Numbers that no evidence prints but that follow from it: sums, differences, ratios, and which of two values is larger.
+
+Each has a name, so that a reader can be told how a claim was recomputed. Operands are looked up by subject in the facts; where a
+subject has several values of one kind, one of them must fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import product
+
+from chathpc.grounding.claims import Mark, Statement
+from chathpc.grounding.facts import Fact, World
+from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+
+_TOGETHER = frozenset({"together", "combin", "altogether", "both", "sum"})
+_MORE = frozenset({"more", "longer", "less", "shorter", "higher", "lower", "larger", "smaller", "fewer", "greater"})
+#: A thread or rank is a place, not what is measured there.
+_PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:mpi", "in:device", "in:loop", "in:runtime"})
+_IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
+#: Operands beyond this many are no sum that a sentence spells out.
+_MOST_OPERANDS = 4
+_DIMENSIONS = ("time", "share", "rate", "bytes", "count")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """What one operand is about."""
+
+    keys: Keys
+    names: Keys
+
+    @staticmethod
+    def of(marks: Iterable[Mark]) -> Side:
+        """The subjects and names of some words."""
+        found = tuple(marks)
+        return Side(
+            frozenset(key for m in found for key in m.keys) - _IGNORED,
+            frozenset(name for m in found for name in m.names),
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.keys - _PLACES or self.names)
+
+
+@dataclass(frozen=True, slots=True)
+class Recomputed:
+    """A number found again: `query` says by what (`sum`, `difference`, `ratio`), from which evidence."""
+
+    query: str
+    evidence: tuple[str, ...]
+
+
+def side(statement: Statement, first: int, last: int) -> Side:
+    """What the words `first:last` of a statement are about."""
+    return Side.of(m for s in statement.segments for m in s.marks if first <= m.position < last)
+
+
+def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> Sequence[Fact]:
+    """The facts of one dimension that fit a side best."""
+    if not of:
+        return ()
+    wanted = world.with_roles(of.keys) if any(key.startswith("who:") for key in of.keys) else of.keys
+    asked = of.keys - _PLACES
+    fitting = []
+    for fact in world.facts:
+        quantity = fact.quantity
+        if quantity.dimension != dimension or quantity.is_base or (base is not None and quantity.base != base):
+            continue
+        about = fact.subjects | fact.around
+        if not (asked <= about | world.with_roles(about)) or not of.names <= (fact.names | fact.near):
+            continue
+        own = world.with_roles(quantity.own)
+        if any(key.startswith("who:") for key in asked) and not {k for k in asked if k.startswith("who:")} <= own:
+            continue
+        strange = {k for k in quantity.own - wanted - _PLACES if not k.startswith("word:")}
+        missing = asked - fact.subjects
+        named = bool(of.names) and not of.names & fact.names
+        fitting.append((len(strange) + 2 * len(missing) + named + len(fact.names - of.names) * (not named), fact))
+    least = min((distance for distance, _ in fitting), default=0)
+    return [fact for distance, fact in fitting if distance == least]
+
+
+def value(fact: Fact) -> float:
+    """A fact's value, unrounded where it is known so."""
+    return fact.exact if fact.exact is not None else fact.quantity.value
+
+
+def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomputed | None:
+    """The derivation that gives a number, or None."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
+    if position < 0:
+        return None
+    found = _ratio(quantity, statement, position, world) or _difference(quantity, statement, position, world)
+    return found or _sum(quantity, statement, position, world)
+
+
+def has_cue(quantity: Quantity, statement: Statement) -> bool:
+    """True for a number that a sentence itself calls a sum, a difference or a ratio of two things."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
+    stems = statement.stems
+    if quantity.dimension in ("time", "share", "bytes") and _TOGETHER & set(stems):
+        return len(_operands(statement, position)) > 1
+    return _second(stems, position, statement) is not None
+
+
+def _second(stems: Sequence[str], position: int, statement: Statement) -> tuple[int, int] | None:
+    """Where the words of a comparison's second side begin, and where its number's own words end."""
+    following = list(stems[position + 1 : position + 9])
+    if "than" in following and _MORE & set(following[: following.index("than")]):
+        return position + 2 + following.index("than"), position
+    if "as" in following:
+        first = following.index("as")
+        again = [i for i in range(first + 1, len(following)) if following[i] == "as"]
+        if again:
+            return position + 2 + again[0], position
+    return None
+
+
+def _ratio(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    if quantity.dimension == "share" and quantity.in_words and quantity.base is None:
+        low, high = (bound / 100 for bound in quantity.interval)
+        quantity = replace(quantity, dimension="factor", value=(low + high) / 2, interval=(low, high))
+    if quantity.dimension != "factor":
+        return None
+    second = _second(statement.stems, position, statement)
+    start = second[0] if second else position + 1
+    left, right = side(statement, 0, position), side(statement, start, len(statement.tokens))
+    right = _completed(right, left)
+    if not left or not right or left == right:
+        return None
+    for dimension in _DIMENSIONS:
+        for one, other in product(values(left, dimension, world), values(right, dimension, world)):
+            if value(other) and one is not other and _fits(value(one) / value(other), quantity):
+                return _from("ratio", (one, other))
+    return None
+
+
+def _completed(right: Side, left: Side) -> Side:
+    """The second side says only what differs: `Rank 0 spends … as the other rank`."""
+    kept = frozenset(k for k in left.keys if k.split(":")[0] not in {r.split(":")[0] for r in right.keys})
+    roles = frozenset(k for k in kept if not k.startswith("who:"))
+    if any(key.startswith("who:") for key in right.keys) and not right.names:
+        return Side(right.keys | roles, left.names)
+    return right
+
+
+def _difference(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    stems = statement.stems
+    second = _second(stems, position, statement)
+    if second is not None:
+        left, right = side(statement, 0, position), side(statement, second[0], len(stems))
+        more = bool({"more", "longer", "higher", "larger", "greater"} & set(stems[position : second[0]]))
+    elif "between" in stems and {"differenc", "difference", "gap"} & set(stems):
+        start = stems.index("between")
+        middle = next((i for i in range(start, len(stems)) if stems[i] == "and"), None)
+        if middle is None:
+            return None
+        end = position if position > middle else len(stems)
+        left, right, more = side(statement, start, middle), side(statement, middle, end), True
+    else:
+        return None
+    around = Side.of(m for s in statement.segments for m in s.marks)
+    names = around.names if not left.names and not right.names else NONE
+    left, right = Side(left.keys, left.names | names), Side(right.keys, right.names | names)
+    right = _completed(right, left)
+    for one, other in product(values(left, quantity.dimension, world), values(right, quantity.dimension, world)):
+        difference = value(one) - value(other) if more else value(other) - value(one)
+        if one is not other and _close(difference, (one, other), quantity):
+            return _from("difference", (one, other))
+    return None
+
+
+def _operands(statement: Statement, position: int) -> list[Side]:
+    """The parts of `A and B together take …`: names, else subjects, before the number or behind it."""
+    marks = [m for s in statement.segments for m in s.marks]
+    names = [Side(NONE, m.names) for m in marks if m.names]
+    if len(names) > 1:
+        return names
+    before = [Side.of([m]) for m in marks if m.position < position]
+    return [one for one in before if one][:_MOST_OPERANDS]
+
+
+def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    if not _TOGETHER & set(statement.stems):
+        return None
+    operands = _operands(statement, position)
+    if not 1 < len(operands) <= _MOST_OPERANDS:
+        return None
+    base = (quantity.base or TOTAL) if quantity.dimension == "share" else None
+    choices = [values(one, quantity.dimension, world, base)[:4] for one in operands]
+    for chosen in product(*choices):
+        if len({id(fact) for fact in chosen}) == len(chosen) and _close(sum(map(value, chosen)), chosen, quantity):
+            return _from("sum", chosen)
+    return None
+
+
+def _fits(found: float, quantity: Quantity) -> bool:
+    low, high = quantity.interval
+    if quantity.exactness == "above":
+        return quantity.value <= found <= 1.5 * quantity.value
+    if quantity.exactness == "below":
+        return 0.6 * quantity.value <= found <= quantity.value
+    return low <= found <= high
+
+
+def _close(found: float, operands: Sequence[Fact], quantity: Quantity) -> bool:
+    """True if a number is a right rounding of what was computed from rounded operands."""
+    low, high = quantity.interval
+    half = sum((f.quantity.interval[1] - f.quantity.interval[0]) / 2 for f in operands if f.exact is None)
+    half = min(half, 0.01 * abs(found))
+    if quantity.exactness == "about":
+        half += 0.05 * abs(found)
+    slack = 1e-9 * abs(found)
+    return low - half - slack <= found <= high + half + slack
+
+
+def _from(query: str, facts: Sequence[Fact]) -> Recomputed:
+    return Recomputed(query, tuple(dict.fromkeys(id for fact in facts for id in fact.evidence[:1])))
