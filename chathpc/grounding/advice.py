@@ -20,7 +20,8 @@ def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
     first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
-    return bool(set(stems) & world.words.modal) or _begins(statement, first, world)
+    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
 
 
 def _begins(statement: Statement, first: str, world: World) -> bool:
@@ -28,7 +29,10 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
-    return first in imperative | world.openers or any(token.stem in imperative for token in opened)
+    begun = [token.stem for token in opened]
+    if begun and first == "to":  # `To improve performance, share …`
+        return any(one in imperative | world.openers for one in begun)
+    return first in imperative | world.openers or any(one in imperative for one in begun)
 
 
 def supported(statement: Statement, world: World) -> str:

@@ -16,12 +16,14 @@ from chathpc.grounding import advice, conditions, derived, match, relations, rep
 from chathpc.grounding.claims import Statement, group, read
 from chathpc.grounding.comparisons import comparisons
 from chathpc.grounding.facts import Fact, World, normalised, world
-from chathpc.grounding.quantities import Quantity
+from chathpc.grounding.quantities import TOTAL, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import stem, vocabulary
 
+_WHOLE = frozenset(map(stem, ("program", "application", "run", "execution")))
+_LASTS = frozenset(map(stem, ("take", "takes", "lasts", "runs")))
 _POINTERS = frozenset(map(stem, ("this", "these", "it", "the", "that", "they")))
 Status = Literal["supported", "repaired", "struck"]
 Form = Literal["prose", "structured"]
@@ -152,7 +154,7 @@ def _unsupported_words(statement: Statement, known: World) -> str:
 
 def _direction(statement: Statement, known: World) -> str:
     """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
-    problem = conditions.negation(statement, known)
+    problem = conditions.negation(statement, known) or conditions.prediction(statement, known)
     if problem:
         return problem
     if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
@@ -210,13 +212,27 @@ def _completed(quantity: Quantity, statement: Statement, known: World) -> Quanti
     """
     from dataclasses import replace
 
+    pointing = statement.stems[:1] and statement.stems[0] in _POINTERS
+    if _is_whole(quantity, statement):
+        return replace(quantity, own=TOTAL, is_base=True)
+    if pointing:  # the noun behind `this` is no subject of its own
+        named = frozenset(k for s in statement.segments for m in s.marks if m.position <= 1 for k in m.keys)
+        named = frozenset(key for key in named if key.startswith("word:"))
+        quantity = replace(quantity, own=quantity.own - named, inherited=quantity.inherited - named)
     if quantity.keys - {"what:cost"} or quantity.names or quantity.inherited_names or quantity.is_base:
         return quantity
     keys = frozenset(key for segment in statement.segments for key in segment.keys)
     names = frozenset(name for segment in statement.segments for name in segment.names)
-    if not names and not keys - {"what:cost", "who:total"} and statement.stems[:1] and statement.stems[0] in _POINTERS:
+    if pointing and not names and not {k for k in keys - {"what:cost", "who:total"} if not k.startswith("word:")}:
         keys, names = keys | known.leading.keys, known.leading.names
     return replace(quantity, own=frozenset(), inherited=quantity.inherited | keys, inherited_names=names)
+
+
+def _is_whole(quantity: Quantity, statement: Statement) -> bool:
+    """True for the number of `the program takes 4.18 s`."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    before = [word for word in statement.stems[max(0, position - 3) : position] if word not in ("to", "about")]
+    return quantity.dimension == "time" and before[-2:-1] != [] and before[-2] in _WHOLE and before[-1] in _LASTS
 
 
 def _count(statement: Statement, known: World) -> int:

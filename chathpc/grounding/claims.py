@@ -135,7 +135,9 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
         token = tokens[position]
         length = 1
         if token.kind in ("code", "file"):
-            marks.append(Mark(position, NONE, frozenset({token.text})))
+            # A function called `kernel` is a name, and the word may be meant as well.
+            keys = words.subjects.at(stems, position)[1] if token.stem and token.text.islower() else NONE
+            marks.append(Mark(position, keys, frozenset({token.text})))
         elif token.kind == "word":
             found, keys = words.subjects.at(stems, position)
             if found and position not in used:

@@ -40,7 +40,9 @@ def comparisons(statement: Statement, world: World) -> bool:
             continue
         if than is not None and _is_bound(statement, position):
             continue
+        middle = side(statement, position, split).keys
         left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
+        left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
         waiting = any("act:wait" in m.keys for s in statement.segments for m in s.marks if m.position < split)
         if not _ordered(left, right, waiting, "more" in meanings, world):
             return False

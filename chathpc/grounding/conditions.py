@@ -9,7 +9,6 @@ from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
 _VAGUE = frozenset(map(stem, ("it", "this", "that", "bottleneck", "issue", "problem", "cost", "them", "these")))
-_ENDS = frozenset({",", ";", "the run", "run", "program", "application", "code"})
 _LONGEST_CONDITION = 10
 
 
@@ -27,6 +26,11 @@ def negation(statement: Statement, world: World) -> str:
             continue
         return "negation"
     return ""
+
+
+def prediction(statement: Statement, world: World) -> str:
+    """`prediction` if a sentence says what will be; a profile knows nothing of it."""
+    return "prediction" if "will" in statement.stems and "will" not in world.stems else ""
 
 
 def _is_gain(statement: Statement, position: int, world: World) -> bool:

@@ -66,7 +66,12 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
     fitting = []
     for fact in world.facts:
         quantity = fact.quantity
-        if quantity.dimension != dimension or quantity.is_base or (base is not None and quantity.base != base):
+        if (
+            not fact.evidence
+            or quantity.dimension != dimension
+            or quantity.is_base
+            or (base is not None and quantity.base != base)
+        ):
             continue
         about = fact.subjects | fact.around
         if not (asked <= about | world.with_roles(about)) or not of.names <= (fact.names | fact.near):
@@ -74,7 +79,7 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
         own = world.with_roles(quantity.own)
         if any(key.startswith("who:") for key in asked) and not {k for k in asked if k.startswith("who:")} <= own:
             continue
-        strange = {k for k in quantity.own - wanted - _PLACES if not k.startswith("word:")}
+        strange = {k for k in quantity.own - wanted - _PLACES - _IGNORED if not k.startswith("word:")}
         missing = asked - fact.subjects
         named = bool(of.names) and not of.names & fact.names
         fitting.append((len(strange) + 2 * len(missing) + named + len(fact.names - of.names) * (not named), fact))

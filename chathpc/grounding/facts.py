@@ -14,6 +14,7 @@ from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+_LINE = re.compile(r":[0-9]+\Z")
 KERNEL: Keys = frozenset({"what:kernel"})
 _TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
@@ -71,6 +72,7 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 
@@ -167,6 +169,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
         quotable=quotes,
         pairs=pairs(quotes, words),
+        lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )
@@ -229,14 +232,7 @@ def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     candidates = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
     candidates |= {e.subject for e in diagnosis.evidence}
-    return frozenset(
-        n
-        for n in candidates
-        if _PLAIN_NAME.match(n)
-        and not is_code(n)
-        and stem(n) not in words.neutral
-        and not words.subjects.at((stem(n),), 0)[0]
-    )
+    return frozenset(n for n in candidates if _PLAIN_NAME.match(n) and not is_code(n) and stem(n) not in words.neutral)
 
 
 def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundle: frozenset[int]) -> Iterable[Fact]:
@@ -309,6 +305,7 @@ def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[
     cause = words.causes.get(finding.cause)
     keys = frozenset({"what:cost"}) | (cause.reason if cause else NONE)
     near = _place_names(finding.where)
+    consequences = keys | cause.effect if cause else keys
     for value, dimension, own, text in (
         (finding.seconds, "time", keys, ""),
         (100 * finding.share, "share", keys, ""),
@@ -317,7 +314,8 @@ def _finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[
         if value is not None:
             base = TOTAL if dimension == "share" else None
             quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
-            yield Fact(quantity, value, text, finding.evidence, own, NONE, near, frozenset({index}))
+            subjects = own | consequences if dimension == "factor" else own
+            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
 
 
 def _kind(place: Place | None) -> Keys:

@@ -70,6 +70,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
     if not quantity.names <= (fact.names | near):
         return False
+    if quantity.names & world.lines_named - fact.names:
+        return False
     said = world.with_roles(quantity.keys)
     for name in EXCLUSIVE:
         mine, theirs = group(said, name), group(allowed, name)

@@ -46,6 +46,10 @@ _BASE_ENDS = frozenset(
         ],
     )
 )
+#: Verbs behind the noun that a share is a part of.
+_BASE_VERBS = frozenset(
+    map(stem, ("hit", "wait", "move", "has", "have", "reach", "run", "stay", "never", "not", "works"))
+)
 _FACTOR_FOLLOWERS = frozenset(
     map(
         stem,
@@ -251,6 +255,7 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     end = position
     while (
         end < len(tokens)
+        and not (end > position and stems[end] in _BASE_VERBS)
         and end < position + 5
         and tokens[end].kind in ("word", "code")
         and stems[end] not in _BASE_ENDS

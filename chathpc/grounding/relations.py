@@ -118,17 +118,25 @@ def levels(statement: Statement, world: World) -> bool:
     covered = phrase_positions(statement, world)
     return all(
         position in covered
-        or any((subject, level) in world.levels for subject in subjects)
+        or any(_is_level(subject, level, world) for subject in subjects)
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
         for position, level, subjects in level_claims(statement, world.words)
     )
 
 
+def _is_level(subject: str, level: str, world: World) -> bool:
+    """True if a subject is known to be high or low; what is called small somewhere is not big because there is much of it."""
+    if (subject, level) in world.levels:
+        return True
+    other = {"big": ("high", "small"), "small": ("low", "big"), "high": ("big", ""), "low": ("small", "")}[level]
+    return (subject, other[0]) in world.levels and (subject, other[1]) not in world.levels
+
+
 def _is_part(statement: Statement, position: int, level: str, world: World) -> bool:
     """True for `a significant portion` where the leading finding costs as much."""
     following = statement.stems[position + 1 : position + 2]
-    return level == "high" and world.leading_share >= _SIGNIFICANT and bool(_PARTS & set(following))
+    return level in ("high", "big") and world.leading_share >= _SIGNIFICANT and bool(_PARTS & set(following))
 
 
 def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
