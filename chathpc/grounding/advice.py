@@ -21,6 +21,8 @@ def is_advice(statement: Statement, world: World) -> bool:
     stems = statement.stems
     first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
+        return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
 
 

@@ -14,7 +14,7 @@ from typing import Literal
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, structured
 from chathpc.grounding.claims import Statement, group, read
-from chathpc.grounding.comparisons import comparisons
+from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised, world
 from chathpc.grounding.quantities import TOTAL, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
@@ -132,7 +132,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         if not problem:
             return Sentence(sentence, _advised(known), "supported", "", count)
         # `Fixing this would make the run 1.35x faster` is no advice but a number.
-        if problem != "advice" or not statement.quantities:
+        if problem not in ("advice", "negation") or not (statement.quantities or "could" in statement.stems):
             return _strike(sentence, problem, count)
     problem = _direction(statement, known)
     if problem:
@@ -146,7 +146,7 @@ def _unsupported_words(statement: Statement, known: World) -> str:
     name = match.names(statement, known, advice=advising)
     if name is not None:
         return f"name {name}"
-    if match.cause(statement, known).problem:
+    if not advising and match.cause(statement, known).problem:
         return "cause"
     word = next(iter(match.unknown_words(statement, known, advice=advising)), None)
     return f"word {word}" if word else ""
@@ -175,11 +175,14 @@ def _with_numbers(sentence: str, statement: Statement, known: World, count: int)
     wrong: list[tuple[Quantity, Fact]] = []
     for quantity in statement.quantities:
         completed = _completed(quantity, statement, known)
+        if is_limit(quantity, statement, known):
+            continue
         support = match.number(completed, known)
-        found = derived.recomputed(quantity, statement, known) if derived.has_cue(quantity, statement) else None
+        cue = derived.has_cue(quantity, statement)
+        found = derived.recomputed(quantity, statement, known) if cue or support.problem else None
         if found is not None:
             used += found.evidence
-        elif support.problem and derived.has_cue(quantity, statement):
+        elif support.problem and cue:
             return _strike(sentence, "number", count)
         elif support.problem:
             fact = repair.candidate(completed, known)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import product
+from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
 from chathpc.grounding.derived import Side, side, value, values
@@ -13,6 +13,7 @@ from chathpc.grounding.quotation import is_phrase
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
 _TRANSITIVE = frozenset({"exce", "exceed", "outweigh", "dominate", "dominat", "above", "below"})
+_SIDES = frozenset({"above", "below"})
 _DETERMINERS = frozenset({"the", "a", "an", "its"})
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 
@@ -33,7 +34,8 @@ def comparisons(statement: Statement, world: World) -> bool:
         while after < len(stems) and stems[after] in _DETERMINERS:
             after += 1
         if after < len(stems) and statement.tokens[after].kind == "number":
-            if not _is_bound(statement, position) and not _beside(
+            judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
+            if (judged or not _is_bound(statement, position)) and not _beside(
                 statement, position, after, "more" in meanings, world
             ):
                 return False
@@ -47,6 +49,13 @@ def comparisons(statement: Statement, world: World) -> bool:
         if not _ordered(left, right, waiting, "more" in meanings, world):
             return False
     return True
+
+
+def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
+    """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
+    return bool(before) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
 
 
 def _is_bound(statement: Statement, position: int) -> bool:
@@ -63,7 +72,10 @@ def _is_bound(statement: Statement, position: int) -> bool:
 def _beside(statement: Statement, position: int, after: int, more: bool, world: World) -> bool:
     """`A is below the 80 %`: the number must be known, and A on the right side of it."""
     limit = next((q for q in statement.quantities if q.start == statement.tokens[after].start), None)
-    if limit is None or not any(f.quantity.dimension == limit.dimension and equals(limit, f) for f in world.facts):
+    if limit is None:
+        return False
+    limit = replace(limit, exactness="exact")
+    if not any(f.quantity.dimension == limit.dimension and equals(limit, f) for f in world.facts):
         return False
     found = values(side(statement, 0, position), limit.dimension, world)
     return bool(found) and all(_is_beyond(value(fact), limit, more) for fact in found if not equals(limit, fact))
@@ -80,9 +92,9 @@ def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World) -
         return ordered and not (left.names | right.names) - world.names
     for dimension in _DIMENSIONS:
         first, second = values(left, dimension, world), values(right, dimension, world)
-        pairs = [(value(a), value(b)) for a, b in product(first, second) if a is not b]
-        if pairs:
-            return all(a > b if more else a < b for a, b in pairs)
+        if first and second and not (len(first) == len(second) == 1 and first[0] is second[0]):
+            one, other = max(map(value, first)), max(map(value, second))
+            return one > other if more else one < other
     return False
 
 

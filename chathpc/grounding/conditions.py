@@ -20,11 +20,11 @@ def negation(statement: Statement, world: World) -> str:
     if world.healthy and "bottleneck" in stems:
         return "" if denied else "verdict"
     for position in denied:
-        if position in covered or is_quoted(statement, position, world):
-            continue
-        if stems[position] == "without" and _is_gain(statement, position, world):
-            continue
-        return "negation"
+        if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
+            if not _is_gain(statement, position, world):
+                return "negation"
+        elif position not in covered and not is_quoted(statement, position, world):
+            return "negation"
     return ""
 
 

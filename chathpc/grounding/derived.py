@@ -97,8 +97,11 @@ def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomp
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     if position < 0:
         return None
-    found = _ratio(quantity, statement, position, world) or _difference(quantity, statement, position, world)
-    return found or _sum(quantity, statement, position, world)
+    for query in (_ratio, _difference, _sum, _part):
+        found = query(quantity, statement, position, world)
+        if found is not None:
+            return found
+    return None
 
 
 def has_cue(quantity: Quantity, statement: Statement) -> bool:
@@ -174,6 +177,20 @@ def _difference(quantity: Quantity, statement: Statement, position: int, world: 
         difference = value(one) - value(other) if more else value(other) - value(one)
         if one is not other and _close(difference, (one, other), quantity):
             return _from("difference", (one, other))
+    return None
+
+
+def _part(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`Most of the serial time is in f`: the time of f by the serial time."""
+    if quantity.dimension != "share" or not quantity.base or quantity.base == TOTAL:
+        return None
+    subject = Side.of(m for s in statement.segments for m in s.marks)
+    whole = Side(quantity.base, NONE)
+    part = Side(subject.keys - quantity.base, subject.names)
+    for dimension in ("time", "bytes"):
+        for one, other in product(values(part, dimension, world), values(whole, dimension, world)):
+            if one is not other and value(other) and _fits(100 * value(one) / value(other), quantity):
+                return _from("part", (one, other))
     return None
 
 

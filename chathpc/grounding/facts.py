@@ -94,6 +94,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
     cited = {id: index for index, finding in enumerate(diagnosis.findings) for id in finding.evidence}
     facts: list[Fact] = []
     statements: list[Statement] = []
+    advised: dict[int, Keys] = {}
     of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
     for item in diagnosis.evidence:
         bundle = frozenset({cited[item.id]}) if item.id in cited else frozenset()
@@ -120,7 +121,16 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         statements.append(statement)
         if text is diagnosis.headline and len(diagnosis.findings) == 1:
             of_bundle[0].append(statement)
+    for index, finding in enumerate(diagnosis.findings):
+        advised[index] = frozenset(
+            key
+            for text in finding.advice
+            for s in reader.read(text).segments
+            for key in s.keys
+            if key.startswith("word:")
+        )
     bundles = [_bundle(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
+    bundles = [replace(b, subjects=b.subjects | advised[i]) for i, b in enumerate(bundles)]
     for item in diagnosis.evidence:
         parts = [reader.read(item.statement), reader.read(item.subject)]
         kind = _kind(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
@@ -230,9 +240,16 @@ def _place_names(place: Place | None) -> Keys:
 def _plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     """Functions whose names look like words (`pow`, `advance`), unless they are words that the check needs for itself (`write`, `main`)."""
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
-    candidates = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
-    candidates |= {e.subject for e in diagnosis.evidence}
-    return frozenset(n for n in candidates if _PLAIN_NAME.match(n) and not is_code(n) and stem(n) not in words.neutral)
+    named = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
+    subjects = {e.subject for e in diagnosis.evidence} - named
+    return frozenset(
+        n
+        for n in named | subjects
+        if _PLAIN_NAME.match(n)
+        and not is_code(n)
+        and stem(n) not in words.neutral
+        and all(n in named and key.startswith("what:") for key in words.subjects.at((stem(n),), 0)[1])
+    )
 
 
 def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundle: frozenset[int]) -> Iterable[Fact]:
@@ -244,6 +261,7 @@ def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundl
     found = False
     for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
         fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
+        fact = replace(fact, subjects=fact.subjects | frozenset(key for key in about if key.startswith("what:")))
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
             yield fact
@@ -277,7 +295,11 @@ def _plain_facts(
     words: Vocabulary,
 ) -> Iterable[Fact]:
     around = frozenset(key for segment in statement.segments for key in segment.keys)
+    before = ""
     for quantity in statement.quantities:
+        if quantity.dimension == "share" and quantity.base is None and before == "bytes":
+            quantity = replace(quantity, base=frozenset({"in:memory"}))  # `151 MB (7.39 %)` is no part of a time
+        before = quantity.dimension
         yield Fact(
             _with_base(quantity, around, words),
             None,
@@ -328,7 +350,8 @@ def _collect(
 ) -> Bundle:
     segments = [segment for statement in statements for segment in statement.segments]
     names = frozenset(n for s in segments for n in s.names) | near
-    return Bundle(cause, subjects | frozenset(key for s in segments for key in s.keys), names, evidence)
+    bases = frozenset(key for s in segments for q in s.quantities for key in q.base or NONE) - TOTAL
+    return Bundle(cause, subjects | bases | frozenset(key for s in segments for key in s.keys), names, evidence)
 
 
 def _bundle(finding: Finding, statements: Iterable[Statement], words: Vocabulary, by_id: dict[str, Evidence]) -> Bundle:

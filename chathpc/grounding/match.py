@@ -72,6 +72,10 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return False
     if quantity.names & world.lines_named - fact.names:
         return False
+    if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
+        belonging = frozenset(n for index in fact.bundles for n in world.bundles[index].names)
+        if not quantity.inherited_names & (belonging | fact.names | near):
+            return False
     said = world.with_roles(quantity.keys)
     for name in EXCLUSIVE:
         mine, theirs = group(said, name), group(allowed, name)
@@ -94,7 +98,7 @@ def _same_kind(quantity: Quantity, other: Quantity) -> bool:
         return False
     if quantity.is_each and not other.is_each:
         return False
-    if quantity.per is not None and quantity.per != other.per:
+    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False
     if quantity.dimension != "share":
         return True

@@ -130,7 +130,7 @@ def quantity_at(
         follow += 1
     if follow + 1 < len(tokens) and stems[follow] == "per":
         quantity = replace(quantity, per=stems[follow + 1])
-    if position >= 2 and _is_base(tokens, stems, position, quantity, words):
+    if position >= 1 and _is_base(tokens, stems, position, quantity, words):
         quantity = replace(quantity, is_base=True)
     if quantity.dimension == "share" and after < len(tokens) and stems[after] == "of":
         base, end = _base(tokens, stems, after + 1, words)
@@ -235,8 +235,12 @@ def _is_base(
     before = position - 1
     while before > 0 and stems[before] in DETERMINERS | {"total"}:
         before -= 1
-    if stems[before] != "of" or before < 1 or tokens[before - 1].kind != "number":
+    if stems[before] != "of":
         return False
+    if before and stems[before - 1] == "out":
+        before -= 1
+    if before < 1 or tokens[before - 1].kind != "number":
+        return before == 0 and quantity.dimension == "time"  # `Of 32.0 s that the threads could work, …`
     unit = tokens[before - 1].unit
     return (words.units[unit][0] if unit else "count") == quantity.dimension
 

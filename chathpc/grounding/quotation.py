@@ -124,7 +124,7 @@ def pairs_at(tokens: Sequence[Token], position: int, words: Vocabulary) -> Itera
     own = _plain(tokens[position].stem, words)
     before = next((w for t in reversed(tokens[:position]) for w in _content(t, words)), None)
     after = next((w for t in tokens[position + 1 :] for w in _content(t, words)), None)
-    if after is not None and (own == _NOT or after not in words.neutral):
+    if after is not None:
         yield own, _plain(after, words)
     if before is not None and own != _NOT and before not in words.neutral:
         yield _plain(before, words), own
