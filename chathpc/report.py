@@ -99,12 +99,30 @@ class FindingRecord(Record):
     next_measurement: str | None
 
 
+class ClaimRecord(Record):
+    """One claim of a model's sentence, and what it rests on."""
+
+    kind: str = Field(
+        description="number, name, line, subject, cause, comparison, level, verdict, or quotation of the evidence."
+    )
+    text: str
+    status: Literal["supported", "repaired", "struck"]
+    evidence: list[str]
+    query: str | None = Field(
+        default=None,
+        description="How it was found: evidence, ratio, sum, difference, part (computed from the evidence), "
+        "or `time of` (asked of the profile).",
+    )
+
+
 class SentenceRecord(Record):
     """One sentence of the explanation and how it fared in the claim check."""
 
     text: str
     evidence: list[str]
     status: Literal["supported", "repaired", "struck", "catalogue"]
+    reason: str | None = Field(default=None, description="Why it was struck, or what was repaired.")
+    claims: list[ClaimRecord] = Field(default_factory=list, description="The claims of a model's sentence.")
 
 
 class ClaimStatistics(Record):

@@ -9,10 +9,12 @@ from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import narrate
 from chathpc.profile.profile import Profile
-from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord
+from chathpc.profile_queries import ProfileQueries
+from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
+    from chathpc.grounding.judgement import Sentence
     from chathpc.llm.backend import Backend
     from chathpc.prompts.build import Prompt
     from chathpc.pruners.prune import PruningResult
@@ -63,7 +65,7 @@ def _by_model(
             deadline=deadline,
         )
     )
-    grounded = check(completion.text, diagnosis, form=backend.form)
+    grounded = check(completion.text, diagnosis, form=backend.form, queries=ProfileQueries(profile))
     if not grounded.sufficient:
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
@@ -71,12 +73,28 @@ def _by_model(
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in kept),
-        sentences=[
-            SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status=sentence.status)
-            for sentence in grounded.sentences
-        ],
+        sentences=[_sentence(sentence) for sentence in grounded.sentences],
         model=backend.label,
         claims=_statistics(grounded),
+    )
+
+
+def _sentence(sentence: Sentence) -> SentenceRecord:
+    return SentenceRecord(
+        text=sentence.text,
+        evidence=list(sentence.evidence),
+        status=sentence.status,
+        reason=sentence.reason or None,
+        claims=[
+            ClaimRecord(
+                kind=claim.kind,
+                text=claim.text,
+                status=claim.status,
+                evidence=list(claim.evidence),
+                query=claim.query or None,
+            )
+            for claim in sentence.details
+        ],
     )
 
 

@@ -20,6 +20,7 @@ from chathpc.reports import FORMATS
 @click.option("--base-url", metavar="URL", help="Server of openai:MODEL, if it is not OpenAI's.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
+@click.option("--show-claims", is_flag=True, help="Print the claims of a model's sentences, and what each rests on.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
@@ -30,6 +31,7 @@ def command(
     base_url: str | None,
     patterns: Path | None,
     tokens: int | None,
+    show_claims: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -45,7 +47,7 @@ def command(
     As data: chathpc explain db --llm none --format json -o report.json
     """
     check_output(output, paths)
-    style = style_for(output, verbose=verbose)
+    style = style_for(output, verbose=verbose, claims=show_claims)
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)
         import chathpc

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import Quotable, pairs, quotable
 from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
@@ -72,13 +73,15 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
+    queries: Queries
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 
     def without_templates(self, sentence: str) -> str:
         """The sentence with the template arguments of known names taken off: `f<float, 64>` is no markup."""
-        return _TEMPLATE.sub(lambda found: found[1] if found[1] in self.names else found[0], sentence)
+        return _TEMPLATE.sub(lambda found: found[1] if _unspaced(found[0]) in self.templates else found[0], sentence)
 
     def with_roles(self, keys: Keys) -> Keys:
         """`keys` and, for a thread or rank whose role is known, the role, and the other way round."""
@@ -86,7 +89,7 @@ class World:
         return keys | more
 
 
-def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
+def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = None) -> World:
     """Read a diagnosis. Linear in the length of its texts."""
     plain = _plain_names(diagnosis, words)
     reader = _Reader(words, plain)
@@ -179,7 +182,13 @@ def world(diagnosis: Diagnosis, words: Vocabulary) -> World:
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
         quotable=quotes,
         pairs=pairs(quotes, words),
+        templates=frozenset(
+            _unspaced(found[0])
+            for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))
+            for found in _TEMPLATE.finditer(text[:2_000])
+        ),
         lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
+        queries=queries or NoQueries(),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )
@@ -194,6 +203,10 @@ def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
     keys = frozenset(key for key in cause.reason if key.startswith("what:")) if cause else NONE
     names = _place_names(first.where)
     return Segment(0, 0, "", (Mark(0, keys, names),), ())
+
+
+def _unspaced(name: str) -> str:
+    return "".join(name.split())
 
 
 def normalised(sentence: str) -> str:

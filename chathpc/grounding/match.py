@@ -54,6 +54,14 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
 
 
+def is_rounding(quantity: Quantity, value: float) -> bool:
+    """True if the written number is a right rounding of a value that is known exactly."""
+    low, high = quantity.interval
+    slack = 1e-9 * max(abs(value), abs(quantity.value))
+    coarse = quantity.exactness == "exact" and abs(value - quantity.value) > _COARSEST * abs(value)
+    return low - slack <= value <= high + slack and not coarse
+
+
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if a claim's number and a fact are about the same thing, whatever their values."""
     other = fact.quantity
@@ -174,9 +182,9 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
     for name in sorted(statement.names):
-        if name not in known and name not in world.advice_names:
+        if name not in known and name not in world.advice_names and world.queries.time_of(name) is None:
             return name
-        if name not in known and not advice:
+        if name not in known and not advice and world.queries.time_of(name) is None:
             return name
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
