@@ -6,6 +6,7 @@ from itertools import pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
 #: Words of advice that begin statements as well: `File writes take …`.
@@ -19,7 +20,7 @@ _SHARED = 2
 def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
-    first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
+    first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
@@ -31,10 +32,17 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
-    begun = [token.stem for token in opened]
+    begun = [_base_form(token) for token in opened]
     if begun and first == "to":  # `To improve performance, share …`
         return any(one in imperative | world.openers for one in begun)
     return first in imperative | world.openers or any(one in imperative for one in begun)
+
+
+def _base_form(token: Token) -> str:
+    """The stem of a word that can be an imperative; none of `Copies take` and `Calls of pow`."""
+    text = token.text.lower()
+    inflected = text.endswith(("s", "ed")) and not text.endswith(("ss", "need", "embed"))
+    return "" if inflected else token.stem
 
 
 def supported(statement: Statement, world: World) -> str:

@@ -13,9 +13,12 @@ from itertools import product
 from chathpc.grounding.claims import Mark, Statement
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.vocabulary import stem
 
-_TOGETHER = frozenset({"together", "combin", "altogether", "both", "sum"})
-_MORE = frozenset({"more", "longer", "less", "shorter", "higher", "lower", "larger", "smaller", "fewer", "greater"})
+_TOGETHER = frozenset(map(stem, ("together", "combined", "altogether", "both", "sum")))
+_MORE = frozenset(map(stem, ("more", "longer", "higher", "larger", "greater", "bigger")))
+_LESS = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer")))
+_DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
 #: A thread or rank is a place, not what is measured there.
 _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:mpi", "in:device", "in:loop", "in:runtime"})
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
@@ -116,7 +119,7 @@ def has_cue(quantity: Quantity, statement: Statement) -> bool:
 def _second(stems: Sequence[str], position: int, statement: Statement) -> tuple[int, int] | None:
     """Where the words of a comparison's second side begin, and where its number's own words end."""
     following = list(stems[position + 1 : position + 9])
-    if "than" in following and _MORE & set(following[: following.index("than")]):
+    if "than" in following and (_MORE | _LESS) & set(following[: following.index("than")]):
         return position + 2 + following.index("than"), position
     if "as" in following:
         first = following.index("as")
@@ -159,8 +162,8 @@ def _difference(quantity: Quantity, statement: Statement, position: int, world: 
     second = _second(stems, position, statement)
     if second is not None:
         left, right = side(statement, 0, position), side(statement, second[0], len(stems))
-        more = bool({"more", "longer", "higher", "larger", "greater"} & set(stems[position : second[0]]))
-    elif "between" in stems and {"differenc", "difference", "gap"} & set(stems):
+        more = bool(_MORE & set(stems[position : second[0]]))
+    elif "between" in stems and _DIFFERENCE & set(stems):
         start = stems.index("between")
         middle = next((i for i in range(start, len(stems)) if stems[i] == "and"), None)
         if middle is None:
@@ -195,13 +198,17 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
 
 
 def _operands(statement: Statement, position: int) -> list[Side]:
-    """The parts of `A and B together take …`: names, else subjects, before the number or behind it."""
-    marks = [m for s in statement.segments for m in s.marks]
+    """The parts of `A and B together take …`: the names, else the subjects, before the number in its clause."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    marks = [m for m in segment.marks if m.position < position] if segment else []
     names = [Side(NONE, m.names) for m in marks if m.names]
     if len(names) > 1:
-        return names
-    before = [Side.of([m]) for m in marks if m.position < position]
-    return [one for one in before if one][:_MOST_OPERANDS]
+        return names[: _MOST_OPERANDS + 1]
+    return [one for one in (Side.of([m]) for m in marks if not _only_words(m)) if one][: _MOST_OPERANDS + 1]
+
+
+def _only_words(mark: Mark) -> bool:
+    return not mark.names and all(key.startswith("word:") for key in mark.keys)
 
 
 def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:

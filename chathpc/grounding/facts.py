@@ -37,6 +37,7 @@ class Fact:
     near: Keys
     bundles: frozenset[int]
     around: Keys = NONE  #: what else its sentence is about
+    needed: Keys = NONE  #: of several things in its clause the one that it is the value of
 
 
 @dataclass(frozen=True, slots=True)
@@ -274,14 +275,17 @@ def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundl
     found = False
     for fact in _plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
         fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
-        fact = replace(fact, subjects=fact.subjects | frozenset(key for key in about if key.startswith("what:")))
+        if not group(fact.quantity.own, "what"):
+            fact = replace(fact, subjects=fact.subjects | group(about, "what"))
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
             yield fact
             continue
         found = True
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
-        yield replace(fact, exact=exact, subjects=fact.subjects | keys)
+        several = len(group(fact.quantity.own, "what")) > 1
+        needed = group(keys, "what") if several else NONE
+        yield replace(fact, exact=exact, subjects=fact.subjects | keys, needed=needed)
     if not found and dimension != "ratio":
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
         value = item.value * factor

@@ -11,9 +11,11 @@ from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
-from chathpc.grounding.sought import completed
+from chathpc.grounding.sought import completed, pointed
 from chathpc.grounding.tokens import tokenize
 
+#: Words of advice that also tell what is: `4 would hold 32 floats`.
+_PERHAPS = frozenset({"could", "would"})
 #: What a clause about the time of a function may say beside its name.
 _OF_TIME: Keys = frozenset({"act:work", "what:cost", "what:calls", "what:kernel"}) | TOTAL
 
@@ -66,7 +68,8 @@ def check_sentence(sentence: str, known: World) -> Sentence:
             evidence = next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
             return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
         # `Fixing this would make the run 1.35x faster` is no advice but a number.
-        if problem not in ("advice", "negation") or not (statement.quantities or "could" in statement.stems):
+        perhaps = bool(_PERHAPS & set(statement.stems)) and problem in ("advice", "negation", "number")
+        if not perhaps and not (problem == "advice" and statement.quantities):
             return strike(sentence, problem, details)
     problem = _direction(statement, known)
     if problem:
@@ -141,7 +144,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     for segment in statement.segments:
         if any(q.start in asked for q in segment.quantities):
             continue
-        support = match.clause(segment, known)
+        support = match.clause(pointed(segment, statement), known)
         if support.problem:
             return strike(sentence, "subject", details)
         used += support.evidence[: 0 if used else 2]
@@ -165,7 +168,7 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         again = derived.recomputed(quantity, statement, known)
         if again is not None:
             return _Found(quantity, again.evidence, again.query)
-        if cue:
+        if cue and (support.problem or quantity.dimension != "factor"):
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")

@@ -14,7 +14,7 @@ from chathpc.grounding.vocabulary import stem
 _BOUND_REACH = 0.1
 #: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
 _COARSEST = 0.1
-_COST: Keys = frozenset({"what:cost"})
+_COST: Keys = frozenset({"what:cost"}) | TOTAL
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
@@ -126,6 +126,8 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     names = quantity.names | quantity.inherited_names
     if quantity.is_base:
         return True
+    if fact.needed and not fact.needed & said and not names & (fact.names | fact.near):
+        return False
     who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
     # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
     implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
@@ -139,7 +141,11 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     if shared or names & (fact.names | fact.near):
         return True
     around = is_context(subjects, world) - _AGENTS
-    return not who and not own and bool(around) and around <= said
+    if who or own:
+        return False
+    if quantity.base not in (None, TOTAL) and not fact.quantity.names:
+        return True  # the whole that it is a part of says what it is about
+    return bool(around) and (around <= said or len(around & said) > 1)
 
 
 def number(quantity: Quantity, world: World) -> Support:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from chathpc.grounding.claims import Statement
+from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import World
 from chathpc.grounding.quantities import TOTAL, Quantity
 from chathpc.grounding.vocabulary import stem
@@ -12,6 +12,14 @@ from chathpc.grounding.vocabulary import stem
 _WHOLE = frozenset(map(stem, ("program", "application", "run", "execution")))
 _LASTS = frozenset(map(stem, ("take", "takes", "lasts", "runs")))
 _POINTERS = frozenset(map(stem, ("this", "these", "it", "the", "that", "they")))
+
+
+def pointed(segment: Segment, statement: Statement) -> Segment:
+    """The clause without the noun behind `this`: `This section takes …` is about no section of its own."""
+    if segment.first or statement.stems[:1] not in (("this",), ("these",)):
+        return segment
+    kept = tuple(m for m in segment.marks if m.position > 1 or not all(k.startswith("word:") for k in m.keys))
+    return replace(segment, marks=kept)
 
 
 def completed(quantity: Quantity, statement: Statement, known: World) -> Quantity:
