@@ -21,6 +21,9 @@ def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
     first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
+    gerund = next((t.text.lower() for t in statement.tokens if t.kind == "word"), "").endswith("ing")
+    if gerund and first in world.advice_stems and set(stems) & world.words.advice - _ALSO_NOUNS:
+        return True
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from chathpc.grounding.quantities import DETERMINERS, NONE, TOTAL, Keys, Quantity, quantity_at
+from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity, quantity_at
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
@@ -19,6 +19,7 @@ _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", 
 _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "milliseconds", "microseconds")))
 #: Shorter words are none of their own.
 _SHORTEST_TOPIC = 3
+_INSTEAD = ["instead", "of"]
 _SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
     map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though"))
@@ -141,6 +142,8 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             # A function called `kernel` is a name, and the word may be meant as well.
             keys = words.subjects.at(stems, position)[1] if token.stem and token.text.islower() else NONE
             marks.append(Mark(position, keys, frozenset({token.text})))
+        elif stems[max(0, position - 2) : position] == _INSTEAD:
+            pass  # what is not done instead
         elif token.kind == "word":
             found, keys = words.subjects.at(stems, position)
             if found and position not in used:
@@ -236,7 +239,7 @@ def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]
 
 def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
     """A percentage without a base beside one that has it: `61 % of the accesses hit in L2 and 30.7 % in L1`."""
-    if quantity.dimension != "share" or quantity.base is not None or quantity.in_words:
+    if quantity.dimension != "share" or quantity.base is not None:
         return quantity
     last = next((q for s in reversed(before) for q in reversed(s.quantities)), None)
     if last is None or last.dimension != "share" or last.base is None:
@@ -246,8 +249,8 @@ def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
 
 def _placed(quantity: Quantity, segment: Segment, inherited: Keys, names: Keys, stems: Sequence[str]) -> Quantity:
     base = quantity.base
-    if base == frozenset({"it"}):
-        base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or None
+    if base == IT:
+        base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
     own = segment.keys
     return replace(
         quantity,

@@ -15,6 +15,7 @@ from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+_INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 _LINE = re.compile(r":[0-9]+\Z")
 KERNEL: Keys = frozenset({"what:kernel"})
 _TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
@@ -142,7 +143,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     if len(diagnosis.findings) != 1:
         bundles.append(_collect(None, [reader.read(diagnosis.headline)], (), NONE))
     segments = tuple(segment for statement in statements for segment in statement.segments)
-    roles = frozenset(_roles(statements))
+    roles = frozenset(_roles(statements)) | frozenset(_pair(statements))
     trusted = [
         diagnosis.headline,
         *diagnosis.notes,
@@ -398,6 +399,13 @@ def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
         for key, value in values.items():
             if key[-1].isdigit() and len(compared) == 2 and value > max(compared):
                 yield key, "who:busiest"
+
+
+def _pair(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
+    """Of two ranks or threads the other one is the idlest."""
+    counts = {q.value for s in statements for q in s.quantities if q.noun in _INSTANCES and q.dimension == "count"}
+    if counts == {2.0}:
+        yield "who:others", "who:idlest"
 
 
 def _roles_of(keys: Keys, roles: frozenset[tuple[str, str]]) -> Keys:

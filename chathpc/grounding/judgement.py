@@ -140,9 +140,11 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     if len(wrong) > 1:  # two wrong numbers are no slip
         return strike(sentence, "number", details)
     used = [id for one in found for id in one.evidence]
-    asked = {one.quantity.start for one in found if one.query == _TIME_OF}
+    apart = {one.quantity.start for one in found if one.query != "evidence"}
+    compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
     for segment in statement.segments:
-        if any(q.start in asked for q in segment.quantities):
+        # What is computed or compared has its subjects in several items of evidence.
+        if any(q.start in apart for q in segment.quantities) or compared & set(range(segment.first, segment.last)):
             continue
         support = match.clause(pointed(segment, statement), known)
         if support.problem:

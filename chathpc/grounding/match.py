@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from chathpc.grounding.claims import EXCLUSIVE, Segment, Statement, group
 from chathpc.grounding.facts import Bundle, Fact, World
-from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
@@ -113,6 +113,8 @@ def _same_kind(quantity: Quantity, other: Quantity) -> bool:
     if quantity.base is None:
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys)
     base = other.base or NONE
+    if base == IT:
+        return quantity.base != TOTAL
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
@@ -143,7 +145,7 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     around = is_context(subjects, world) - _AGENTS
     if who or own:
         return False
-    if quantity.base not in (None, TOTAL) and not fact.quantity.names:
+    if quantity.base not in (None, TOTAL) and not fact.quantity.names and quantity.own & fact.around:
         return True  # the whole that it is a part of says what it is about
     return bool(around) and (around <= said or len(around & said) > 1)
 

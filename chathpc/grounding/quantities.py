@@ -11,6 +11,8 @@ from chathpc.grounding.vocabulary import Vocabulary, stem
 Keys = frozenset[str]
 NONE: Keys = frozenset()
 TOTAL: Keys = frozenset({"who:total"})
+#: The base of a share `of it`, where nothing in the sentence says of what.
+IT: Keys = frozenset({"it"})
 DETERMINERS = frozenset({"the", "a", "an", "its", "their", "this", "that", "all", "our", "your"})
 _BASE_ENDS = frozenset(
     map(
@@ -250,7 +252,7 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1
     if position < len(tokens) and stems[position] in ("it", "them"):
-        return frozenset({"it"}), position + 1
+        return IT, position + 1
     for length in (3, 2, 1):
         if tuple(stems[position : position + length]) in words.whole and length <= len(tokens) - position:
             follower = stems[position + length] if position + length < len(tokens) else ""

@@ -25,7 +25,15 @@ def stem(word: str) -> str:
     word = _IRREGULAR.get(word, word)
     if len(word) <= _SHORT or not word.isascii():
         return word
-    for ending, kept in (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z")):
+    for ending, kept in (
+        ("ically", "ic"),
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("shes", "sh"),
+        ("ches", "ch"),
+        ("xes", "x"),
+        ("zes", "z"),
+    ):
         if word.endswith(ending):
             return word[: -len(ending)] + kept
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
