@@ -9,6 +9,11 @@ from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
 _VAGUE = frozenset(map(stem, ("it", "this", "that", "bottleneck", "issue", "problem", "cost", "them", "these")))
+_POSSIBLE = frozenset(
+    map(
+        stem, ("could", "can", "would", "may", "might", "most", "without", "if", "potential", "possible", "up", "bound")
+    )
+)
 _LONGEST_CONDITION = 10
 
 
@@ -31,6 +36,12 @@ def negation(statement: Statement, world: World) -> str:
 def prediction(statement: Statement, world: World) -> str:
     """`prediction` if a sentence says what will be; a profile knows nothing of it."""
     return "prediction" if "will" in statement.stems and "will" not in world.stems else ""
+
+
+def promise(statement: Statement) -> str:
+    """`gain` if a speed-up is told as a fact: it is a bound of what could be."""
+    gain = any(q.dimension == "factor" and "what:speedup" in q.keys for q in statement.quantities)
+    return "gain" if gain and not _POSSIBLE & set(statement.stems) else ""
 
 
 def _is_gain(statement: Statement, position: int, world: World) -> bool:

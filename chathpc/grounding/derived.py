@@ -119,9 +119,9 @@ def has_cue(quantity: Quantity, statement: Statement) -> bool:
 def _second(stems: Sequence[str], position: int, statement: Statement) -> tuple[int, int] | None:
     """Where the words of a comparison's second side begin, and where its number's own words end."""
     following = list(stems[position + 1 : position + 9])
-    if "than" in following and (_MORE | _LESS) & set(following[: following.index("than")]):
+    if "than" in following and (_MORE | _LESS) & set(following[:2]):
         return position + 2 + following.index("than"), position
-    if "as" in following:
+    if "as" in following[:3]:
         first = following.index("as")
         again = [i for i in range(first + 1, len(following)) if following[i] == "as"]
         if again:

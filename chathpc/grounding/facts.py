@@ -17,6 +17,7 @@ from chathpc.grounding.vocabulary import Vocabulary, stem
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 _LINE = re.compile(r":[0-9]+\Z")
+COST: Keys = frozenset({"what:cost"})
 KERNEL: Keys = frozenset({"what:kernel"})
 _TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
@@ -284,9 +285,10 @@ def _evidence_facts(item: Evidence, statement: Statement, reader: _Reader, bundl
             continue
         found = True
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
-        several = len(group(fact.quantity.own, "what")) > 1
-        needed = group(keys, "what") if several else NONE
-        yield replace(fact, exact=exact, subjects=fact.subjects | keys, needed=needed)
+        several = len(group(fact.quantity.own, "what") - COST) > 1
+        needed = group(keys, "what") - COST if several else NONE
+        names = fact.names | subject.names
+        yield replace(fact, exact=exact, subjects=fact.subjects | keys, names=names, needed=needed)
     if not found and dimension != "ratio":
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
         value = item.value * factor

@@ -112,6 +112,7 @@ def _unsupported_words(statement: Statement, known: World) -> str:
 def _direction(statement: Statement, known: World) -> str:
     """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
     problem = conditions.negation(statement, known) or conditions.prediction(statement, known)
+    problem = problem or conditions.promise(statement)
     if problem:
         return problem
     if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):

@@ -69,10 +69,14 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
         return True  # how many ranks there are is the same wherever it is said
+    if quantity.is_base and other.is_base and quantity.dimension == "time":
+        return True  # how long the whole is does not depend on what is said to be a part of it
     allowed = fact.subjects | (_COST if other.dimension in ("time", "share") else NONE)
     context = is_context(quantity.own, world)
     around = fact.around | (other.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    if "what:speedup" in other.own:
+        allowed |= around  # a gain may be told with anything that its finding speaks of
     if not (quantity.own - context) <= allowed or not context <= (allowed | around):
         return False
     near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
@@ -135,9 +139,13 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
     if who and not world.with_roles(who) & said and not implied:
         return False
+    if quantity.dimension == "count" and not names:
+        return True
     own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
     if fact.quantity.names and not who and not own and not fact.quantity.names & names:
-        return False
+        placed = fact.near & names and all(":" in name or "." in name for name in fact.quantity.names)
+        if not placed:
+            return False
     if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
         return True
     if shared or names & (fact.names | fact.near):
