@@ -19,6 +19,9 @@ _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", 
 _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "milliseconds", "microseconds")))
 #: Shorter words are none of their own.
 _SHORTEST_TOPIC = 3
+_SAYING = frozenset(map(stem, ("shows", "means", "indicates", "suggests", "says", "so")))
+_ACTS: Keys = frozenset({"act:wait", "act:work"})
+_AGENTS: Keys = frozenset({"in:host", "in:device"})
 _INSTEAD = ["instead", "of"]
 _SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
@@ -105,7 +108,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         segment = Segment(first, last, joint, inside, ())
         inherited, names = _inherited(segments, segment)
         quantities = tuple(
-            _placed(_based(q, segments), segment, inherited, names, stems[first:last])
+            _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept)
             for position, q in raw
             if first <= position < last
         )
@@ -247,7 +250,26 @@ def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
     return replace(quantity, base=last.base)
 
 
-def _placed(quantity: Quantity, segment: Segment, inherited: Keys, names: Keys, stems: Sequence[str]) -> Quantity:
+def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
+    """Who of host and device waits or works in a clause, by the last such verb before a place in the sentence."""
+    found = None
+    for mark in segment.marks:
+        if tokens[mark.position].start >= before:
+            break
+        if mark.keys & _ACTS:
+            who = [m for m in segment.marks if m.position < mark.position and m.keys & _AGENTS]
+            found = next(iter(who[-1].keys & _AGENTS)) if who else found
+    return found
+
+
+def _placed(
+    quantity: Quantity,
+    segment: Segment,
+    inherited: Keys,
+    names: Keys,
+    stems: Sequence[str],
+    tokens: Sequence[Token],
+) -> Quantity:
     base = quantity.base
     if base == IT:
         base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
@@ -259,5 +281,6 @@ def _placed(quantity: Quantity, segment: Segment, inherited: Keys, names: Keys, 
         inherited=inherited,
         inherited_names=names,
         base=base,
+        agent=agent(segment, quantity.start, tokens),
         is_each=quantity.is_each or (stems[:1] == ["each"] and quantity.dimension != "count"),
     )

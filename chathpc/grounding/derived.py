@@ -20,7 +20,7 @@ _MORE = frozenset(map(stem, ("more", "longer", "higher", "larger", "greater", "b
 _LESS = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer")))
 _DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
 #: A thread or rank is a place, not what is measured there.
-_PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:mpi", "in:device", "in:loop", "in:runtime"})
+_PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:device", "in:loop", "in:runtime"})
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
@@ -119,6 +119,8 @@ def has_cue(quantity: Quantity, statement: Statement) -> bool:
 def _second(stems: Sequence[str], position: int, statement: Statement) -> tuple[int, int] | None:
     """Where the words of a comparison's second side begin, and where its number's own words end."""
     following = list(stems[position + 1 : position + 9])
+    ends = [i for i, t in enumerate(statement.tokens[position + 1 : position + 9]) if t.kind == "punctuation"]
+    following = following[: ends[0]] if ends else following
     if "than" in following and (_MORE | _LESS) & set(following[:2]):
         return position + 2 + following.index("than"), position
     if "as" in following[:3]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
-from chathpc.grounding.claims import Mark, Segment, Statement, group, read
+from chathpc.grounding.claims import Mark, Segment, Statement, agent, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import Quotable, pairs, quotable
@@ -78,6 +78,8 @@ class World:
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
     templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
+    acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
+    limiters: Keys  #: what trusted texts speak of where they speak of a limit
     queries: Queries
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
@@ -191,6 +193,14 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for found in _TEMPLATE.finditer(text[:2_000])
         ),
         lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
+        acts=frozenset(_acts(statements)),
+        limiters=frozenset(
+            key
+            for statement in statements
+            for segment in statement.segments
+            if "limit" in statement.stems[segment.first : segment.last]
+            for key in segment.keys
+        ),
         queries=queries or NoQueries(),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
@@ -401,6 +411,16 @@ def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
         for key, value in values.items():
             if key[-1].isdigit() and len(compared) == 2 and value > max(compared):
                 yield key, "who:busiest"
+
+
+def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
+    for statement in statements:
+        for segment in statement.segments:
+            for mark in segment.marks:
+                for act in mark.keys & frozenset({"act:wait", "act:work"}):
+                    who = agent(segment, statement.tokens[mark.position].end, statement.tokens)
+                    if who is not None:
+                        yield who, act
 
 
 def _pair(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:

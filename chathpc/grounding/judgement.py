@@ -119,6 +119,8 @@ def _direction(statement: Statement, known: World) -> str:
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
+        (relations.acts, "subject"),
+        (relations.limiters, "limit"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),

@@ -15,6 +15,7 @@ _BOUND_REACH = 0.1
 #: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
 _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
+_EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
@@ -69,9 +70,11 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
         return True  # how many ranks there are is the same wherever it is said
+    if quantity.agent and other.agent and quantity.agent != other.agent:
+        return False
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
-    allowed = fact.subjects | (_COST if other.dimension in ("time", "share") else NONE)
+    allowed = fact.subjects | (fact.around & _EFFICIENCY) | (_COST if other.dimension in ("time", "share") else NONE)
     context = is_context(quantity.own, world)
     around = fact.around | (other.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
@@ -108,7 +111,7 @@ def _same_kind(quantity: Quantity, other: Quantity) -> bool:
         return False
     if quantity.is_base != other.is_base and quantity.dimension != "count":
         return False
-    if quantity.is_each and not other.is_each:
+    if quantity.is_each and not other.is_each and not (quantity.own & other.own and quantity.dimension != "time"):
         return False
     if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False

@@ -82,7 +82,7 @@ class Quantity:
     """A number in a sentence, in SI units (shares in percent). `text[start:end]` of the sentence is the number with its unit.
 
     `interval` is what a value must lie in for the number to be a right rounding of it. `own` are the subjects of its clause, `inherited` those that
-    earlier clauses leave standing. `base` is what a share is a part of.
+    earlier clauses leave standing. `base` is what a share is a part of, `agent` who of host and device waits or works for it.
     """
 
     value: float
@@ -101,6 +101,7 @@ class Quantity:
     is_base: bool = False
     is_each: bool = False
     per: str | None = None
+    agent: str | None = None
 
     @property
     def keys(self) -> Keys:
@@ -242,7 +243,7 @@ def _is_base(
     if before and stems[before - 1] == "out":
         before -= 1
     if before < 1 or tokens[before - 1].kind != "number":
-        return before == 0 and quantity.dimension == "time"  # `Of 32.0 s that the threads could work, …`
+        return before == 0 and quantity.dimension in ("time", "bytes")  # `Of 32.0 s that the threads could work, …`
     unit = tokens[before - 1].unit
     return (words.units[unit][0] if unit else "count") == quantity.dimension
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from chathpc.grounding.claims import Segment, Statement, group
+from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World, level_claims
 from chathpc.grounding.match import is_context
 from chathpc.grounding.quantities import NONE, Keys
@@ -111,6 +111,31 @@ def _subjects_of_wait(segment: Segment) -> Keys:
     if position is None:
         return NONE
     return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
+
+
+def acts(statement: Statement, world: World) -> bool:
+    """False if host or device waits or works in a sentence, and no trusted text says that of it."""
+    end = statement.tokens[-1].end + 1 if statement.tokens else 0
+    for segment in statement.segments:
+        who = agent(segment, end, statement.tokens)
+        done = segment.keys & frozenset({"act:wait", "act:work"})
+        if who is not None and not {(who, act) for act in done} & world.acts:
+            return False
+    return True
+
+
+def limiters(statement: Statement, world: World) -> bool:
+    """False if a sentence says `X limits Y` where trusted texts name another limit."""
+    stems = statement.stems
+    for position, word in enumerate(stems):
+        if word != "limit" or (position + 1 < len(stems) and stems[position + 1] == "by") or not world.limiters:
+            continue
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        before = frozenset(k for m in segment.marks if m.position < position for k in m.keys) if segment else NONE
+        strict = frozenset(k for k in before if not k.startswith(("word:", "who:", "act:")))
+        if strict and not strict & world.limiters:
+            return False
+    return True
 
 
 def levels(statement: Statement, world: World) -> bool:
