@@ -13,6 +13,8 @@ from chathpc.grounding.vocabulary import stem
 _ALSO_NOUNS = frozenset(
     map(stem, ("can", "may", "need", "write", "help", "register", "schedule", "using", "move", "fix"))
 )
+#: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
+_HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -22,7 +24,7 @@ def is_advice(statement: Statement, world: World) -> bool:
     stems = statement.stems
     first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
     gerund = next((t.text.lower() for t in statement.tokens if t.kind == "word"), "").endswith("ing")
-    if gerund and first in world.advice_stems and set(stems) & world.words.advice - _ALSO_NOUNS:
+    if gerund and first in world.advice_stems and set(stems) & _HELPS:
         return True
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:

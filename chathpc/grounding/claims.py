@@ -223,7 +223,10 @@ def _joins_nouns(tokens: Sequence[Token], stems: Sequence[str], position: int, w
     before = tokens[position - 1]
     if before.kind == "code" and tokens[after].kind == "code":
         return True
-    nouns = [words.subjects.at(stems, p)[1] for p in (position - 1, after)]
+    ending = next(
+        (p for p in (position - 3, position - 2) if p >= 0 and words.subjects.at(stems, p)[0] == position - p), 0
+    )
+    nouns = [words.subjects.at(stems, p)[1] for p in (ending or position - 1, after)]
     return all(any(key.startswith("what:") for key in keys) for keys in nouns)
 
 

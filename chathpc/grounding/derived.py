@@ -24,6 +24,7 @@ _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:devi
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
+_SHORT_CLAUSE = 2
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count")
 
 
@@ -111,7 +112,7 @@ def has_cue(quantity: Quantity, statement: Statement) -> bool:
     """True for a number that a sentence itself calls a sum, a difference or a ratio of two things."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     stems = statement.stems
-    if quantity.dimension in ("time", "share", "bytes") and _TOGETHER & set(stems):
+    if quantity.dimension in ("time", "share", "bytes") and _is_together(statement, position):
         return len(_operands(statement, position)) > 1
     return _second(stems, position, statement) is not None
 
@@ -209,12 +210,20 @@ def _operands(statement: Statement, position: int) -> list[Side]:
     return [one for one in (Side.of([m]) for m in marks if not _only_words(m)) if one][: _MOST_OPERANDS + 1]
 
 
+def _is_together(statement: Statement, position: int) -> bool:
+    """True if the clause of a number says `together`, or one of that word alone goes before it."""
+    index = next((i for i, s in enumerate(statement.segments) if s.first <= position < s.last), 0)
+    before = statement.segments[index - 1] if index else None
+    first = before.first if before and before.last - before.first <= _SHORT_CLAUSE else statement.segments[index].first
+    return bool(_TOGETHER & set(statement.stems[first : statement.segments[index].last]))
+
+
 def _only_words(mark: Mark) -> bool:
     return not mark.names and all(key.startswith("word:") for key in mark.keys)
 
 
 def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    if not _TOGETHER & set(statement.stems):
+    if not _is_together(statement, position):
         return None
     operands = _operands(statement, position)
     if not 1 < len(operands) <= _MOST_OPERANDS:

@@ -137,7 +137,10 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
             continue
         one = _found(quantity, statement, known)
         if one is None:
-            return strike(sentence, "number", details)
+            alike = _of_one_item(statement, known)
+            if not alike:
+                return strike(sentence, "number", details)
+            one = _Found(quantity, alike, "evidence")
         found.append(one)
     wrong = [(one.quantity, one.fact) for one in found if one.fact is not None]
     if len(wrong) > 1:  # two wrong numbers are no slip
@@ -183,6 +186,21 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
 
 
+def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
+    """The item of evidence that has all numbers of a sentence without a subject: `80 MB were moved at 35.6 MB a second`."""
+    subjects = [k for s in statement.segments for k in s.keys if not k.startswith("word:")]
+    exact = all(q.exactness == "exact" and not q.in_words for q in statement.quantities)
+    if subjects or statement.names or len(statement.quantities) < _SEVERAL or not exact:
+        return ()
+    for item in dict.fromkeys(f.evidence for f in known.facts if len(f.evidence) == 1):
+        facts = [f for f in known.facts if f.evidence == item]
+        if all(any(match.same_measure(q, f) and match.equals(q, f) for f in facts) for q in statement.quantities):
+            return item
+    return ()
+
+
+#: Two numbers that agree are no chance.
+_SEVERAL = 2
 _TIME_OF = "time of"
 
 

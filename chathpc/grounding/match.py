@@ -66,7 +66,7 @@ def is_rounding(quantity: Quantity, value: float) -> bool:
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if a claim's number and a fact are about the same thing, whatever their values."""
     other = fact.quantity
-    if not _same_kind(quantity, other):
+    if not same_measure(quantity, fact):
         return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
         return True  # how many ranks there are is the same wherever it is said
@@ -103,7 +103,9 @@ def _files(names: Keys) -> Keys:
     return frozenset(name for name in names if "." in name)
 
 
-def _same_kind(quantity: Quantity, other: Quantity) -> bool:
+def same_measure(quantity: Quantity, fact: Fact) -> bool:
+    """True if a number and a fact's can be compared: one dimension, the same counted noun, a part of the same whole."""
+    other = fact.quantity
     if quantity.dimension == "bare":
         if other.dimension not in ("count", "bare"):
             return False
