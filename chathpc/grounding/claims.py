@@ -107,8 +107,11 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
         segment = Segment(first, last, joint, inside, ())
         inherited, names = _inherited(segments, segment)
+        around = next((q.agent for s in reversed(segments) for q in reversed(s.quantities) if q.agent), None)
+        if around is None and segments:
+            around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
         quantities = tuple(
-            _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept)
+            _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept, around)
             for position, q in raw
             if first <= position < last
         )
@@ -272,6 +275,7 @@ def _placed(
     names: Keys,
     stems: Sequence[str],
     tokens: Sequence[Token],
+    around: str | None,
 ) -> Quantity:
     base = quantity.base
     if base == IT:
@@ -284,6 +288,6 @@ def _placed(
         inherited=inherited,
         inherited_names=names,
         base=base,
-        agent=agent(segment, quantity.start, tokens),
-        is_each=quantity.is_each or (stems[:1] == ["each"] and quantity.dimension != "count"),
+        agent=agent(segment, quantity.start, tokens) or around,
+        is_each=quantity.is_each or ("each" in stems and quantity.dimension != "count"),
     )

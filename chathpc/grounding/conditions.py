@@ -9,6 +9,7 @@ from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
 _VAGUE = frozenset(map(stem, ("it", "this", "that", "bottleneck", "issue", "problem", "cost", "them", "these")))
+_MAYBE = frozenset({"could", "can", "may", "might"})
 _POSSIBLE = frozenset(
     map(
         stem, ("could", "can", "would", "may", "might", "most", "without", "if", "potential", "possible", "up", "bound")
@@ -33,9 +34,23 @@ def negation(statement: Statement, world: World) -> str:
     return ""
 
 
+def affirmed(statement: Statement, world: World) -> bool:
+    """False if a sentence says what trusted texts only deny: `can work ahead` where these say `cannot work ahead`."""
+    stems = statement.stems
+    for position in range(len(stems) - 1):
+        pair = (stems[position], stems[position + 1])
+        if pair in world.denied and not world.words.negations & set(stems[max(0, position - 2) : position]):
+            return False
+    return True
+
+
 def prediction(statement: Statement, world: World) -> str:
-    """`prediction` if a sentence says what will be; a profile knows nothing of it."""
-    return "prediction" if "will" in statement.stems and "will" not in world.stems else ""
+    """`prediction` if a sentence says what will or can be, and no trusted text does; a profile knows nothing of it."""
+    if "will" in statement.stems and "will" not in world.stems:
+        return "prediction"
+    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    maybe = [p for p, word in enumerate(statement.stems) if word in _MAYBE]
+    return "" if gain or all(is_quoted(statement, p, world) for p in maybe) else "prediction"
 
 
 def promise(statement: Statement) -> str:

@@ -10,7 +10,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdi
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group, read
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.queries import NoQueries, Queries
-from chathpc.grounding.quotation import Quotable, pairs, quotable
+from chathpc.grounding.quotation import Quotable, denied, pairs, quotable
 from chathpc.grounding.sentences import split
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -81,6 +81,8 @@ class World:
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
     limiters: Keys  #: what trusted texts speak of where they speak of a limit
     queries: Queries
+    uneven: bool  #: a finding or what an item of evidence is about is uneven work
+    denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 
@@ -145,7 +147,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         bundles.append(_collect(None, parts, (item.id,), _place_names(item.where), kind))
     if len(diagnosis.findings) != 1:
         bundles.append(_collect(None, [reader.read(diagnosis.headline)], (), NONE))
-    segments = tuple(segment for statement in statements for segment in statement.segments)
+    titles = [reader.read(finding.title) for finding in diagnosis.findings]
+    segments = tuple(segment for statement in (*statements, *titles) for segment in statement.segments)
     roles = frozenset(_roles(statements)) | frozenset(_pair(statements))
     trusted = [
         diagnosis.headline,
@@ -187,6 +190,9 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
         quotable=quotes,
         pairs=pairs(quotes, words),
+        uneven=any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
+        or any("what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments),
+        denied=denied(quotes, words),
         templates=frozenset(
             _unspaced(found[0])
             for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))

@@ -121,6 +121,8 @@ def _direction(statement: Statement, known: World) -> str:
         (comparisons, "comparison"),
         (relations.acts, "subject"),
         (relations.limiters, "limit"),
+        (relations.uneven, "subject"),
+        (conditions.affirmed, "negation"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),

@@ -15,6 +15,8 @@ _BOUND_REACH = 0.1
 #: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
 _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
+#: What has a scale of its own, so that its percentage is never one of the time.
+_OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
@@ -113,12 +115,16 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         return False
     if quantity.is_base != other.is_base and quantity.dimension != "count":
         return False
+    if other.is_each and not quantity.is_each and quantity.dimension == "time":
+        return False
     if quantity.is_each and not other.is_each and not (quantity.own & other.own and quantity.dimension != "time"):
         return False
     if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False
     if quantity.dimension != "share":
         return True
+    if quantity.base is None and quantity.keys & _OWN_SCALE:
+        return other.base is None or "what:peak" in other.base or bool(other.base & quantity.keys)
     if quantity.base is None:
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys)
     base = other.base or NONE

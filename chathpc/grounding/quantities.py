@@ -48,6 +48,8 @@ _BASE_ENDS = frozenset(
         ],
     )
 )
+#: `one node` counts nodes, `one place` nothing.
+_ONE_OF = frozenset(map(stem, ("node", "core", "gpu", "socket")))
 #: Verbs behind the noun that a share is a part of.
 _BASE_VERBS = frozenset(
     map(stem, ("hit", "wait", "move", "has", "have", "reach", "run", "stay", "never", "not", "works"))
@@ -197,7 +199,7 @@ def _in_words(
     if word in words.factors:
         value = words.factors[word]
         return Quantity(value, (0.9 * value, 1.1 * value), "factor", start, token.end, in_words=True), after
-    if word in words.number_words and (word not in ("on", "one") or following in words.units):
+    if word in words.number_words and (word not in ("on", "one") or following in words.units or following in _ONE_OF):
         unit = tokens[after].text.lower() if after < len(tokens) else ""
         value = words.number_words[word]
         if unit in words.units:

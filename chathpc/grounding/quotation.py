@@ -119,6 +119,17 @@ def pairs(texts: Iterable[Quotable], words: Vocabulary) -> frozenset[tuple[str, 
     )
 
 
+def denied(texts: Iterable[Quotable], words: Vocabulary) -> frozenset[tuple[str, str]]:
+    """The pairs of words that stand behind a negation wherever they stand together."""
+    behind: set[tuple[str, str]] = set()
+    free: set[tuple[str, str]] = set()
+    for text in texts:
+        for clause in text.clauses:
+            for index, pair in enumerate(pairwise(clause)):
+                (behind if index and clause[index - 1] in words.negations else free).add(pair)
+    return frozenset(behind - free)
+
+
 def pairs_at(tokens: Sequence[Token], position: int, words: Vocabulary) -> Iterable[tuple[str, str]]:
     """The word at `position` with the one before it and the one behind it, filling words left out."""
     own = _plain(tokens[position].stem, words)

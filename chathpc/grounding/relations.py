@@ -11,6 +11,8 @@ from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.quotation import pairs_at
 from chathpc.grounding.vocabulary import stem
 
+#: Who can wait.
+_WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps", "in:rank", "in:thread"})
 #: A part of the run that deserves the word.
 _SIGNIFICANT = 0.1
 _PARTS = frozenset(
@@ -98,7 +100,19 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
         return False
     callers = frozenset(n for m in before for n in m.names)
-    return not callers or any(callers <= s.names and "act:wait" in s.keys for s in world.segments)
+    if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
+        return False
+    agents = frozenset(k for m in before[-1:] for k in m.keys & _WAITING)
+    return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
+
+
+def _names_before_wait(segment: Segment) -> Keys:
+    """The names before `wait` in a trusted clause; all names of one that says nothing of who waits."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return NONE
+    before = frozenset(n for m in segment.marks if m.position < position for n in m.names)
+    return before or (NONE if any(m.position < position for m in segment.marks) else segment.names)
 
 
 def _stem_between(statement: Statement, first: int, last: int, stem: str) -> bool:
@@ -122,6 +136,11 @@ def acts(statement: Statement, world: World) -> bool:
         if who is not None and not {(who, act) for act in done} & world.acts:
             return False
     return True
+
+
+def uneven(statement: Statement, world: World) -> bool:
+    """False if work is called uneven without a number, and no finding says that it matters."""
+    return world.uneven or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
 
 
 def limiters(statement: Statement, world: World) -> bool:
