@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.records import Place
@@ -121,8 +121,18 @@ class SentenceRecord(Record):
     text: str
     evidence: list[str]
     status: Literal["supported", "repaired", "struck", "catalogue"]
-    reason: str | None = Field(default=None, description="Why it was struck, or what was repaired.")
-    claims: list[ClaimRecord] = Field(default_factory=list, description="The claims of a model's sentence.")
+    reason: str | None = Field(default=None, description="Why it was struck, or what was repaired; else absent.")
+    claims: list[ClaimRecord] = Field(
+        default_factory=list, description="The claims of a model's sentence; absent where there are none."
+    )
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def] # else no schema
+        """Sentences of the catalogue have no claims, and keep the fields that they always had."""
+        absent = {key for key, empty in (("reason", None), ("claims", [])) if getattr(self, key) == empty}
+        return {key: value for key, value in handler(self).items() if key not in absent}
 
 
 class ClaimStatistics(Record):
