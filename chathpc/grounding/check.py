@@ -13,7 +13,7 @@ from typing import Literal
 
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.grounding import sentences, structured
-from chathpc.grounding.facts import world
+from chathpc.grounding.diagnosed import world
 from chathpc.grounding.judgement import Sentence, check_sentence, strike
 from chathpc.grounding.queries import Queries
 from chathpc.grounding.structured import Claimed

@@ -5,7 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 
 from chathpc.grounding.claims import Segment, Statement, agent, group
-from chathpc.grounding.facts import World, level_claims
+from chathpc.grounding.facts import World
+from chathpc.grounding.levels import level_claims
 from chathpc.grounding.match import is_context
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.quotation import pairs_at
