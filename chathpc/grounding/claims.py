@@ -111,7 +111,13 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         if around is None and segments:
             around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
         quantities = tuple(
-            _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept, around)
+            _named(
+                _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept, around),
+                segment,
+                position,
+                stems,
+                len([p for p, _ in raw if first <= p < last]),
+            )
             for position, q in raw
             if first <= position < last
         )
@@ -244,6 +250,17 @@ def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]
         taken |= {key.split(":")[0] for key in new}
         names = names or earlier.names
     return frozenset(keys), names
+
+
+def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[str], numbers: int) -> Quantity:
+    """Of several names in a clause with several numbers the one that a number stands beside: `f (50 s)`, `25 s in g`."""
+    named = [m for m in segment.marks if m.names]
+    if numbers < 2 or len(named) < 2 or quantity.is_base:
+        return quantity
+    behind = [m for m in named if m.position == position + 2 and stems[position + 1] in ("in", "for", "by")]
+    before = [m for m in named if m.position < position]
+    own = behind or before[-1:]
+    return replace(quantity, names=own[0].names) if own else quantity
 
 
 def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:

@@ -15,7 +15,7 @@ from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
-_TOGETHER = frozenset(map(stem, ("together", "combined", "altogether", "both", "sum")))
+_TOGETHER = frozenset(map(stem, ("together", "combined", "altogether", "both", "sum", "total")))
 _MORE = frozenset(map(stem, ("more", "longer", "higher", "larger", "greater", "bigger")))
 _LESS = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer")))
 _DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
@@ -191,8 +191,9 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
     if quantity.dimension != "share" or not quantity.base or quantity.base == TOTAL:
         return None
     subject = Side.of(m for s in statement.segments for m in s.marks)
-    whole = Side(quantity.base, NONE)
-    part = Side(subject.keys - quantity.base, subject.names)
+    named = frozenset(key.partition(":")[2] for key in quantity.base if key.startswith("name:"))
+    whole = Side(frozenset(key for key in quantity.base if not key.startswith("name:")), named)
+    part = Side(subject.keys - quantity.base, subject.names - named)
     for dimension in ("time", "bytes"):
         for one, other in product(values(part, dimension, world), values(whole, dimension, world)):
             if one is not other and value(other) and _fits(100 * value(one) / value(other), quantity):
@@ -205,6 +206,10 @@ def _operands(statement: Statement, position: int) -> list[Side]:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     marks = [m for m in segment.marks if m.position < position] if segment else []
     names = [Side(NONE, m.names) for m in marks if m.names]
+    for earlier in reversed(statement.segments[: statement.segments.index(segment)] if segment else ()):
+        if earlier.last - earlier.first > _SHORT_CLAUSE or not earlier.names:
+            break  # `f, g and h together`: each name before the comma is a clause of its own
+        names += [Side(NONE, m.names) for m in earlier.marks if m.names]
     if len(names) > 1:
         return names[: _MOST_OPERANDS + 1]
     return [one for one in (Side.of([m]) for m in marks if not _only_words(m)) if one][: _MOST_OPERANDS + 1]

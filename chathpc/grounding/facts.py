@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chathpc.grounding.claims import Segment
 from chathpc.grounding.quantities import NONE, Keys, Quantity
 from chathpc.grounding.queries import Queries
-from chathpc.grounding.quotation import Quotable
+from chathpc.grounding.quotation import Quotable, without_lead
 from chathpc.grounding.vocabulary import Vocabulary
 
 TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
@@ -77,6 +77,10 @@ class World:
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
+
+    def without_own(self, sentence: str) -> str:
+        """What could be markup or a command in a sentence: nothing in one of our own, no template arguments of known names."""
+        return "" if normalised(without_lead(sentence)) in self.verbatim else self.without_templates(sentence)
 
     def without_templates(self, sentence: str) -> str:
         """The sentence with the template arguments of known names taken off: `f<float, 64>` is no markup."""

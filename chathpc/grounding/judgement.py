@@ -12,6 +12,7 @@ from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed
+from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
@@ -49,7 +50,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return strike(sentence, "too long")
     if sentences.has_controls(sentence):
         return strike(sentence, "control characters")
-    if sentences.foreign(known.without_templates(sentence)):
+    if sentences.foreign(known.without_own(sentence)):
         return strike(sentence, "markup or command")
     statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
     details = itemised(sentence, statement, known)
@@ -119,6 +120,7 @@ def _direction(statement: Statement, known: World) -> str:
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
+        (superlatives, "comparison"),
         (relations.acts, "subject"),
         (relations.limiters, "limit"),
         (relations.uneven, "subject"),

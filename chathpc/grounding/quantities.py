@@ -244,6 +244,8 @@ def _is_base(
         return False
     if before and stems[before - 1] == "out":
         before -= 1
+    if before >= 1 and stems[before - 1] in words.fractions:
+        return quantity.dimension in ("time", "bytes")  # `a quarter of the 200 s`
     if before < 1 or tokens[before - 1].kind != "number":
         return before == 0 and quantity.dimension in ("time", "bytes")  # `Of 32.0 s that the threads could work, …`
     unit = tokens[before - 1].unit
@@ -259,6 +261,9 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     for length in (3, 2, 1):
         if tuple(stems[position : position + length]) in words.whole and length <= len(tokens) - position:
             follower = stems[position + length] if position + length < len(tokens) else ""
+            behind = position + length + 1
+            if follower == "of" and behind < len(tokens) and tokens[behind].kind == "code":
+                return frozenset({f"name:{tokens[behind].text}"}), behind + 1  # `a fifth of the time of f`
             if follower not in ("tim", "time"):
                 return TOTAL, position + length
     end = position

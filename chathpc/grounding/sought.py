@@ -47,4 +47,6 @@ def _is_whole(quantity: Quantity, statement: Statement) -> bool:
     """True for the number of `the program takes 4.18 s`."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
     before = [word for word in statement.stems[max(0, position - 3) : position] if word not in ("to", "about")]
+    if quantity.dimension == "time" and before[-3:] == ["total", stem("time"), "is"]:
+        return True
     return quantity.dimension == "time" and before[-2:-1] != [] and before[-2] in _WHOLE and before[-1] in _LASTS
