@@ -46,7 +46,7 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
 def _base_form(token: Token) -> str:
     """The stem of a word that can be an imperative; none of `Copies take` and `Calls of pow`."""
     text = token.text.lower()
-    inflected = text.endswith(("s", "ed")) and not text.endswith(("ss", "need", "embed"))
+    inflected = text.endswith(("s", "ed", "ing")) and not text.endswith(("ss", "need", "embed"))
     return "" if inflected else token.stem
 
 

@@ -126,7 +126,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     if quantity.base is None and quantity.keys & _OWN_SCALE:
         return other.base is None or "what:peak" in other.base or bool(other.base & quantity.keys)
     if quantity.base is None:
-        return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys)
+        words = all(key.startswith("word:") for key in other.base or TOTAL) and quantity.own & fact.around
+        return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
     if base == IT:
         return quantity.base != TOTAL
