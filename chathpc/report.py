@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.records import Place
@@ -99,16 +99,49 @@ class FindingRecord(Record):
     next_measurement: str | None
 
 
+class ClaimRecord(Record):
+    """One claim of a model's sentence, and what it rests on."""
+
+    kind: str = Field(
+        description="number, name, line, subject, cause, comparison, level, verdict, or quotation of the evidence."
+    )
+    text: str
+    status: Literal["supported", "repaired", "struck"]
+    evidence: list[str]
+    query: str | None = Field(
+        default=None,
+        description="How it was found: evidence, ratio, sum, difference, part (computed from the evidence), "
+        "or `time of` (asked of the profile).",
+    )
+
+
 class SentenceRecord(Record):
     """One sentence of the explanation and how it fared in the claim check."""
 
     text: str
     evidence: list[str]
     status: Literal["supported", "repaired", "struck", "catalogue"]
+    reason: str | None = Field(default=None, description="Why it was struck, or what was repaired; else absent.")
+    claims: list[ClaimRecord] = Field(
+        default_factory=list, description="The claims of a model's sentence; absent where there are none."
+    )
+
     translation: str | None = Field(
         default=None,
         description="The sentence in the language asked for, with the same numbers and names; null for English.",
     )
+
+    model_config = ConfigDict(json_schema_serialization_defaults_required=False)
+
+    @model_serializer(mode="wrap")
+    def _without_empty(self, handler: SerializerFunctionWrapHandler):  # type: ignore[no-untyped-def] # else no schema
+        """Sentences of the catalogue have no claims, and keep the fields that they always had."""
+        absent = {
+            key
+            for key, empty in (("reason", None), ("claims", []), ("translation", None))
+            if getattr(self, key) == empty
+        }
+        return {key: value for key, value in handler(self).items() if key not in absent}
 
     @property
     def shown(self) -> str:

@@ -11,11 +11,13 @@ from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import narrate
 from chathpc.profile.profile import Profile
-from chathpc.report import ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
+from chathpc.profile_queries import ProfileQueries
+from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
 from chathpc.translation import language_code
 
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
+    from chathpc.grounding.judgement import Sentence
     from chathpc.llm.asking import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
@@ -108,7 +110,7 @@ def _by_model(
         cost=answer.cost,
         currency=None if answer.cost is None else settings.currency,
     )
-    grounded = check(unmarked(answer.text), diagnosis, form=backend.form)
+    grounded = check(unmarked(answer.text), diagnosis, form=backend.form, queries=ProfileQueries(profile))
     if not grounded.sufficient:
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
@@ -117,16 +119,32 @@ def _by_model(
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in kept),
-        sentences=[
-            SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status=sentence.status)
-            for sentence in grounded.sentences
-        ],
+        sentences=[_sentence(sentence) for sentence in grounded.sentences],
         model=backend.label,
         audience=reader.audience,
         language=reader.language,
         claims=_statistics(grounded),
         note=choice.note or None,
         usage=usage,
+    )
+
+
+def _sentence(sentence: Sentence) -> SentenceRecord:
+    return SentenceRecord(
+        text=sentence.text,
+        evidence=list(sentence.evidence),
+        status=sentence.status,
+        reason=sentence.reason or None,
+        claims=[
+            ClaimRecord(
+                kind=claim.kind,
+                text=claim.text,
+                status=claim.status,
+                evidence=list(claim.evidence),
+                query=claim.query or None,
+            )
+            for claim in sentence.details
+        ],
     )
 
 

@@ -63,7 +63,7 @@ def test_the_report_has_the_keys_that_programs_rely_on() -> None:
             assert set(item) == inside, key
     assert set(data["findings"][0]["where"]) == PLACE
     assert set(data["evidence"][1]["where"]) == PLACE
-    assert set(data["explanation"]["sentences"][0]) == {"text", "evidence", "status", "translation"}
+    assert set(data["explanation"]["sentences"][0]) == {"text", "evidence", "status"}
     assert set(data["explanation"]["claims"]) == {"checked", "supported", "repaired", "struck"}
     assert set(data["profile"]["metrics"][0]) == {"id", "source_name", "unit", "total"}
     assert set(data["tree"]["rows"][0]) == {"depth", "label", "place", "inclusive", "exclusive", "share"}

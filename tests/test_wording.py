@@ -351,3 +351,58 @@ def test_without_a_model_the_words_stay_in_english_and_the_note_says_so(profile:
     assert all(one.translation is None for one in explanation.sentences)
     with pytest.raises(UsageError, match="is not known"):
         chathpc.explain(profile, language="xx")
+
+
+def test_the_claims_of_a_models_sentences_are_in_the_report(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = profile.table("function").iloc[0]
+    says(
+        monkeypatch,
+        f"{diagnose(profile).evidence[0].statement} {first['name']} takes {first['exclusive']:.4g} s. It is big.",
+    )
+    sentences = explained(profile, "scripted:anything").explanation.sentences
+    assert [sentence.status for sentence in sentences[:2]] == ["supported", "supported"]
+    assert all(claim.evidence == ["E1"] for claim in sentences[0].claims)
+    assert {claim.query for claim in sentences[1].claims if claim.kind == "number"} <= {"evidence", "time of"}
+    assert sentences[-1].status == "struck"
+    assert sentences[-1].reason
+
+
+def test_the_command_shows_the_claims(
+    monkeypatch: pytest.MonkeyPatch, profile: Profile, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from click.testing import CliRunner
+
+    from chathpc.commands.explain import command
+
+    evidence = diagnose(profile).evidence
+    says(monkeypatch, f"{evidence[0].statement} {evidence[1].statement} The loop is memory-bound.")
+    result = CliRunner().invoke(command, [str(DATABASE), "--llm", "scripted:anything", "--show-claims", "-q"])
+    assert result.exit_code == 0
+    claims = result.stdout.split("\nClaims", 1)[1]
+    assert "supported by E1" in claims
+    assert "(struck: cause)" in claims
+
+
+def test_the_profile_answers_for_the_time_of_functions_by_name(profile: Profile) -> None:
+    from chathpc.profile_queries import ProfileQueries
+
+    table = profile.table("function")
+    answers = ProfileQueries(profile)
+    unique = table[~table["name"].duplicated(keep=False)]
+    for name, exclusive, inclusive in zip(unique["name"], unique["exclusive"], unique["inclusive"], strict=True):
+        found = answers.time_of(name)
+        if found is not None:
+            assert (found.exclusive, found.inclusive) == (exclusive, inclusive)
+            assert found.total == pytest.approx(profile.total("cpu.time"))
+    assert answers.time_of("triangular_work") is not None or answers.time_of(unique["name"].iloc[0]) is not None
+    assert answers.time_of("no_such_function") is None
+
+
+def test_a_profile_without_times_answers_nothing() -> None:
+    from chathpc.profile_queries import ProfileQueries
+
+    class Timeless:
+        def table(self, by: str) -> None:
+            raise UsageError(f"no time by {by}")
+
+    assert ProfileQueries(Timeless()).time_of("main") is None  # type: ignore[arg-type]

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--language", metavar="LANG", help="Of the commentary, by code or English name; a model translates.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
+@click.option("--show-claims", is_flag=True, help="Print the claims of a model's sentences, and what each rests on.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Add timings, versions and the source of each number.")
 def command(
@@ -52,6 +53,7 @@ def command(
     audience: Audience | None,
     language: str | None,
     tokens: int | None,
+    show_claims: bool,
     quiet: bool,
     verbose: bool,
 ) -> None:
@@ -69,7 +71,7 @@ def command(
     What a hosted model would be sent: chathpc explain db --llm openai:MODEL --show-prompt
     """
     check_output(output, paths)
-    style = style_for(output, verbose=verbose)
+    style = style_for(output, verbose=verbose, claims=show_claims)
     with Progress(quiet=quiet) as progress:
         keep_freed_memory(paths)
         import chathpc

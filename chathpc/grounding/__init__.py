@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.check import GroundedText, Sentence, Statistics, check
+from chathpc.grounding.check import GroundedText, Statistics, check
+from chathpc.grounding.itemised import Claim
+from chathpc.grounding.judgement import Sentence
+from chathpc.grounding.queries import Measured, Queries
 from chathpc.grounding.structured import Claimed
 
-__all__ = ["Claimed", "GroundedText", "Sentence", "Statistics", "check"]
+__all__ = ["Claim", "Claimed", "GroundedText", "Measured", "Queries", "Sentence", "Statistics", "check"]

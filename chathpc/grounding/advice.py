@@ -6,12 +6,15 @@ from itertools import pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
 #: Words of advice that begin statements as well: `File writes take …`.
 _ALSO_NOUNS = frozenset(
     map(stem, ("can", "may", "need", "write", "help", "register", "schedule", "using", "move", "fix"))
 )
+#: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
+_HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -19,8 +22,14 @@ _SHARED = 2
 def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
-    first = next((s for s, t in zip(stems, statement.tokens, strict=True) if t.kind == "word"), "")
-    return bool(set(stems) & world.words.modal) or _begins(statement, first, world)
+    first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
+    gerund = next((t.text.lower() for t in statement.tokens if t.kind == "word"), "").endswith("ing")
+    if gerund and first in world.advice_stems and set(stems) & _HELPS:
+        return True
+    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
+        return True
+    return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
 
 
 def _begins(statement: Statement, first: str, world: World) -> bool:
@@ -28,7 +37,17 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
-    return first in imperative | world.openers or any(token.stem in imperative for token in opened)
+    begun = [_base_form(token) for token in opened]
+    if begun and first == "to":  # `To improve performance, share …`
+        return any(one in imperative | world.openers for one in begun)
+    return first in imperative | world.openers or any(one in imperative for one in begun)
+
+
+def _base_form(token: Token) -> str:
+    """The stem of a word that can be an imperative; none of `Copies take` and `Calls of pow`."""
+    text = token.text.lower()
+    inflected = text.endswith(("s", "ed", "ing")) and not text.endswith(("ss", "need", "embed"))
+    return "" if inflected else token.stem
 
 
 def supported(statement: Statement, world: World) -> str:

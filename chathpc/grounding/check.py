@@ -12,31 +12,18 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.grounding import advice, match, repair, sentences, structured
-from chathpc.grounding.claims import Quantity, Statement, group, read
-from chathpc.grounding.facts import Fact, World, normalised, world
+from chathpc.grounding import sentences, structured
+from chathpc.grounding.diagnosed import world
+from chathpc.grounding.judgement import Sentence, check_sentence, strike
+from chathpc.grounding.queries import Queries
 from chathpc.grounding.structured import Claimed
-from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import vocabulary
 
-Status = Literal["supported", "repaired", "struck"]
 Form = Literal["prose", "structured"]
 #: With fewer good sentences a text explains nothing; the catalogue's words are better.
 LEAST_SENTENCES = 2
 #: A model's answer within its budget has a dozen sentences; more are struck unread.
 MOST_SENTENCES = 100
-
-
-@dataclass(frozen=True, slots=True)
-class Sentence:
-    """A sentence after the check. `reason` says why it was struck or what was repaired."""
-
-    text: str
-    evidence: tuple[str, ...]
-    status: Status
-    reason: str = ""
-    claims: int = 0
-    repairs: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,20 +57,22 @@ class GroundedText:
         return " ".join(sentence.text for sentence in self.sentences if sentence.status != "struck")
 
 
-def check(answer: str | Sequence[Claimed], diagnosis: Diagnosis, *, form: Form) -> GroundedText:
-    """Check a model's answer against a diagnosis.
+def check(
+    answer: str | Sequence[Claimed], diagnosis: Diagnosis, *, form: Form, queries: Queries | None = None
+) -> GroundedText:
+    """Check a model's answer against a diagnosis, and against the profile as far as `queries` answers for it.
 
     `answer` is text in the prose form, JSON or parsed sentences in the structured one. Never raises for what a model wrote, and takes
     time linear in its length.
     """
-    known = world(diagnosis, vocabulary())
+    known = world(diagnosis, vocabulary(), queries)
     if form == "prose" and isinstance(answer, str):
         texts = [(text, False) for text in sentences.split(answer)]
     else:
         claimed = structured.parse(answer[: sentences.LONGEST_TEXT]) if isinstance(answer, str) else tuple(answer)
         texts = _filled(claimed, diagnosis)
     return _summed(
-        [_strike(text, "placeholder") if lost else check_sentence(text, known) for text, lost in texts[:MOST_SENTENCES]]
+        [strike(text, "placeholder") if lost else check_sentence(text, known) for text, lost in texts[:MOST_SENTENCES]]
     )
 
 
@@ -93,146 +82,10 @@ def _filled(claimed: Sequence[Claimed], diagnosis: Diagnosis) -> list[tuple[str,
     for item in claimed[:MOST_SENTENCES]:
         filled = structured.filled(item.text[: sentences.LONGEST_TEXT], by_id)
         if filled is None or any(id not in by_id for id in item.evidence):
-            texts.append((_short(item.text), True))
+            texts.append((item.text, True))
         else:
             texts += [(text, False) for text in sentences.split(filled, whole=True)]
     return texts
-
-
-def check_sentence(sentence: str, known: World) -> Sentence:
-    """Check one sentence."""
-    if len(sentence) > sentences.LONGEST_SENTENCE:
-        return _strike(sentence, "too long")
-    if sentences.has_controls(sentence):
-        return _strike(sentence, "control characters")
-    if sentences.foreign(sentence):
-        return _strike(sentence, "markup or command")
-    statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
-    count = _count(statement, known)
-    if not count:
-        return _strike(sentence, "no claim")
-    verbatim = known.verbatim.get(normalised(sentence))
-    if verbatim is not None:
-        return Sentence(sentence, verbatim, "supported", "", count)
-    problem = _unsupported_words(statement, known)
-    if problem:
-        return _strike(sentence, problem, count)
-    if advice.is_advice(statement, known):
-        problem = advice.supported(statement, known)
-        if not problem:
-            return Sentence(sentence, _advised(known), "supported", "", count)
-        # `Fixing this would make the run 1.35x faster` is no advice but a number.
-        if problem != "advice" or not statement.quantities:
-            return _strike(sentence, problem, count)
-    problem = _direction(statement, known)
-    if problem:
-        return _strike(sentence, problem, count)
-    return _with_numbers(sentence, statement, known, count)
-
-
-def _unsupported_words(statement: Statement, known: World) -> str:
-    """What is wrong with a sentence's words whatever it says: a name, a cause or a word that is nowhere in the diagnosis."""
-    advising = advice.is_advice(statement, known)
-    name = match.names(statement, known, advice=advising)
-    if name is not None:
-        return f"name {name}"
-    if match.cause(statement, known).problem:
-        return "cause"
-    word = next(iter(match.unknown_words(statement, known, advice=advising)), None)
-    return f"word {word}" if word else ""
-
-
-def _direction(statement: Statement, known: World) -> str:
-    """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
-    stems = set(match.free_words(statement, known))
-    if stems & known.words.negations and not (known.healthy and "bottleneck" in stems):
-        return "negation"
-    if known.healthy and "bottleneck" in stems and not stems & known.words.negations:
-        return "verdict"
-    if not all(match.roles(s, known) and match.waits(s, statement, known) for s in statement.segments):
-        return "subject"
-    for test, problem in (
-        (match.comparisons, "comparison"),
-        (match.levels, "level"),
-        (match.limits, "limit"),
-        (match.reasons, "reason"),
-    ):
-        if not test(statement, known):
-            return problem
-    return ""
-
-
-def _with_numbers(sentence: str, statement: Statement, known: World, count: int) -> Sentence:
-    used: list[str] = []
-    wrong: list[tuple[Quantity, Fact]] = []
-    for quantity in statement.quantities:
-        completed = _completed(quantity, statement)
-        support = match.number(completed, known)
-        if support.problem:
-            fact = repair.candidate(completed, known)
-            if fact is None or wrong:  # two wrong numbers are no slip
-                return _strike(sentence, "number", count)
-            wrong.append((quantity, fact))
-            used += fact.evidence[:1]
-        else:
-            used += support.evidence[:1]
-    for segment in statement.segments:
-        support = match.clause(segment, known)
-        if support.problem:
-            return _strike(sentence, "subject", count)
-        used += support.evidence[: 0 if used else 2]
-    evidence = tuple(dict.fromkeys(used))
-    if not wrong:
-        return Sentence(sentence, evidence, "supported", "", count)
-    text = repair.replaced(sentence, wrong)
-    # The repaired sentence must pass by itself: a number can be right by its own subject and still belong to another one.
-    again = check_sentence(text, known)
-    if again.status != "supported":
-        return _strike(sentence, "number", count)
-    return Sentence(text, evidence, "repaired", "number", count, len(wrong))
-
-
-def _completed(quantity: Quantity, statement: Statement) -> Quantity:
-    """A number in a clause that says nothing of its subject (`The run loses 3.17 s because …`) is about what the next clauses say."""
-    from dataclasses import replace
-
-    if quantity.keys - {"what:cost"} or quantity.names or quantity.inherited_names or quantity.is_base:
-        return quantity
-    keys = frozenset(key for segment in statement.segments for key in segment.keys)
-    names = frozenset(name for segment in statement.segments for name in segment.names)
-    return replace(quantity, own=frozenset(), inherited=quantity.inherited | keys, inherited_names=names)
-
-
-def _count(statement: Statement, known: World) -> int:
-    """Number of claims: numbers, names, subjects, causes, and words that say how much or compare."""
-    stems = statement.stems
-    subjects = frozenset(
-        k for s in statement.segments for k in s.keys if not k.startswith("in:") or group(s.keys, "who")
-    )
-    relations = sum(stem in known.words.levels for stem in stems) + len(known.words.comparisons.found(stems))
-    causes = len(known.words.phrases.found(stems))
-    verdict = known.healthy and "bottleneck" in stems
-    return (
-        len(statement.quantities)
-        + len(statement.names)
-        + len(subjects)
-        + relations
-        + causes
-        + len(statement.lines)
-        + verdict
-    )
-
-
-def _advised(known: World) -> tuple[str, ...]:
-    return next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
-
-
-def _strike(text: str, reason: str, claims: int = 0) -> Sentence:
-    return Sentence(_short(text), (), "struck", reason, claims)
-
-
-def _short(text: str) -> str:
-    return text if len(text) <= sentences.LONGEST_SENTENCE else text[: sentences.LONGEST_SENTENCE] + "…"
 
 
 def _summed(checked: Sequence[Sentence]) -> GroundedText:

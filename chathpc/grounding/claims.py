@@ -9,108 +9,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity, quantity_at
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
-Keys = frozenset[str]
-NONE: Keys = frozenset()
-TOTAL: Keys = frozenset({"who:total"})
 #: Groups of which a clause can only mean one member, so that what an earlier clause said must not contradict.
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "node", "stream")))
-_SEPARATORS = frozenset(",;:–—")
+_UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "milliseconds", "microseconds")))
+#: Shorter words are none of their own.
+_SHORTEST_TOPIC = 3
+_SAYING = frozenset(map(stem, ("shows", "means", "indicates", "suggests", "says", "so")))
+_ACTS: Keys = frozenset({"act:wait", "act:work"})
+_AGENTS: Keys = frozenset({"in:host", "in:device"})
+_INSTEAD = ["instead", "of"]
+_SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
     map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though"))
 )
-_DETERMINERS = frozenset({"the", "a", "an", "its", "their", "this", "that", "all", "our", "your"})
-_BASE_ENDS = frozenset(
-    map(
-        stem,
-        [
-            "in",
-            "at",
-            "on",
-            "for",
-            "by",
-            "to",
-            "from",
-            "is",
-            "are",
-            "was",
-            "were",
-            "that",
-            "and",
-            "or",
-            "when",
-            "because",
-            "since",
-            "spent",
-            "spend",
-            "go",
-            "goes",
-            "come",
-            "take",
-            "takes",
-            "with",
-            "while",
-            "which",
-        ],
-    )
-)
-_FACTOR_FOLLOWERS = frozenset(
-    map(
-        stem,
-        [
-            "the",
-            "as",
-            "more",
-            "faster",
-            "slower",
-            "longer",
-            "larger",
-            "higher",
-            "less",
-            "bigger",
-            "its",
-            "that",
-            "slow",
-            "fast",
-            "long",
-            "speedup",
-        ],
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A number in a sentence, in SI units (shares in percent). `text[start:end]` of the sentence is the number with its unit.
-
-    `interval` is what a value must lie in for the number to be a right rounding of it. `own` are the subjects of its clause, `inherited` those that
-    earlier clauses leave standing. `base` is what a share is a part of.
-    """
-
-    value: float
-    interval: tuple[float, float]
-    dimension: str
-    start: int
-    end: int
-    noun: str | None = None
-    exactness: str = "exact"
-    in_words: bool = False
-    own: Keys = NONE
-    names: Keys = NONE
-    inherited: Keys = NONE
-    inherited_names: Keys = NONE
-    base: Keys | None = None
-    is_base: bool = False
-    is_each: bool = False
-    per: str | None = None
-
-    @property
-    def keys(self) -> Keys:
-        """All subjects, also those of earlier clauses."""
-        return self.own | self.inherited
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +97,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
     raw: list[tuple[int, Quantity]] = []
     for position in range(len(kept)):
         if position not in used:
-            quantity = _quantity(kept, stems, position, words, used)
+            quantity = quantity_at(kept, stems, position, words, used)
             if quantity:
                 raw.append((position, quantity))
     marks = instances + _marks(kept, stems, words, used)
@@ -191,8 +107,19 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
         segment = Segment(first, last, joint, inside, ())
         inherited, names = _inherited(segments, segment)
+        around = next((q.agent for s in reversed(segments) for q in reversed(s.quantities) if q.agent), None)
+        if around is None and segments:
+            around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
         quantities = tuple(
-            _placed(q, segment, inherited, names, stems[first:last]) for position, q in raw if first <= position < last
+            _named(
+                _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept, around),
+                segment,
+                position,
+                stems,
+                len([p for p, _ in raw if first <= p < last]),
+            )
+            for position, q in raw
+            if first <= position < last
         )
         segments.append(replace(segment, quantities=quantities))
     return Statement(kept, tuple(segments), lines)
@@ -224,14 +151,40 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
         token = tokens[position]
         length = 1
         if token.kind in ("code", "file"):
-            marks.append(Mark(position, NONE, frozenset({token.text})))
+            # A function called `kernel` is a name, and the word may be meant as well.
+            keys = words.subjects.at(stems, position)[1] if token.stem and token.text.islower() else NONE
+            marks.append(Mark(position, keys, frozenset({token.text})))
+        elif stems[max(0, position - 2) : position] == _INSTEAD:
+            pass  # what is not done instead
         elif token.kind == "word":
             found, keys = words.subjects.at(stems, position)
             if found and position not in used:
                 marks.append(Mark(position, keys))
+            elif not found and position not in used and is_topic(token.stem, words):
+                marks.append(Mark(position, frozenset({f"word:{token.stem}"})))
             length = found or 1
         position += length
     return marks
+
+
+def is_topic(word: str, words: Vocabulary) -> bool:
+    """True for a word that has a meaning of its own but no entry: `gap`, `sector`, `window`."""
+    return not (
+        len(word) < _SHORTEST_TOPIC
+        or word in words.neutral
+        or word in words.levels
+        or word in words.number_words
+        or word in words.fractions
+        or word in words.factors
+        or word in words.changes
+        or word in words.negations
+        or word in words.advice
+        or word in words.modal
+        or word in words.units
+        or word in _UNITS
+        or words.comparisons.at((word,), 0)[0]
+        or words.approximations.at((word,), 0)[0]
+    )
 
 
 def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) -> list[tuple[int, int, str]]:
@@ -242,6 +195,8 @@ def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) ->
         result, _ = words.results.at(stems, position)
         length = reason or result
         parts = tokens[position].text in _SEPARATORS or stems[position] in _CONJUNCTIONS
+        if not length and _begins_relative(tokens, stems, position):
+            length = 1
         if not length and parts and not _joins_nouns(tokens, stems, position, words):
             length = 1
         if length:
@@ -257,17 +212,30 @@ def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) ->
     return bounds
 
 
+def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
+    """True for the `that` of `3.2 s that the threads could work` and the `with` of `in 12 calls with a mean of 512 bytes`."""
+    if stems[position] == "that":
+        return position > 0 and tokens[position - 1].kind == "number"
+    if stems[position] != "with":
+        return False
+    before, after = tokens[max(0, position - 4) : position], tokens[position + 1 : position + 7]
+    return any(t.kind == "number" for t in before) and any(t.kind == "number" for t in after)
+
+
 def _joins_nouns(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> bool:
     """True for the `and` of `pow and sqrt` and `the kernels and the copies`, which are one subject."""
     if stems[position] != "and" or not 0 < position < len(tokens) - 1:
         return False
     after = position + 1
-    while after < len(tokens) - 1 and stems[after] in _DETERMINERS:
+    while after < len(tokens) - 1 and stems[after] in DETERMINERS:
         after += 1
     before = tokens[position - 1]
     if before.kind == "code" and tokens[after].kind == "code":
         return True
-    nouns = [words.subjects.at(stems, p)[1] for p in (position - 1, after)]
+    ending = next(
+        (p for p in (position - 3, position - 2) if p >= 0 and words.subjects.at(stems, p)[0] == position - p), 0
+    )
+    nouns = [words.subjects.at(stems, p)[1] for p in (ending or position - 1, after)]
     return all(any(key.startswith("what:") for key in keys) for keys in nouns)
 
 
@@ -284,10 +252,51 @@ def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]
     return frozenset(keys), names
 
 
-def _placed(quantity: Quantity, segment: Segment, inherited: Keys, names: Keys, stems: Sequence[str]) -> Quantity:
+def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[str], numbers: int) -> Quantity:
+    """Of several names in a clause with several numbers the one that a number stands beside: `f (50 s)`, `25 s in g`."""
+    named = [m for m in segment.marks if m.names]
+    if numbers < 2 or len(named) < 2 or quantity.is_base:
+        return quantity
+    behind = [m for m in named if m.position == position + 2 and stems[position + 1] in ("in", "for", "by")]
+    before = [m for m in named if m.position < position]
+    own = behind or before[-1:]
+    return replace(quantity, names=own[0].names) if own else quantity
+
+
+def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
+    """A percentage without a base beside one that has it: `61 % of the accesses hit in L2 and 30.7 % in L1`."""
+    if quantity.dimension != "share" or quantity.base is not None:
+        return quantity
+    last = next((q for s in reversed(before) for q in reversed(s.quantities)), None)
+    if last is None or last.dimension != "share" or last.base is None:
+        return quantity
+    return replace(quantity, base=last.base)
+
+
+def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
+    """Who of host and device waits or works in a clause, by the last such verb before a place in the sentence."""
+    found = None
+    for mark in segment.marks:
+        if tokens[mark.position].start >= before:
+            break
+        if mark.keys & _ACTS:
+            who = [m for m in segment.marks if m.position < mark.position and m.keys & _AGENTS]
+            found = next(iter(who[-1].keys & _AGENTS)) if who else found
+    return found
+
+
+def _placed(
+    quantity: Quantity,
+    segment: Segment,
+    inherited: Keys,
+    names: Keys,
+    stems: Sequence[str],
+    tokens: Sequence[Token],
+    around: str | None,
+) -> Quantity:
     base = quantity.base
-    if base == frozenset({"it"}):
-        base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or None
+    if base == IT:
+        base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
     own = segment.keys
     return replace(
         quantity,
@@ -296,168 +305,6 @@ def _placed(quantity: Quantity, segment: Segment, inherited: Keys, names: Keys, 
         inherited=inherited,
         inherited_names=names,
         base=base,
-        is_each=quantity.is_each or (stems[:1] == ["each"] and quantity.dimension != "count"),
+        agent=agent(segment, quantity.start, tokens) or around,
+        is_each=quantity.is_each or ("each" in stems and quantity.dimension != "count"),
     )
-
-
-def _quantity(
-    tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary, used: set[int]
-) -> Quantity | None:
-    """The number that begins at a word, in digits or words; marks the words of its base as used."""
-    token = tokens[position]
-    if token.kind == "number":
-        quantity, after = _digits(tokens, stems, position, words)
-    elif token.kind == "word":
-        found = _in_words(tokens, stems, position, words)
-        if found is None:
-            return None
-        quantity, after = found
-        used.update(range(position, after))
-    else:
-        return None
-    exactness = _exactness(stems, tokens, position, words)
-    quantity = replace(quantity, exactness=exactness)
-    if after < len(tokens) and stems[after] == "each":
-        quantity = replace(quantity, is_each=True)
-    follow = after
-    while follow < len(tokens) and follow < after + 2 and tokens[follow].kind == "word" and stems[follow] != "per":
-        follow += 1
-    if follow + 1 < len(tokens) and stems[follow] == "per":
-        quantity = replace(quantity, per=stems[follow + 1])
-    if position >= 2 and _is_base(tokens, stems, position, quantity, words):
-        quantity = replace(quantity, is_base=True)
-    if quantity.dimension == "share" and after < len(tokens) and stems[after] == "of":
-        base, end = _base(tokens, stems, after + 1, words)
-        used.update(range(after, end))
-        quantity = replace(quantity, base=base)
-    return quantity
-
-
-def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Quantity, int]:
-    token = tokens[position]
-    after = position + 1
-    dimension, factor = words.units[token.unit] if token.unit else ("bare", 1.0)
-    noun = None
-    following = stems[after] if after < len(tokens) else ""
-    if token.unit == "times" and following not in _FACTOR_FOLLOWERS:
-        dimension, noun = "count", "call"
-    if dimension == "bare":
-        noun = _noun(tokens, stems, after, words)
-        dimension = "count" if noun else "bare"
-    value, half = token.value * factor, token.half * factor
-    quantity = Quantity(
-        value, (value - half, value + half), dimension, token.start, max(token.end, token.quantity_end), noun
-    )
-    return quantity, after
-
-
-def _noun(tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary) -> str | None:
-    """The noun that a number counts: within three words, `8 ranks`, `5 of 8 threads`, `12 busy threads`."""
-    for position in range(after, min(after + 3, len(tokens))):
-        if (
-            stems[position] == "of"
-            and position == after
-            and after + 1 < len(tokens)
-            and tokens[after + 1].kind == "number"
-        ):
-            return _noun(tokens, stems, after + 2, words)
-        if tokens[position].kind != "word" or stems[position] in ("of", "in", "for", "to", "and", "is", "on"):
-            return None
-        if stems[position] in words.counted:
-            return "copy" if stems[position] in ("copy", "copi") else stems[position]
-    return None
-
-
-def _in_words(
-    tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary
-) -> tuple[Quantity, int] | None:
-    token, word = tokens[position], stems[position]
-    after = position + 1
-    following = stems[after] if after < len(tokens) else ""
-    start = token.start
-    if word in words.multiples and following in words.fractions:
-        low, high = words.fractions[following]
-        times = words.multiples[word]
-        return _share(times * low, times * high, start, tokens[after].end), after + 1
-    if word in words.fractions and (following == "of" if word in ("most", "majority", "majoriti", "all") else True):
-        before = stems[position - 1] if position else ""
-        if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
-            return None
-        low, high = words.fractions[word]
-        return _share(low, high, start, token.end), after
-    if word in words.factors:
-        value = words.factors[word]
-        return Quantity(value, (0.9 * value, 1.1 * value), "factor", start, token.end, in_words=True), after
-    if word in words.number_words and (word not in ("on", "one") or following in words.units):
-        unit = tokens[after].text.lower() if after < len(tokens) else ""
-        value = words.number_words[word]
-        if unit in words.units:
-            dimension, factor = words.units[unit]
-            return Quantity(
-                value * factor,
-                (value * factor * 0.95, value * factor * 1.05),
-                dimension,
-                start,
-                tokens[after].end,
-                in_words=True,
-            ), after + 1
-        noun = _noun(tokens, stems, after, words)
-        if noun:
-            return Quantity(value, (value, value), "count", start, token.end, noun, in_words=True), after
-    return None
-
-
-def _share(low: float, high: float, start: int, end: int) -> Quantity:
-    return Quantity((low + high) / 2, (low, high), "share", start, end, in_words=True)
-
-
-def _exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, words: Vocabulary) -> str:
-    for length in (3, 2, 1):
-        for skipped in (0, 1):  # `about a third`
-            start = position - length - skipped
-            if start >= 0 and (not skipped or stems[position - 1] in ("a", "on")):
-                found, meaning = words.approximations.at(stems, start)
-                if found == length:
-                    return next(iter(meaning))
-    return "exact"
-
-
-def _is_base(
-    tokens: Sequence[Token], stems: Sequence[str], position: int, quantity: Quantity, words: Vocabulary
-) -> bool:
-    """True for the second number of `3.17 s of 9.01 s` and `7 of 8 threads`."""
-    before = position - 1
-    while before > 0 and stems[before] in _DETERMINERS | {"total"}:
-        before -= 1
-    if stems[before] != "of" or before < 1 or tokens[before - 1].kind != "number":
-        return False
-    unit = tokens[before - 1].unit
-    return (words.units[unit][0] if unit else "count") == quantity.dimension
-
-
-def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys | None, int]:
-    """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
-    while position < len(tokens) and stems[position] in _DETERMINERS:
-        position += 1
-    if position < len(tokens) and stems[position] in ("it", "them"):
-        return frozenset({"it"}), position + 1
-    for length in (3, 2, 1):
-        if tuple(stems[position : position + length]) in words.whole and length <= len(tokens) - position:
-            follower = stems[position + length] if position + length < len(tokens) else ""
-            if follower not in ("tim", "time"):
-                return TOTAL, position + length
-    end = position
-    while (
-        end < len(tokens)
-        and end < position + 5
-        and tokens[end].kind in ("word", "code")
-        and stems[end] not in _BASE_ENDS
-    ):
-        end += 1
-        if stems[end - 1] in ("tim", "time"):
-            break
-    if end < len(tokens) and end == position and tokens[end].kind == "number":
-        return TOTAL, position  # `35 % of the 9.01 s`: that number is checked by itself
-    keys = frozenset(key for _, found in words.subjects.found(stems[position:end]) for key in found)
-    names = frozenset(f"name:{token.text}" for token in tokens[position:end] if token.kind == "code")
-    return keys | names or None, end

@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from chathpc.grounding.claims import EXCLUSIVE, NONE, TOTAL, Keys, Quantity, Segment, Statement, group
-from chathpc.grounding.facts import Bundle, Fact, World, level_claims
+from chathpc.grounding.claims import EXCLUSIVE, Segment, Statement, group
+from chathpc.grounding.facts import Bundle, Fact, World
+from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.vocabulary import stem
 
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
 _BOUND_REACH = 0.1
 #: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
 _COARSEST = 0.1
+_COST: Keys = frozenset({"what:cost"}) | TOTAL
+#: What has a scale of its own, so that its percentage is never one of the time.
+_OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
+_EFFICIENCY: Keys = frozenset({"what:efficiency"})
+_INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
 _AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
@@ -27,8 +33,8 @@ class Support:
 
 
 def is_context(keys: Keys, world: World) -> Keys:
-    """The keys of context groups."""
-    return frozenset(key for key in keys if key.split(":")[0] in world.words.context)
+    """The keys of context groups, and calls, which are only how something is reached."""
+    return frozenset(key for key in keys if key.split(":")[0] in world.words.context or key == "what:calls")
 
 
 def equals(quantity: Quantity, fact: Fact) -> bool:
@@ -51,19 +57,42 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
 
 
+def is_rounding(quantity: Quantity, value: float) -> bool:
+    """True if the written number is a right rounding of a value that is known exactly."""
+    low, high = quantity.interval
+    slack = 1e-9 * max(abs(value), abs(quantity.value))
+    coarse = quantity.exactness == "exact" and abs(value - quantity.value) > _COARSEST * abs(value)
+    return low - slack <= value <= high + slack and not coarse
+
+
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if a claim's number and a fact are about the same thing, whatever their values."""
     other = fact.quantity
-    if not _same_kind(quantity, other):
+    if not same_measure(quantity, fact):
         return False
-    allowed = fact.subjects
+    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
+        return True  # how many ranks there are is the same wherever it is said
+    if quantity.agent and other.agent and quantity.agent != other.agent:
+        return False
+    if quantity.is_base and other.is_base and quantity.dimension == "time":
+        return True  # how long the whole is does not depend on what is said to be a part of it
+    allowed = fact.subjects | (fact.around & _EFFICIENCY) | (_COST if other.dimension in ("time", "share") else NONE)
     context = is_context(quantity.own, world)
-    around = frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    around = fact.around | (other.base or NONE)
+    around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    if "what:speedup" in other.own:
+        allowed |= around  # a gain may be told with anything that its finding speaks of
     if not (quantity.own - context) <= allowed or not context <= (allowed | around):
         return False
     near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
     if not quantity.names <= (fact.names | near):
         return False
+    if quantity.names & world.lines_named - fact.names:
+        return False
+    if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
+        belonging = frozenset(n for index in fact.bundles for n in world.bundles[index].names)
+        if not quantity.inherited_names & (belonging | fact.names | near):
+            return False
     said = world.with_roles(quantity.keys)
     for name in EXCLUSIVE:
         mine, theirs = group(said, name), group(allowed, name)
@@ -76,7 +105,9 @@ def _files(names: Keys) -> Keys:
     return frozenset(name for name in names if "." in name)
 
 
-def _same_kind(quantity: Quantity, other: Quantity) -> bool:
+def same_measure(quantity: Quantity, fact: Fact) -> bool:
+    """True if a number and a fact's can be compared: one dimension, the same counted noun, a part of the same whole."""
+    other = fact.quantity
     if quantity.dimension == "bare":
         if other.dimension not in ("count", "bare"):
             return False
@@ -84,15 +115,22 @@ def _same_kind(quantity: Quantity, other: Quantity) -> bool:
         return False
     if quantity.is_base != other.is_base and quantity.dimension != "count":
         return False
-    if quantity.is_each and not other.is_each:
+    if other.is_each and not quantity.is_each and quantity.dimension == "time":
         return False
-    if quantity.per is not None and quantity.per != other.per:
+    if quantity.is_each and not other.is_each and not (quantity.own & other.own and quantity.dimension != "time"):
+        return False
+    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False
     if quantity.dimension != "share":
         return True
+    if quantity.base is None and quantity.keys & _OWN_SCALE:
+        return other.base is None or "what:peak" in other.base or bool(other.base & quantity.keys)
     if quantity.base is None:
-        return other.base in (None, TOTAL) or other.base == frozenset({"what:peak"})
+        words = all(key.startswith("word:") for key in other.base or TOTAL) and quantity.own & fact.around
+        return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
+    if base == IT:
+        return quantity.base != TOTAL
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
@@ -106,20 +144,30 @@ def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> b
     names = quantity.names | quantity.inherited_names
     if quantity.is_base:
         return True
+    if fact.needed and not fact.needed & said and not names & (fact.names | fact.near):
+        return False
     who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
     # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
     implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
     if who and not world.with_roles(who) & said and not implied:
         return False
+    if quantity.dimension == "count" and not names:
+        return True
     own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
     if fact.quantity.names and not who and not own and not fact.quantity.names & names:
-        return False
+        placed = fact.near & names and all(":" in name or "." in name for name in fact.quantity.names)
+        if not placed:
+            return False
     if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
         return True
     if shared or names & (fact.names | fact.near):
         return True
     around = is_context(subjects, world) - _AGENTS
-    return not who and not own and bool(around) and around <= said
+    if who or own:
+        return False
+    if quantity.base not in (None, TOTAL) and not fact.quantity.names and quantity.own & fact.around:
+        return True  # the whole that it is a part of says what it is about
+    return bool(around) and (around <= said or len(around & said) > 1)
 
 
 def number(quantity: Quantity, world: World) -> Support:
@@ -162,9 +210,9 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
     for name in sorted(statement.names):
-        if name not in known and name not in world.advice_names:
+        if name not in known and name not in world.advice_names and world.queries.time_of(name) is None:
             return name
-        if name not in known and not advice:
+        if name not in known and not advice and world.queries.time_of(name) is None:
             return name
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
@@ -180,190 +228,6 @@ def cause(statement: Statement, world: World) -> Support:
             if bundle.cause in meanings:
                 used = used or bundle.evidence[:1]
     return Support(used)
-
-
-def limits(statement: Statement, world: World) -> bool:
-    """False if a sentence says that something limits the program which no finding names as its reason."""
-    stems = statement.stems
-    limiting = frozenset(
-        key
-        for name in world.causes
-        if name in world.words.causes
-        for key in (world.words.causes[name].reason | world.words.causes[name].effect)
-    )
-    reasons = frozenset(
-        key for name in world.causes if name in world.words.causes for key in world.words.causes[name].reason
-    )
-    for position, _ in world.words.limits.found(stems):
-        for segment in statement.segments:
-            if not segment.first <= position < segment.last:
-                continue
-            after = frozenset(k for m in segment.marks if m.position > position for k in m.keys)
-            strict = after - is_context(after, world) - group(after, "who")
-            if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names):
-                return False
-            if strict and not (strict <= limiting and strict & reasons):
-                return False
-    return True
-
-
-def reasons(statement: Statement, world: World) -> bool:
-    """False if cause and effect stand the wrong way round."""
-    for index, segment in enumerate(statement.segments):
-        if segment.joint not in ("reason", "result") or (index == 0 and segment.joint == "result"):
-            continue
-        before = frozenset(k for s in statement.segments[:index] for k in s.keys)
-        here = segment.keys
-        because, then = (here, before) if segment.joint == "reason" else (before, here)
-        if index == 0:
-            then = frozenset(k for s in statement.segments[1:] for k in s.keys)
-        for name in world.causes & world.words.causes.keys():
-            entry = world.words.causes[name]
-            only_effect = because & entry.effect and not because & entry.reason
-            if only_effect and then & entry.reason and not then & entry.effect:
-                return False
-    return True
-
-
-def roles(segment: Segment, world: World) -> bool:
-    """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
-    who = group(segment.keys, "who")
-    instances = {key for key in who if key[-1].isdigit()}
-    known = {key for s in world.segments for key in group(s.keys, "who") if key[-1].isdigit()}
-    if not instances <= known:
-        return False
-    marks = [m for m in segment.marks if group(m.keys, "who")]
-    for first, second in pairwise(marks):
-        for one, role in ((first, second), (second, first)):
-            for key in one.keys:
-                for said in role.keys & {"who:busiest", "who:idlest"}:
-                    if key[-1].isdigit() and (key, said) not in world.roles:
-                        return False
-    return True
-
-
-def waits(segment: Segment, statement: Statement, world: World) -> bool:
-    """False if a clause lets the wrong one wait: the busiest waits for nobody, and nobody waits for the idlest."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
-    if position is None:
-        return True
-    before = [m for m in segment.marks if m.position < position]
-    objects = frozenset(
-        k
-        for m in segment.marks
-        if m.position > position and _stem_between(statement, position, m.position, "for")
-        for k in m.keys
-    )
-    who = frozenset(k for m in before for k in group(m.keys, "who"))
-    instances = frozenset(k for k in who if k[-1].isdigit())
-    stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
-    if "who:busiest" in world.with_roles(who) or (instances and not stated):
-        return False
-    if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
-        return False
-    callers = frozenset(n for m in before for n in m.names)
-    return not callers or any(callers <= s.names and "act:wait" in s.keys for s in world.segments)
-
-
-def _stem_between(statement: Statement, first: int, last: int, stem: str) -> bool:
-    return any(statement.tokens[p].stem == stem for p in range(first + 1, last))
-
-
-def _subjects_of_wait(segment: Segment) -> Keys:
-    """Who stands before `wait` in a trusted clause, with the act itself."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
-    if position is None:
-        return NONE
-    return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
-
-
-def levels(statement: Statement, world: World) -> bool:
-    """False if a sentence calls something high or low that neither the causes nor the evidence call so."""
-    return all(
-        any((subject, level) in world.levels for subject in subjects)
-        for _, level, subjects in level_claims(statement, world.words)
-    )
-
-
-_ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
-
-
-def comparisons(statement: Statement, world: World) -> bool:
-    """False if `A … more … than B` is not what the values of A and B say, or these are not known."""
-    stems = statement.stems
-    for position, meanings in world.words.comparisons.found(stems):
-        than = next((p for p in range(position, min(position + 6, len(stems))) if stems[p] == "than"), None)
-        transitive = stems[position] in ("exce", "exceed", "outweigh", "dominate", "dominat", "above", "below")
-        if than is None and not transitive:
-            if _is_bound(statement, position):
-                continue
-            return False
-        if (
-            than is not None
-            and than + 1 < len(stems)
-            and (statement.tokens[than + 1].kind == "number" or _is_bound(statement, position))
-        ):
-            continue
-        split = than if than is not None else position
-        left = _side(statement, 0, position)
-        right = _side(statement, split + 1, len(stems))
-        act = _side(statement, position, split) | left
-        if not _compare(left, right, "act:wait" in act[0] | _side(statement, 0, split)[0], "more" in meanings, world):
-            return False
-    return True
-
-
-def _is_bound(statement: Statement, position: int) -> bool:
-    """True where a comparing word belongs to a number: `more than 1.4 s`, `more than half`."""
-    tokens = statement.tokens
-    start = tokens[position].start
-    return any(q.exactness in ("above", "below") and 0 <= q.start - start < 24 for q in statement.quantities)
-
-
-class _Pair(tuple[Keys, Keys]):
-    """Subjects and names of one side of a comparison."""
-
-    __slots__ = ()
-
-    def __or__(self, other: object) -> _Pair:
-        return _Pair((self[0] | other[0], self[1] | other[1])) if isinstance(other, _Pair) else NotImplemented
-
-
-def _side(statement: Statement, first: int, last: int) -> _Pair:
-    marks = [m for s in statement.segments for m in s.marks if first <= m.position < last]
-    return _Pair((frozenset(k for m in marks for k in m.keys), frozenset(n for m in marks for n in m.names)))
-
-
-def _compare(left: _Pair, right: _Pair, waiting: bool, more: bool, world: World) -> bool:
-    mine, theirs = _rank(left, world), _rank(right, world)
-    if mine and theirs:
-        ordered = mine > theirs if more != waiting else mine < theirs
-        return ordered and not (left[1] | right[1]) - world.names
-    first, second = _values(left, world), _values(right, world)
-    if not first or not second:
-        return False
-    return max(first) > max(second) if more else max(first) < max(second)
-
-
-def _rank(side: _Pair, world: World) -> int:
-    return max((_ORDER.get(key, 0) for key in world.with_roles(group(side[0], "who"))), default=0)
-
-
-def _values(side: _Pair, world: World) -> list[float]:
-    """Times of the facts that fit one side of a comparison best."""
-    strict = side[0] - is_context(side[0], world) - {"what:cost"}
-    if not strict and not side[1]:
-        return []
-    fitting = [
-        (len(fact.subjects - strict) + len(fact.names - side[1]), fact.quantity.value)
-        for fact in world.facts
-        if fact.quantity.dimension == "time"
-        and not fact.quantity.is_base
-        and strict <= fact.subjects
-        and side[1] <= (fact.names | fact.near)
-    ]
-    least = min((extra for extra, _ in fitting), default=0)
-    return [value for extra, value in fitting if extra == least]
 
 
 def free_words(statement: Statement, world: World) -> Iterable[str]:

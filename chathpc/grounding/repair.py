@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.claims import Quantity
 from chathpc.grounding.facts import Fact, World
-from chathpc.grounding.match import same_subject
+from chathpc.grounding.match import equals, same_subject
+from chathpc.grounding.quantities import Quantity
 from chathpc.profile import numbers
 
 
 def candidate(quantity: Quantity, world: World) -> Fact | None:
-    """The one fact that a wrong number can have meant; None if there are several values, or the number is in words or a bound."""
+    """The one fact that a wrong number can have meant; None if there are several values, or the number is in words or a bound.
+
+    A number that is right for something else is no slip: then it is the subject that may be wrong.
+    """
     if quantity.in_words or quantity.exactness != "exact" or quantity.dimension == "bare":
+        return None
+    if any(fact.quantity.dimension == quantity.dimension and equals(quantity, fact) for fact in world.facts):
         return None
     facts = [fact for fact in world.facts if same_subject(quantity, fact, world)]
     if not facts or any(_differ(facts[0], other) for other in facts[1:]):

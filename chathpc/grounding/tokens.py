@@ -9,7 +9,8 @@ from chathpc.grounding.vocabulary import Vocabulary, stem, stems
 
 _SUFFIXES = r"c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|f|f90|f95|f03|f08|F|F90|for|py|jl|rs|cl|m|go|java|so|d"
 _TOKEN = re.compile(
-    rf"""(?P<call>[A-Za-z_][\w:]{{0,80}}\([^()\n]{{0,80}}\))
+    rf"""(?P<template>[A-Za-z_][\w:]{{0,80}}<[^<>\n]{{0,80}}>(?:\([^()\n]{{0,80}}\))?)
+    |(?P<call>[A-Za-z_][\w:]{{0,80}}\([^()\n]{{0,80}}\))
     |(?P<file>[A-Za-z_][\w./+-]{{0,200}}\.(?:{_SUFFIXES})(?::[0-9]{{1,9}})?(?![\w]))
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*(?:=[\w.,:-]+)?)
     |(?P<number>(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?)
@@ -70,6 +71,12 @@ def normal_code(name: str) -> str:
     return name.rsplit("/", 1)[-1] if "(" not in name else name
 
 
+def plain_code(name: str) -> str:
+    """A function's name without return type, template arguments and parameters: `void a::f<float>(int)` → a::f."""
+    name = name.split("<", 1)[0].split("(", 1)[0].strip()
+    return name.rsplit(" ", 1)[-1]
+
+
 def tokenize(sentence: str, words: Vocabulary, names: frozenset[str] = frozenset()) -> tuple[Token, ...]:
     """The tokens of a sentence of at most some hundred characters. `names` are plain words that are names in this profile."""
     tokens: list[Token] = []
@@ -80,6 +87,8 @@ def tokenize(sentence: str, words: Vocabulary, names: frozenset[str] = frozenset
             token = _number(sentence, match, words)
             position = token.end if token.unit is None else token.quantity_end
             tokens.append(token)
+        elif kind == "template":
+            tokens.append(Token("code", plain_code(text), match.start(), match.end(), stem(plain_code(text))))
         elif kind in ("call", "flag") or (kind == "word" and (is_code(text) or text in names)):
             tokens.append(Token("code", normal_code(text), match.start(), match.end(), stem(text)))
         elif kind == "file":

@@ -8,6 +8,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
+#: Forms that no ending tells.
+_IRREGULAR = {
+    "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
+    "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
+    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "carried": "carry", "applied": "apply", "varied": "vary",
+}  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
 
@@ -16,9 +22,18 @@ _SHORT = 3
 def stem(word: str) -> str:
     """A form that inflected forms of one English word share: `waits`, `waiting`, `waited` → `wait`; not always a word itself."""
     word = word.lower().replace("’", "'").removesuffix("'s").rstrip("'")
+    word = _IRREGULAR.get(word, word)
     if len(word) <= _SHORT or not word.isascii():
         return word
-    for ending, kept in (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("zes", "z")):
+    for ending, kept in (
+        ("ically", "ic"),
+        ("ies", "y"),
+        ("sses", "ss"),
+        ("shes", "sh"),
+        ("ches", "ch"),
+        ("xes", "x"),
+        ("zes", "z"),
+    ):
         if word.endswith(ending):
             return word[: -len(ending)] + kept
     if word.endswith("s") and not word.endswith(("ss", "us", "is")):
@@ -99,6 +114,7 @@ class Vocabulary:
     evidence_units: Mapping[str, tuple[str, float]]
     counted: frozenset[str]
     whole: frozenset[tuple[str, ...]]
+    own_scale: frozenset[str]
     negations: frozenset[str]
     advice: frozenset[str]
     modal: frozenset[str]
@@ -138,7 +154,7 @@ def vocabulary() -> Vocabulary:
     units = {unit: (dimension, factor) for dimension, table in words["units"].items() for unit, factor in table.items()}
     return Vocabulary(
         subjects=Phrases.of(subjects),
-        context=frozenset(words["context"]),
+        context=frozenset(words["context"]) | {"word"},
         levels=_inverted({name: [w for w in phrases if " " not in w] for name, phrases in words["levels"].items()}),
         comparisons=_meanings(words["comparisons"]),
         changes=_inverted(words["changes"]),
@@ -152,6 +168,7 @@ def vocabulary() -> Vocabulary:
         evidence_units={unit: (dimension, factor) for unit, (dimension, factor) in words["evidence_units"].items()},
         counted=frozenset(stem(word) for word in words["counted"]),
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
+        own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
         advice=frozenset(stem(word) for word in words["advice"]),
         modal=frozenset(stem(word) for word in words["modal"]),

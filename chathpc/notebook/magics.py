@@ -79,11 +79,13 @@ class Magics:
 
     def _choose(self, rest: str) -> None:
         from chathpc.chat.opening import choose
+        from chathpc.llm.spec import alternatives
 
-        backend, _ = choose(rest.strip() or "none")
-        self._model = rest.strip() or "none"
+        spec = rest.strip() or "none"
+        alternatives(spec)
         if self._conversation is not None:
-            self._conversation.backend = backend
+            self._conversation.backend = choose(spec, self._conversation.session, {})[0]
+        self._model = spec
 
     def _look_up(self, verb: str, rest: str) -> Answer:
         from chathpc.chat.slash import COMMANDS

@@ -40,6 +40,8 @@ def render(report: Report, style: Style) -> str:
     if uncited:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
     blocks += _explanation(report)
+    if style.claims:
+        blocks += _claims(report)
     blocks += _tree(report)
     if report.profile.caveats or report.notes:
         blocks += ["## Bear in mind", _list(prose(text) for text in (*report.profile.caveats, *report.notes))]
@@ -86,6 +88,16 @@ def _explanation(report: Report) -> list[str]:
     title = f"## Commentary by {code(explanation.model)}"
     label = wording.commentary(report)
     return [title, f"*{label[0].upper()}{label[1:]}.*", "> " + " ".join(sentences), note]
+
+
+def _claims(report: Report) -> list[str]:
+    """The sentences of a model, each with its claims; those that were struck as well."""
+    blocks = ["## Claims"]
+    for sentence in wording.judged(report):
+        blocks.append(f"{prose(sentence.text)} *({prose(wording.verdict(sentence))})*")
+        if sentence.claims:
+            blocks.append(_list(prose(wording.claim(claim)) for claim in sentence.claims))
+    return blocks if len(blocks) > 1 else [*blocks, "No sentence of a model: there is nothing to check."]
 
 
 def _tree(report: Report) -> list[str]:

@@ -40,12 +40,16 @@ _PLAIN = {
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How to write: columns, colours or none, the encoding of the stream; `verbose` adds timings, versions, sources."""
+    """How to write: columns, colours or none, the encoding of the stream.
+
+    `verbose` adds timings, versions, sources; `claims` the claims of a model's sentences.
+    """
 
     width: int = 80
     colour: bool = False
     encoding: str = "utf-8"
     verbose: bool = False
+    claims: bool = False
 
     def fit(self, text: str) -> str:
         """`text` with what the encoding lacks written in other characters; the result can always be encoded."""

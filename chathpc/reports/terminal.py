@@ -30,6 +30,8 @@ def render(report: Report, style: Style) -> str:
         _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
     _explanation(page, report)
+    if style.claims:
+        _claims(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
     if style.verbose:
@@ -124,6 +126,17 @@ def _explanation(page: Page, report: Report) -> None:
         if not pieces:
             page.blank()
         page.paragraph(explanation.note, indent=INDENT if pieces else 0, style="dim")
+
+
+def _claims(page: Page, report: Report) -> None:
+    sentences = wording.judged(report)
+    page.heading("Claims")
+    if not sentences:
+        page.paragraph("No sentence of a model: there is nothing to check.", style="dim")
+    for number, sentence in enumerate(sentences, 1):
+        page.paragraph(f"{sentence.text} ({wording.verdict(sentence)})", label=str(number), label_style="cyan")
+        for claim in sentence.claims:
+            page.paragraph(wording.claim(claim), indent=2 * INDENT, style="dim")
 
 
 def _tree(page: Page, report: Report) -> None:

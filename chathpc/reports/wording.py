@@ -5,7 +5,15 @@ from __future__ import annotations
 import re
 
 from chathpc.profile import numbers
-from chathpc.report import EvidenceRecord, FindingRecord, PlaceRecord, Report, SentenceRecord, UsageRecord
+from chathpc.report import (
+    ClaimRecord,
+    EvidenceRecord,
+    FindingRecord,
+    PlaceRecord,
+    Report,
+    SentenceRecord,
+    UsageRecord,
+)
 
 VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
 
@@ -88,6 +96,31 @@ def translated(report: Report) -> str:
     if all(sentence.translation is None for sentence in report.explanation.sentences):
         return ""
     return "translated by a language model; numbers and names were compared"
+
+
+def judged(report: Report) -> list[SentenceRecord]:
+    """The sentences of a model, also those that were struck."""
+    return [sentence for sentence in report.explanation.sentences if sentence.status != "catalogue"]
+
+
+def verdict(sentence: SentenceRecord) -> str:
+    """What became of a sentence: `supported`, `struck: number`."""
+    return f"{sentence.status}: {sentence.reason}" if sentence.reason else sentence.status
+
+
+def claim(record: ClaimRecord) -> str:
+    """One claim with what became of it: `number 3.17 s: supported by E1`, `number 71.4 %: supported by sum of E1, E4`."""
+    said = f"{record.kind} {record.text}"
+    if record.status == "struck":
+        return f"{said}: struck"
+    source = ", ".join(record.evidence)
+    if record.query not in (None, "evidence"):
+        source = (
+            f"{record.query} {'of ' if source else ''}{source}".strip()
+            if source
+            else "the profile's table of functions"
+        )
+    return f"{said}: {record.status} by {source}" if source else f"{said}: {record.status}"
 
 
 def coverage(report: Report, rows: int) -> str:

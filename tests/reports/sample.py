@@ -6,6 +6,7 @@ The numbers hang together: 9.01 s of thread time, 3.17 s at the barrier, speed-u
 from __future__ import annotations
 
 from chathpc.report import (
+    ClaimRecord,
     ClaimStatistics,
     EvidenceRecord,
     ExplanationRecord,
@@ -133,6 +134,15 @@ MODEL_TEXT = [
 ]
 
 
+MODEL_CLAIMS = [
+    ClaimRecord(kind="number", text="1.47 s", status="supported", evidence=["E2"], query="evidence"),
+    ClaimRecord(kind="number", text="0.43 s", status="repaired", evidence=["E2"], query="evidence"),
+    ClaimRecord(kind="number", text="4 times", status="supported", evidence=["E1", "E2"], query="ratio"),
+    ClaimRecord(kind="number", text="2 s", status="supported", evidence=[], query="time of"),
+]
+STRUCK_CLAIMS = [ClaimRecord(kind="cause", text="memory bandwidth", status="struck", evidence=[])]
+
+
 def sample(*, model: str | None = None) -> Report:
     """The report, without a model or with sentences by `model`."""
     if model is None:
@@ -143,6 +153,8 @@ def sample(*, model: str | None = None) -> Report:
         sentences = [
             SentenceRecord.model_validate(dict(zip(("text", "evidence", "status"), s, strict=True))) for s in MODEL_TEXT
         ]
+        sentences[1] = sentences[1].model_copy(update={"reason": "number", "claims": MODEL_CLAIMS})
+        sentences[2] = sentences[2].model_copy(update={"reason": "cause", "claims": STRUCK_CLAIMS})
         claims = ClaimStatistics(checked=7, supported=5, repaired=1, struck=1)
     return Report(
         profile=ProfileRecord(

@@ -1,0 +1,102 @@
+"""Whether `A … more … than B` is what the values of A and B say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from chathpc.grounding.claims import Statement, group
+from chathpc.grounding.derived import Side, side, value, values
+from chathpc.grounding.facts import World
+from chathpc.grounding.match import equals
+from chathpc.grounding.quantities import Keys, Quantity
+from chathpc.grounding.quotation import is_phrase
+
+_ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
+_TRANSITIVE = frozenset({"exce", "exceed", "outweigh", "dominate", "dominat", "above", "below"})
+_SIDES = frozenset({"above", "below"})
+_DETERMINERS = frozenset({"the", "a", "an", "its"})
+_DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
+
+
+def comparisons(statement: Statement, world: World) -> bool:
+    """False if a comparison is wrong, or one of its sides has no known value."""
+    stems = statement.stems
+    for position, meanings in world.words.comparisons.found(stems):
+        than = next((p for p in range(position, min(position + 7, len(stems))) if stems[p] == "than"), None)
+        if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
+            continue
+        if than is None and stems[position] not in _TRANSITIVE:
+            if _is_bound(statement, position):
+                continue
+            return False
+        split = than if than is not None else position
+        after = split + 1
+        while after < len(stems) and stems[after] in _DETERMINERS:
+            after += 1
+        if after < len(stems) and statement.tokens[after].kind == "number":
+            judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
+            if (judged or not _is_bound(statement, position)) and not _beside(
+                statement, position, after, "more" in meanings, world
+            ):
+                return False
+            continue
+        if than is not None and _is_bound(statement, position):
+            continue
+        middle = side(statement, position, split).keys
+        left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
+        left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
+        waiting = any("act:wait" in m.keys for s in statement.segments for m in s.marks if m.position < split)
+        if not _ordered(left, right, waiting, "more" in meanings, world):
+            return False
+    return True
+
+
+def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
+    """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
+    return bool(before) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+
+
+def _is_bound(statement: Statement, position: int) -> bool:
+    """True where a comparing word belongs to a number: `more than 1.4 s`, `more than half`, `3 s more than`."""
+    start = statement.tokens[position].start
+    return any(
+        (q.exactness in ("above", "below") and 0 <= q.start - start < 24)
+        or (q.dimension in ("time", "bytes", "factor") and 0 < start - q.end < 3)
+        or (q.in_words and q.dimension in ("factor", "share") and 0 < start - q.end < 12)
+        for q in statement.quantities
+    )
+
+
+def _beside(statement: Statement, position: int, after: int, more: bool, world: World) -> bool:
+    """`A is below the 80 %`: the number must be known, and A on the right side of it."""
+    limit = next((q for q in statement.quantities if q.start == statement.tokens[after].start), None)
+    if limit is None:
+        return False
+    limit = replace(limit, exactness="exact")
+    if not any(f.quantity.dimension == limit.dimension and equals(limit, f) for f in world.facts):
+        return False
+    found = values(side(statement, 0, position), limit.dimension, world)
+    return bool(found) and all(_is_beyond(value(fact), limit, more) for fact in found if not equals(limit, fact))
+
+
+def _is_beyond(found: float, limit: Quantity, more: bool) -> bool:
+    return found > limit.value if more else found < limit.value
+
+
+def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World) -> bool:
+    mine, theirs = _rank(left.keys, world), _rank(right.keys, world)
+    if mine and theirs:
+        ordered = mine > theirs if more != waiting else mine < theirs
+        return ordered and not (left.names | right.names) - world.names
+    for dimension in _DIMENSIONS:
+        first, second = values(left, dimension, world), values(right, dimension, world)
+        if first and second and not (len(first) == len(second) == 1 and first[0] is second[0]):
+            one, other = max(map(value, first)), max(map(value, second))
+            return one > other if more else one < other
+    return False
+
+
+def _rank(keys: Keys, world: World) -> int:
+    return max((_ORDER.get(key, 0) for key in world.with_roles(group(keys, "who"))), default=0)

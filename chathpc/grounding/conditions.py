@@ -1,0 +1,80 @@
+"""What a sentence denies, and what it takes away: `is not freed`, `without the imbalance the run could be 1.4x faster`."""
+
+from __future__ import annotations
+
+from chathpc.grounding.claims import Statement
+from chathpc.grounding.facts import World
+from chathpc.grounding.relations import is_quoted, phrase_positions
+from chathpc.grounding.vocabulary import stem
+
+#: What can be taken away without saying what it is.
+_VAGUE = frozenset(map(stem, ("it", "this", "that", "bottleneck", "issue", "problem", "cost", "them", "these")))
+_MAYBE = frozenset({"could", "can", "may", "might"})
+_POSSIBLE = frozenset(
+    map(
+        stem, ("could", "can", "would", "may", "might", "most", "without", "if", "potential", "possible", "up", "bound")
+    )
+)
+_LONGEST_CONDITION = 10
+
+
+def negation(statement: Statement, world: World) -> str:
+    """What is wrong with the negations of a statement: none of them may say more than a trusted text or the verdict."""
+    stems = statement.stems
+    denied = [p for p, word in enumerate(stems) if word in world.words.negations]
+    covered = phrase_positions(statement, world)
+    if world.healthy and "bottleneck" in stems:
+        return "" if denied else "verdict"
+    for position in denied:
+        if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
+            if not _is_gain(statement, position, world):
+                return "negation"
+        elif position not in covered and not is_quoted(statement, position, world):
+            return "negation"
+    return ""
+
+
+def affirmed(statement: Statement, world: World) -> bool:
+    """False if a sentence says what trusted texts only deny: `can work ahead` where these say `cannot work ahead`."""
+    stems = statement.stems
+    for position in range(len(stems) - 1):
+        pair = (stems[position], stems[position + 1])
+        if pair in world.denied and not world.words.negations & set(stems[max(0, position - 2) : position]):
+            return False
+    return True
+
+
+def prediction(statement: Statement, world: World) -> str:
+    """`prediction` if a sentence says what will or can be, and no trusted text does; a profile knows nothing of it."""
+    if "will" in statement.stems and "will" not in world.stems:
+        return "prediction"
+    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    maybe = [p for p, word in enumerate(statement.stems) if word in _MAYBE]
+    return "" if gain or all(is_quoted(statement, p, world) for p in maybe) else "prediction"
+
+
+def promise(statement: Statement) -> str:
+    """`gain` if a speed-up is told as a fact: it is a bound of what could be."""
+    gain = any(q.dimension == "factor" and "what:speedup" in q.keys for q in statement.quantities)
+    return "gain" if gain and not _POSSIBLE & set(statement.stems) else ""
+
+
+def _is_gain(statement: Statement, position: int, world: World) -> bool:
+    """True for `without X` beside a speed-up, where X is what a finding costs."""
+    if not any(q.dimension == "factor" for q in statement.quantities):
+        return False
+    end = position + 1
+    while end < len(statement.tokens) and end < position + _LONGEST_CONDITION:
+        token = statement.tokens[end]
+        if token.text == "," or (token.stem in ("run", "program") and end > position + 1) or token.kind == "number":
+            break
+        end += 1
+    marks = [m for s in statement.segments for m in s.marks if position < m.position < end]
+    keys = frozenset(key for m in marks for key in m.keys)
+    if not keys:
+        return bool(_VAGUE & set(statement.stems[position + 1 : end]))
+    return any(
+        keys & (world.words.causes[cause].reason | world.words.causes[cause].effect)
+        for cause in world.causes
+        if cause in world.words.causes
+    )

@@ -1,0 +1,224 @@
+"""A diagnosis read as a whole: the World that sentences are compared with."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
+from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
+from chathpc.grounding.levels import leveled
+from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.queries import NoQueries, Queries
+from chathpc.grounding.quotation import denied, pairs, quotable
+from chathpc.grounding.sentences import split
+from chathpc.grounding.stated import (
+    KERNEL,
+    Reader,
+    bundle_of,
+    collect,
+    evidence_facts,
+    finding_facts,
+    kind_of,
+    place_names,
+    plain_facts,
+    plain_names,
+)
+from chathpc.grounding.tokens import tokenize, word_stems
+from chathpc.grounding.vocabulary import Vocabulary, stem
+
+_INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
+_LINE = re.compile(r":[0-9]+\Z")
+
+
+def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = None) -> World:
+    """Read a diagnosis. Linear in the length of its texts."""
+    plain = plain_names(diagnosis, words)
+    reader = Reader(words, plain)
+    by_id = {item.id: item for item in diagnosis.evidence}
+    cited = {id: index for index, finding in enumerate(diagnosis.findings) for id in finding.evidence}
+    facts: list[Fact] = []
+    statements: list[Statement] = []
+    advised: dict[int, Keys] = {}
+    of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
+    for item in diagnosis.evidence:
+        bundle = frozenset({cited[item.id]}) if item.id in cited else frozenset()
+        statement = reader.read(item.statement)
+        facts += evidence_facts(item, statement, reader, bundle)
+        statements.append(statement)
+        for index in bundle:
+            of_bundle[index] += [statement, reader.read(item.subject)]
+    for index, finding in enumerate(diagnosis.findings):
+        for text in (finding.summary, *finding.against):
+            statement = reader.read(text)
+            facts += plain_facts(
+                statement, text, finding.evidence, frozenset({index}), place_names(finding.where), words
+            )
+            statements.append(statement)
+            of_bundle[index].append(statement)
+        facts += finding_facts(finding, index, words)
+        of_bundle[index].append(reader.read(finding.title))
+    everything = frozenset(range(len(diagnosis.findings)))
+    for text in (diagnosis.headline, *diagnosis.notes):
+        statement = reader.read(text)
+        leading = diagnosis.findings[0].evidence if len(diagnosis.findings) == 1 else ()
+        facts += plain_facts(statement, text, leading, everything, NONE, words)
+        statements.append(statement)
+        if text is diagnosis.headline and len(diagnosis.findings) == 1:
+            of_bundle[0].append(statement)
+    for index, finding in enumerate(diagnosis.findings):
+        advised[index] = frozenset(
+            key
+            for text in finding.advice
+            for s in reader.read(text).segments
+            for key in s.keys
+            if key.startswith("word:")
+        )
+    bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
+    bundles = [replace(b, subjects=b.subjects | advised[i]) for i, b in enumerate(bundles)]
+    for item in diagnosis.evidence:
+        parts = [reader.read(item.statement), reader.read(item.subject)]
+        kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
+        bundles.append(collect(None, parts, (item.id,), place_names(item.where), kind))
+    if len(diagnosis.findings) != 1:
+        bundles.append(collect(None, [reader.read(diagnosis.headline)], (), NONE))
+    titles = [reader.read(finding.title) for finding in diagnosis.findings]
+    segments = tuple(segment for statement in (*statements, *titles) for segment in statement.segments)
+    roles = frozenset(_roles(statements)) | frozenset(_pair(statements))
+    trusted = [
+        diagnosis.headline,
+        *diagnosis.notes,
+        *(e.statement for e in diagnosis.evidence),
+        *(e.subject for e in diagnosis.evidence),
+        *(text for f in diagnosis.findings for text in (f.title, f.summary, *f.against)),
+    ]
+    advice = [text for f in diagnosis.findings for text in (*f.advice, f.next_measurement or "")]
+    advice_statements = [reader.read(text) for text in advice]
+    verbatim = _verbatim(diagnosis)
+    causes = frozenset(finding.cause for finding in diagnosis.findings)
+    places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
+    names = frozenset(n for s in statements for n in s.names) | frozenset(n for p in places for n in place_names(p))
+    names |= frozenset(n for f in diagnosis.findings for n in reader.read(f.title).names)
+    stated = frozenset(
+        phrase for text in trusted for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
+    )
+    quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
+    return World(
+        words=words,
+        facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
+        bundles=tuple(bundles),
+        segments=segments,
+        plain_names=plain,
+        names=names,
+        advice_names=frozenset(n for s in advice_statements for n in s.names),
+        lines=frozenset(p.line for p in places if p.line)
+        | frozenset(n for s in (*statements, *advice_statements) for n in s.lines),
+        roles=roles,
+        levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
+        causes=causes,
+        stated=stated if diagnosis.verdict != Verdict.HEALTHY else NONE,
+        stems=frozenset().union(*(word_stems(text) for text in trusted)),
+        advice_stems=frozenset().union(*(word_stems(text) for text in advice)),
+        advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
+        healthy=diagnosis.verdict == Verdict.HEALTHY,
+        openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
+        verbatim={normalised(text): ids for text, ids in verbatim.items()},
+        quotable=quotes,
+        pairs=pairs(quotes, words),
+        uneven=any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
+        or any("what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments),
+        denied=denied(quotes, words),
+        templates=frozenset(
+            unspaced(found[0])
+            for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))
+            for found in TEMPLATE.finditer(text[:2_000])
+        ),
+        lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
+        acts=frozenset(_acts(statements)),
+        limiters=frozenset(
+            key
+            for statement in statements
+            for segment in statement.segments
+            if "limit" in statement.stems[segment.first : segment.last]
+            for key in segment.keys
+        ),
+        queries=queries or NoQueries(),
+        leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
+        leading=_leading(diagnosis, words),
+    )
+
+
+def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
+    """The first finding as a clause: its place and what it is the cause of."""
+    if not diagnosis.findings:
+        return Segment(0, 0, "", (), ())
+    first = diagnosis.findings[0]
+    cause = words.causes.get(first.cause)
+    keys = frozenset(key for key in cause.reason if key.startswith("what:")) if cause else NONE
+    names = place_names(first.where)
+    return Segment(0, 0, "", (Mark(0, keys, names),), ())
+
+
+def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
+    """What the diagnosis says itself, and its advice, sentence by sentence. Commands (`next_measurement`) are left out."""
+    texts = [
+        (diagnosis.headline, diagnosis.findings[0].evidence[:1] if diagnosis.findings else ()),
+        *((n, ()) for n in diagnosis.notes),
+    ]
+    for finding in diagnosis.findings:
+        texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
+        if not finding.title.endswith("."):
+            texts.append((f"{finding.title}.", finding.evidence[:1]))
+    texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
+    return {sentence: ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
+
+
+def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
+    """Which thread or rank is the busiest: said so (`Thread 3 is the busiest`), or above the idlest and the mean in one statement."""
+    for statement in statements:
+        values: dict[str, float] = {}
+        for segment in statement.segments:
+            who = group(segment.keys, "who")
+            instances = sorted(key for key in who if key[-1].isdigit())
+            roles = who & {"who:busiest", "who:idlest"}
+            if len(instances) == 1 and len(roles) == 1:
+                yield instances[0], next(iter(roles))
+            for quantity in segment.quantities:
+                if quantity.dimension == "time" and len(who) == 1 and not quantity.is_base:
+                    values.setdefault(next(iter(who)), quantity.value)
+        compared = [values[key] for key in ("who:idlest", "who:mean") if key in values]
+        for key, value in values.items():
+            if key[-1].isdigit() and len(compared) == 2 and value > max(compared):
+                yield key, "who:busiest"
+
+
+def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
+    for statement in statements:
+        for segment in statement.segments:
+            for mark in segment.marks:
+                for act in mark.keys & frozenset({"act:wait", "act:work"}):
+                    who = agent(segment, statement.tokens[mark.position].end, statement.tokens)
+                    if who is not None:
+                        yield who, act
+
+
+def _pair(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
+    """Of two ranks or threads the other one is the idlest."""
+    counts = {q.value for s in statements for q in s.quantities if q.noun in _INSTANCES and q.dimension == "count"}
+    if counts == {2.0}:
+        yield "who:others", "who:idlest"
+
+
+def _roles_of(keys: Keys, roles: frozenset[tuple[str, str]]) -> Keys:
+    return frozenset({role for one, role in roles if one in keys} | {one for one, role in roles if role in keys})
+
+
+def _levels(causes: Keys, statements: Iterable[Statement], words: Vocabulary) -> frozenset[tuple[str, str]]:
+    found = {
+        (key, level) for cause in causes if cause in words.causes for key, level in words.causes[cause].levels.items()
+    }
+    for statement in statements:
+        found |= set(leveled(statement, words))
+    return frozenset(found)

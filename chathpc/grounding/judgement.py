@@ -1,0 +1,243 @@
+"""One sentence is judged: supported, repaired or struck, with its claims and what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences
+from chathpc.grounding.claims import Statement, read
+from chathpc.grounding.comparisons import comparisons, is_limit
+from chathpc.grounding.facts import Fact, World, normalised
+from chathpc.grounding.itemised import Claim, Status, itemised
+from chathpc.grounding.quantities import TOTAL, Keys, Quantity
+from chathpc.grounding.quotation import quoted, without_lead
+from chathpc.grounding.sought import completed, pointed
+from chathpc.grounding.superlatives import superlatives
+from chathpc.grounding.tokens import tokenize
+
+#: Words of advice that also tell what is: `4 would hold 32 floats`.
+_PERHAPS = frozenset({"could", "would"})
+#: What a clause about the time of a function may say beside its name.
+_OF_TIME: Keys = frozenset({"act:work", "what:cost", "what:calls", "what:kernel"}) | TOTAL
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence after the check. `reason` says why it was struck or what was repaired; `details` are its claims one by one."""
+
+    text: str
+    evidence: tuple[str, ...]
+    status: Status
+    reason: str = ""
+    claims: int = 0
+    repairs: int = 0
+    details: tuple[Claim, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a number rests on: evidence or a query; `fact` where it is wrong and must become that."""
+
+    quantity: Quantity
+    evidence: tuple[str, ...] = ()
+    query: str = ""
+    fact: Fact | None = None
+
+
+def check_sentence(sentence: str, known: World) -> Sentence:
+    """Check one sentence."""
+    if len(sentence) > sentences.LONGEST_SENTENCE:
+        return strike(sentence, "too long")
+    if sentences.has_controls(sentence):
+        return strike(sentence, "control characters")
+    if sentences.foreign(known.without_own(sentence)):
+        return strike(sentence, "markup or command")
+    statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
+    details = itemised(sentence, statement, known)
+    evidence = _quotation(sentence, known)
+    if evidence is not None:
+        details = details or (Claim("quotation", sentence),)
+        return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
+    if not details:
+        return strike(sentence, "no claim")
+    problem = _unsupported_words(statement, known)
+    if problem:
+        return strike(sentence, problem, details)
+    if advice.is_advice(statement, known):
+        problem = advice.supported(statement, known)
+        if not problem:
+            evidence = next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
+            return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
+        # `Fixing this would make the run 1.35x faster` is no advice but a number.
+        perhaps = bool(_PERHAPS & set(statement.stems)) and problem in ("advice", "negation", "number")
+        if not perhaps and not (problem == "advice" and statement.quantities):
+            return strike(sentence, problem, details)
+    problem = _direction(statement, known)
+    if problem:
+        return strike(sentence, problem, details)
+    return _with_numbers(sentence, statement, known, details)
+
+
+def strike(text: str, reason: str, details: tuple[Claim, ...] = ()) -> Sentence:
+    """A sentence that is not shown; all its claims count as struck."""
+    short = text if len(text) <= sentences.LONGEST_SENTENCE else text[: sentences.LONGEST_SENTENCE] + "…"
+    struck = tuple(replace(claim, status="struck") for claim in details)
+    return Sentence(short, (), "struck", reason, len(details), 0, struck)
+
+
+def _resting(details: tuple[Claim, ...], evidence: tuple[str, ...]) -> tuple[Claim, ...]:
+    return tuple(replace(claim, evidence=evidence, query="evidence") for claim in details)
+
+
+def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
+    """The evidence of a sentence that a trusted text holds word by word, or clause by clause."""
+    said = without_lead(sentence)
+    verbatim = known.verbatim.get(normalised(said))
+    if verbatim is not None:
+        return verbatim
+    return quoted(tokenize(said, known.words, known.plain_names), known.words, known.quotable)
+
+
+def _unsupported_words(statement: Statement, known: World) -> str:
+    """What is wrong with a sentence's words whatever it says: a name, a cause or a word that is nowhere in the diagnosis."""
+    advising = advice.is_advice(statement, known)
+    name = match.names(statement, known, advice=advising)
+    if name is not None:
+        return f"name {name}"
+    if not advising and match.cause(statement, known).problem:
+        return "cause"
+    word = next(iter(match.unknown_words(statement, known, advice=advising)), None)
+    return f"word {word}" if word else ""
+
+
+def _direction(statement: Statement, known: World) -> str:
+    """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
+    problem = conditions.negation(statement, known) or conditions.prediction(statement, known)
+    problem = problem or conditions.promise(statement)
+    if problem:
+        return problem
+    if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
+        return "subject"
+    for test, problem in (
+        (comparisons, "comparison"),
+        (superlatives, "comparison"),
+        (relations.acts, "subject"),
+        (relations.limiters, "limit"),
+        (relations.uneven, "subject"),
+        (conditions.affirmed, "negation"),
+        (relations.levels, "level"),
+        (relations.limits, "limit"),
+        (relations.reasons, "reason"),
+    ):
+        if not test(statement, known):
+            return problem
+    return ""
+
+
+def _with_numbers(sentence: str, statement: Statement, known: World, details: tuple[Claim, ...]) -> Sentence:
+    found = []
+    for quantity in statement.quantities:
+        if is_limit(quantity, statement, known):
+            continue
+        one = _found(quantity, statement, known)
+        if one is None:
+            alike = _of_one_item(statement, known)
+            if not alike:
+                return strike(sentence, "number", details)
+            one = _Found(quantity, alike, "evidence")
+        found.append(one)
+    wrong = [(one.quantity, one.fact) for one in found if one.fact is not None]
+    if len(wrong) > 1:  # two wrong numbers are no slip
+        return strike(sentence, "number", details)
+    used = [id for one in found for id in one.evidence]
+    apart = {one.quantity.start for one in found if one.query != "evidence"}
+    compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
+    for segment in statement.segments:
+        # What is computed or compared has its subjects in several items of evidence.
+        if any(q.start in apart for q in segment.quantities) or compared & set(range(segment.first, segment.last)):
+            continue
+        support = match.clause(pointed(segment, statement), known)
+        if support.problem:
+            return strike(sentence, "subject", details)
+        used += support.evidence[: 0 if used else 2]
+    evidence = tuple(dict.fromkeys(used))
+    details = _with_sources(sentence, details, found, evidence)
+    if not wrong:
+        return Sentence(sentence, evidence, "supported", "", len(details), 0, details)
+    text = repair.replaced(sentence, wrong)
+    # The repaired sentence must pass by itself: a number can be right by its own subject and still belong to another one.
+    if check_sentence(text, known).status != "supported":
+        return strike(sentence, "number", details)
+    return Sentence(text, evidence, "repaired", "number", len(details), len(wrong), details)
+
+
+def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
+    """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
+    sought = completed(quantity, statement, known)
+    support = match.number(sought, known)
+    cue = derived.has_cue(quantity, statement)
+    if cue or support.problem:
+        again = derived.recomputed(quantity, statement, known)
+        if again is not None:
+            return _Found(quantity, again.evidence, again.query)
+        if cue and (support.problem or quantity.dimension != "factor"):
+            return None
+    if not support.problem:
+        return _Found(quantity, support.evidence[:1], "evidence")
+    if _asked(sought, known):
+        return _Found(quantity, (), _TIME_OF)
+    fact = repair.candidate(sought, known)
+    return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
+
+
+def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
+    """The item of evidence that has all numbers of a sentence without a subject: `80 MB were moved at 35.6 MB a second`."""
+    subjects = [k for s in statement.segments for k in s.keys if not k.startswith("word:")]
+    exact = all(q.exactness == "exact" and not q.in_words for q in statement.quantities)
+    if subjects or statement.names or len(statement.quantities) < _SEVERAL or not exact:
+        return ()
+    for item in dict.fromkeys(f.evidence for f in known.facts if len(f.evidence) == 1):
+        facts = [f for f in known.facts if f.evidence == item]
+        if all(any(match.same_measure(q, f) and match.equals(q, f) for f in facts) for q in statement.quantities):
+            return item
+    return ()
+
+
+#: Two numbers that agree are no chance.
+_SEVERAL = 2
+_TIME_OF = "time of"
+
+
+def _asked(quantity: Quantity, known: World) -> bool:
+    """True if the profile says so itself: the time of a function, or its part of the whole."""
+    names = quantity.names or quantity.inherited_names
+    strict = quantity.keys - match.is_context(quantity.keys, known) - _OF_TIME
+    if len(names) != 1 or strict or quantity.is_base or quantity.per or quantity.is_each:
+        return False
+    measured = known.queries.time_of(next(iter(names)))
+    if measured is None or not measured.total:
+        return False
+    if quantity.dimension == "share" and quantity.base in (None, TOTAL):
+        values = [100 * measured.exclusive / measured.total, 100 * measured.inclusive / measured.total]
+    elif quantity.dimension == "time":
+        values = [measured.exclusive, measured.inclusive]
+    else:
+        return False
+    return any(match.is_rounding(quantity, value) for value in values)
+
+
+def _with_sources(
+    sentence: str, details: tuple[Claim, ...], found: list[_Found], evidence: tuple[str, ...]
+) -> tuple[Claim, ...]:
+    """The claims with what they rest on: each number with its own source, the rest with the sentence's."""
+    sources = [(sentence[one.quantity.start : one.quantity.end], one) for one in found]
+    items = []
+    for claim in details:
+        own = next((one for text, one in sources if claim.kind == "number" and text == claim.text), None)
+        if own is None:
+            items.append(replace(claim, evidence=evidence[:1], query="evidence" if evidence else ""))
+        else:
+            items.append(
+                replace(claim, evidence=own.evidence, query=own.query, status="repaired" if own.fact else "supported")
+            )
+    return tuple(items)

@@ -1,0 +1,50 @@
+"""Words that say how much of something there is, and what they say it of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chathpc.grounding.claims import Statement
+from chathpc.grounding.quantities import Keys
+from chathpc.grounding.vocabulary import Vocabulary, stem
+
+
+def leveled(statement: Statement, words: Vocabulary) -> Iterable[tuple[str, str]]:
+    """The subjects that a sentence calls high or low: (subject, level), all candidates of a level word under its own position."""
+    for _, level, subjects in level_claims(statement, words):
+        for subject in subjects:
+            yield subject, level
+
+
+def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int, str, Keys]]:
+    """Each level word: its position, `high` or `low`, and the subjects it may belong to: those of its noun phrase, else the nearest before it."""
+    for segment in statement.segments:
+        for position in range(segment.first, segment.last):
+            level = words.levels.get(statement.tokens[position].stem)
+            equal = position > 0 and statement.tokens[position - 1].stem == "as"  # `as long as`
+            follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
+            if level is None or equal or follower in _COMPARED or statement.tokens[position].kind != "word":
+                continue
+            after = [
+                m
+                for m in segment.marks
+                if position < m.position <= position + 4 and m.keys and not _stopped(statement, position, m.position)
+            ]
+            before = [m for m in segment.marks if m.position < position and m.keys]
+            chosen = after or before[-1:]
+            keys = frozenset(key for mark in chosen for key in mark.keys if not key.startswith("who:"))
+            if not keys and before:
+                keys = frozenset(key for mark in before for key in mark.keys if not key.startswith("who:"))
+            yield position, level, keys
+
+
+#: A level word before one of these belongs to a comparison: `much more than`.
+_COMPARED = frozenset(map(stem, ("more", "less", "longer", "higher", "lower", "larger", "smaller", "shorter")))
+_PHRASE_ENDS = frozenset(map(stem, ("in", "at", "for", "by", "to", "is", "are", "because", "from", "than")))
+
+
+def _stopped(statement: Statement, first: int, last: int) -> bool:
+    return any(
+        statement.tokens[p].stem in _PHRASE_ENDS or statement.tokens[p].kind == "punctuation"
+        for p in range(first + 1, last)
+    )

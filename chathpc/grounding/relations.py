@@ -1,0 +1,202 @@
+"""Whether what a sentence says of its subjects to each other is so: roles, waiting, levels, comparisons, limits, cause and effect."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from chathpc.grounding.claims import Segment, Statement, agent, group
+from chathpc.grounding.facts import World
+from chathpc.grounding.levels import level_claims
+from chathpc.grounding.match import is_context
+from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.quotation import pairs_at
+from chathpc.grounding.vocabulary import stem
+
+#: Who can wait.
+_WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps", "in:rank", "in:thread"})
+#: A part of the run that deserves the word.
+_SIGNIFICANT = 0.1
+_PARTS = frozenset(
+    map(stem, ("portion", "part", "amount", "fraction", "share", "delay", "percentage", "proportion", "cost"))
+)
+
+
+def limits(statement: Statement, world: World) -> bool:
+    """False if a sentence says that something limits the program which no finding names as its reason."""
+    stems = statement.stems
+    limiting = frozenset(
+        key
+        for name in world.causes
+        if name in world.words.causes
+        for key in (world.words.causes[name].reason | world.words.causes[name].effect)
+    )
+    reasons = frozenset(
+        key for name in world.causes if name in world.words.causes for key in world.words.causes[name].reason
+    )
+    for position, _ in world.words.limits.found(stems):
+        for segment in statement.segments:
+            if not segment.first <= position < segment.last:
+                continue
+            after = frozenset(k for m in segment.marks if m.position > position for k in m.keys)
+            strict = after - is_context(after, world) - group(after, "who")
+            if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names):
+                return False
+            if strict and not (strict <= limiting and strict & reasons):
+                return False
+    return True
+
+
+def reasons(statement: Statement, world: World) -> bool:
+    """False if cause and effect stand the wrong way round."""
+    for index, segment in enumerate(statement.segments):
+        if segment.joint not in ("reason", "result") or (index == 0 and segment.joint == "result"):
+            continue
+        before = frozenset(k for s in statement.segments[:index] for k in s.keys)
+        here = segment.keys
+        because, then = (here, before) if segment.joint == "reason" else (before, here)
+        if index == 0:
+            then = frozenset(k for s in statement.segments[1:] for k in s.keys)
+        for name in world.causes & world.words.causes.keys():
+            entry = world.words.causes[name]
+            only_effect = because & entry.effect and not because & entry.reason
+            if only_effect and then & entry.reason and not then & entry.effect:
+                return False
+    return True
+
+
+def roles(segment: Segment, world: World) -> bool:
+    """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
+    who = group(segment.keys, "who")
+    instances = {key for key in who if key[-1].isdigit()}
+    known = {key for s in world.segments for key in group(s.keys, "who") if key[-1].isdigit()}
+    if not instances <= known:
+        return False
+    marks = [m for m in segment.marks if group(m.keys, "who")]
+    for first, second in pairwise(marks):
+        for one, role in ((first, second), (second, first)):
+            for key in one.keys:
+                for said in role.keys & {"who:busiest", "who:idlest"}:
+                    if key[-1].isdigit() and (key, said) not in world.roles:
+                        return False
+    return True
+
+
+def waits(segment: Segment, statement: Statement, world: World) -> bool:
+    """False if a clause lets the wrong one wait: the busiest waits for nobody, and nobody waits for the idlest."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return True
+    before = [m for m in segment.marks if m.position < position]
+    objects = frozenset(
+        k
+        for m in segment.marks
+        if m.position > position and _stem_between(statement, position, m.position, "for")
+        for k in m.keys
+    )
+    who = frozenset(k for m in before for k in group(m.keys, "who"))
+    instances = frozenset(k for k in who if k[-1].isdigit())
+    stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
+    if "who:busiest" in world.with_roles(who) or (instances and not stated):
+        return False
+    if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
+        return False
+    callers = frozenset(n for m in before for n in m.names)
+    if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
+        return False
+    agents = frozenset(k for m in before[-1:] for k in m.keys & _WAITING)
+    return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
+
+
+def _names_before_wait(segment: Segment) -> Keys:
+    """The names before `wait` in a trusted clause; all names of one that says nothing of who waits."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return NONE
+    before = frozenset(n for m in segment.marks if m.position < position for n in m.names)
+    return before or (NONE if any(m.position < position for m in segment.marks) else segment.names)
+
+
+def _stem_between(statement: Statement, first: int, last: int, stem: str) -> bool:
+    return any(statement.tokens[p].stem == stem for p in range(first + 1, last))
+
+
+def _subjects_of_wait(segment: Segment) -> Keys:
+    """Who stands before `wait` in a trusted clause, with the act itself."""
+    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    if position is None:
+        return NONE
+    return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
+
+
+def acts(statement: Statement, world: World) -> bool:
+    """False if host or device waits or works in a sentence, and no trusted text says that of it."""
+    end = statement.tokens[-1].end + 1 if statement.tokens else 0
+    for segment in statement.segments:
+        who = agent(segment, end, statement.tokens)
+        done = segment.keys & frozenset({"act:wait", "act:work"})
+        if who is not None and not {(who, act) for act in done} & world.acts:
+            return False
+    return True
+
+
+def uneven(statement: Statement, world: World) -> bool:
+    """False if work is called uneven without a number, and no finding says that it matters."""
+    return world.uneven or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+
+
+def limiters(statement: Statement, world: World) -> bool:
+    """False if a sentence says `X limits Y` where trusted texts name another limit."""
+    stems = statement.stems
+    for position, word in enumerate(stems):
+        if word != "limit" or (position + 1 < len(stems) and stems[position + 1] == "by") or not world.limiters:
+            continue
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        before = frozenset(k for m in segment.marks if m.position < position for k in m.keys) if segment else NONE
+        strict = frozenset(k for k in before if not k.startswith(("word:", "who:", "act:")))
+        if strict and not strict & world.limiters:
+            return False
+    return True
+
+
+def levels(statement: Statement, world: World) -> bool:
+    """False if a sentence calls something high or low that neither the causes nor the evidence call so."""
+    covered = phrase_positions(statement, world)
+    return all(
+        position in covered
+        or any(_is_level(subject, level, world) for subject in subjects)
+        or is_quoted(statement, position, world)
+        or _is_part(statement, position, level, world)
+        for position, level, subjects in level_claims(statement, world.words)
+    )
+
+
+def _is_level(subject: str, level: str, world: World) -> bool:
+    """True if a subject is known to be high or low; what is called small somewhere is not big because there is much of it."""
+    if (subject, level) in world.levels:
+        return True
+    other = {"big": ("high", "small"), "small": ("low", "big"), "high": ("big", ""), "low": ("small", "")}[level]
+    return (subject, other[0]) in world.levels and (subject, other[1]) not in world.levels
+
+
+def _is_part(statement: Statement, position: int, level: str, world: World) -> bool:
+    """True for `a significant portion` where the leading finding costs as much."""
+    following = statement.stems[position + 1 : position + 2]
+    return level in ("high", "big") and world.leading_share >= _SIGNIFICANT and bool(_PARTS & set(following))
+
+
+def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
+    """Positions of words that are part of a longer phrase with a meaning of its own: the `critical` of `critical section`."""
+    found: set[int] = set()
+    for phrases in (world.words.subjects, world.words.phrases):
+        position = 0
+        while position < len(statement.stems):
+            length, _ = phrases.at(statement.stems, position)
+            if length > 1:
+                found.update(range(position, position + length))
+            position += max(length, 1)
+    return frozenset(found)
+
+
+def is_quoted(statement: Statement, position: int, world: World) -> bool:
+    """True if a word stands beside the same word as in a trusted text: `no kernel`, `small pieces`, `never freed`."""
+    return any(pair in world.pairs for pair in pairs_at(statement.tokens, position, world.words))

@@ -1,0 +1,180 @@
+"""What single texts of a diagnosis state: their numbers as facts, their names, and what is said together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import replace
+
+from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
+from chathpc.grounding.claims import Statement, group, read
+from chathpc.grounding.facts import Bundle, Fact
+from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize
+from chathpc.grounding.vocabulary import Vocabulary, stem
+
+_PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
+COST: Keys = frozenset({"what:cost"})
+KERNEL: Keys = frozenset({"what:kernel"})
+
+
+class Reader:
+    """Reads trusted texts with the names of one diagnosis."""
+
+    def __init__(self, words: Vocabulary, plain: frozenset[str]) -> None:
+        self.words = words
+        self._plain = plain
+        self._known: dict[str, Statement] = {}
+
+    def read(self, text: str) -> Statement:
+        """The text taken apart; each text once."""
+        if text not in self._known:
+            self._known[text] = read(tokenize(text[:2_000], self.words, self._plain), self.words)
+        return self._known[text]
+
+
+def place_names(place: Place | None) -> Keys:
+    """The names that may be said of a place: function, kernel, file, line, with and without template arguments."""
+    if place is None:
+        return NONE
+    files = {normal_code(place.file), place.short} if place.file else set()
+    names = {n for n in (place.function, place.kernel) if n}
+    return frozenset(names | {plain_code(n) for n in names} | files)
+
+
+def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
+    """Functions whose names look like words (`pow`, `advance`), unless they are words that the check needs for itself (`write`, `main`)."""
+    places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
+    named = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
+    subjects = {e.subject for e in diagnosis.evidence} - named
+    return frozenset(
+        n
+        for n in named | subjects
+        if _PLAIN_NAME.match(n)
+        and not is_code(n)
+        and stem(n) not in words.neutral
+        and all(n in named and key.startswith("what:") for key in words.subjects.at((stem(n),), 0)[1])
+    )
+
+
+def evidence_facts(item: Evidence, statement: Statement, reader: Reader, bundle: frozenset[int]) -> Iterable[Fact]:
+    """The numbers of an item of evidence, and its value where the statement does not print it."""
+    subject = reader.read(item.subject)
+    near = place_names(item.where) | subject.names
+    kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
+    dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
+    about = frozenset(key for segment in subject.segments for key in segment.keys)
+    found = False
+    for fact in plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
+        fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
+        if not group(fact.quantity.own, "what"):
+            fact = replace(fact, subjects=fact.subjects | group(about, "what"))
+        exact = _exact(item.value * factor, dimension, fact.quantity)
+        if exact is None:
+            yield fact
+            continue
+        found = True
+        keys = frozenset(key for segment in subject.segments for key in segment.keys)
+        several = len(group(fact.quantity.own, "what") - COST) > 1
+        needed = group(keys, "what") - COST if several else NONE
+        names = fact.names | subject.names
+        yield replace(fact, exact=exact, subjects=fact.subjects | keys, names=names, needed=needed)
+    if not found and dimension != "ratio":
+        keys = frozenset(key for segment in subject.segments for key in segment.keys)
+        value = item.value * factor
+        quantity = Quantity(value, (value, value), dimension, 0, 0, own=keys, names=subject.names)
+        yield Fact(quantity, value, "", (item.id,), keys, subject.names, near, bundle)
+
+
+def _exact(value: float, dimension: str, quantity: Quantity) -> float | None:
+    """The record's value if the printed number is a rounding of it."""
+    if quantity.dimension == "share" and dimension == "ratio":
+        value *= 100
+    elif quantity.dimension != dimension and not (dimension == "ratio" and quantity.dimension == "factor"):
+        return None
+    low, high = quantity.interval
+    return value if low <= value <= high else None
+
+
+def plain_facts(
+    statement: Statement,
+    text: str,
+    evidence: tuple[str, ...],
+    bundle: frozenset[int],
+    near: Keys,
+    words: Vocabulary,
+) -> Iterable[Fact]:
+    """The numbers of a text as they are printed."""
+    around = frozenset(key for segment in statement.segments for key in segment.keys)
+    before = ""
+    for quantity in statement.quantities:
+        if quantity.dimension == "share" and quantity.base is None and before == "bytes":
+            quantity = replace(quantity, base=frozenset({"in:memory"}))  # `151 MB (7.39 %)` is no part of a time
+        before = quantity.dimension
+        yield Fact(
+            _with_base(quantity, around, words),
+            None,
+            text[quantity.start : quantity.end],
+            evidence,
+            quantity.keys,
+            quantity.names | quantity.inherited_names,
+            near,
+            bundle,
+            around,
+        )
+
+
+def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
+    """A percentage without a base is a part of the whole, unless what it is about has a scale of its own (an occupancy).
+
+    Where a statement takes an efficiency or the critical path apart, its percentages are of these.
+    """
+    if quantity.dimension != "share" or quantity.base or quantity.keys & words.own_scale or "what:efficiency" in around:
+        return quantity
+    return replace(quantity, base=frozenset({"what:path"}) if "what:path" in around else TOTAL)
+
+
+def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
+    """Seconds, share and bound of a finding."""
+    cause = words.causes.get(finding.cause)
+    keys = frozenset({"what:cost"}) | (cause.reason if cause else NONE)
+    near = place_names(finding.where)
+    consequences = keys | cause.effect if cause else keys
+    for value, dimension, own, text in (
+        (finding.seconds, "time", keys, ""),
+        (100 * finding.share, "share", keys, ""),
+        (finding.speedup_bound, "factor", frozenset({"what:speedup"}), ""),
+    ):
+        if value is not None:
+            base = TOTAL if dimension == "share" else None
+            quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
+            subjects = own | consequences if dimension == "factor" else own
+            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
+
+
+def kind_of(place: Place | None) -> Keys:
+    """A place in a kernel may be called a kernel."""
+    return KERNEL if place and place.kernel else NONE
+
+
+def collect(
+    cause: str | None, statements: Iterable[Statement], evidence: tuple[str, ...], near: Keys, subjects: Keys = NONE
+) -> Bundle:
+    """What some statements may be said to be about together."""
+    segments = [segment for statement in statements for segment in statement.segments]
+    names = frozenset(n for s in segments for n in s.names) | near
+    bases = frozenset(key for s in segments for q in s.quantities for key in q.base or NONE) - TOTAL
+    return Bundle(cause, subjects | bases | frozenset(key for s in segments for key in s.keys), names, evidence)
+
+
+def bundle_of(
+    finding: Finding, statements: Iterable[Statement], words: Vocabulary, by_id: dict[str, Evidence]
+) -> Bundle:
+    """What may be said together of a finding: its texts, its evidence, and the words of its cause."""
+    near = place_names(finding.where)
+    for id in finding.evidence:
+        near |= place_names(by_id[id].where) if id in by_id else NONE
+    bundle = collect(finding.cause, statements, finding.evidence, near, kind_of(finding.where))
+    cause = words.causes.get(finding.cause)
+    more = (cause.reason | cause.effect | {"what:cost", "what:speedup"}) if cause else NONE
+    return replace(bundle, subjects=bundle.subjects | more)

@@ -1,0 +1,50 @@
+"""Whether what a sentence calls the largest is the largest of its kind."""
+
+from __future__ import annotations
+
+from chathpc.grounding.claims import Statement
+from chathpc.grounding.derived import Side, value, values
+from chathpc.grounding.facts import World
+from chathpc.grounding.quantities import NONE
+from chathpc.grounding.vocabulary import stem
+
+_MOST = frozenset(
+    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest"))
+)
+_LEAST = frozenset(map(stem, ("smallest", "shortest", "lowest", "fastest", "cheapest")))
+#: `the most time`, `the most expensive function`, `the least time`.
+_OF_TIME = frozenset(map(stem, ("time", "expensive", "costly", "work")))
+
+
+def superlatives(statement: Statement, world: World) -> bool:
+    """False if a function or kernel is called the largest or smallest, and another one is."""
+    stems = statement.stems
+    for position, word in enumerate(stems):
+        following = stems[position + 1] if position + 1 < len(stems) else ""
+        most = word in _MOST or (word == "most" and following in _OF_TIME)
+        least = word in _LEAST or (word == "least" and following in _OF_TIME)
+        if not most and not least:
+            continue
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        names = segment.names if segment else NONE
+        functions = frozenset(name for name in names if ":" not in name.replace("::", "") and "." not in name)
+        if len(functions) == 1 and not _is_extreme(functions, world, most=most):
+            return False
+    return True
+
+
+def _is_extreme(names: frozenset[str], world: World, *, most: bool) -> bool:
+    own = [value(fact) for fact in values(Side(NONE, names), "time", world)]
+    others = [
+        value(fact)
+        for fact in world.facts
+        if fact.quantity.dimension == "time"
+        and not fact.quantity.is_base
+        and fact.exact is not None
+        and len(fact.quantity.names) == 1
+        and not fact.quantity.names & names
+        and ":" not in next(iter(fact.quantity.names)).replace("::", "")
+    ]
+    if not own:
+        return False
+    return all(max(own) >= one for one in others) if most else all(min(own) <= one for one in others)
