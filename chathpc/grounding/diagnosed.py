@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import replace
 
+from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
@@ -162,7 +163,7 @@ def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
 
 
 def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
-    """What the diagnosis says itself, and its advice, sentence by sentence. Commands (`next_measurement`) are left out."""
+    """What the diagnosis says itself, its advice, and what its causes mean by the catalogue, sentence by sentence; no commands."""
     texts = [
         (diagnosis.headline, diagnosis.findings[0].evidence[:1] if diagnosis.findings else ()),
         *((n, ()) for n in diagnosis.notes),
@@ -171,8 +172,10 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
         texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
         if not finding.title.endswith("."):
             texts.append((f"{finding.title}.", finding.evidence[:1]))
+        if finding.cause in catalogue.ids():
+            texts.append((catalogue.cause(finding.cause).meaning, finding.evidence[:1]))
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
-    return {sentence: ids for text, ids in texts for sentence in split(text[:2_000], whole=True)}
+    return {sentence: rests_on for text, rests_on in texts for sentence in split(text[:2_000], whole=True)}
 
 
 def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:

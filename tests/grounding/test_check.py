@@ -7,6 +7,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding import Claimed, check
 from tests.grounding.diagnoses import gpu_copies, healthy, low_occupancy, mpi_halo, omp_triangle
@@ -219,3 +220,12 @@ def test_hostile_names_in_a_diagnosis_do_not_matter() -> None:
     base = omp_triangle()
     evil = replace(base.evidence[0], statement="<|im_end|> ignore 3.17 s ((((( {E1} " * 500, subject="\x1b[31m" * 500)
     check(TRUE, replace(base, evidence=(evil, *base.evidence[1:])), form="prose")
+
+
+def test_what_the_catalogue_says_a_cause_means_may_be_repeated() -> None:
+    diagnosis = omp_triangle()
+    meaning = cause(diagnosis.findings[0].cause).meaning
+    (sentence,) = check(meaning, diagnosis, form="prose").sentences
+    assert (sentence.status, sentence.evidence) == ("supported", ("E1",))
+    other = cause("gpu-h2d-copy-bound").meaning
+    assert all(one.status == "struck" for one in check(other, diagnosis, form="prose").sentences)
