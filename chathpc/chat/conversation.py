@@ -143,7 +143,11 @@ class Conversation:
             if steps:
                 return self._answer(question, steps, note=str(error))
             return self._by_intent(question, None, tell, None, note=f"The model did not answer: {error}")
-        return self._answer(question, steps, found=found)
+        if steps or found.text:
+            return self._answer(question, steps, found=found)
+        return self._by_intent(
+            question, None, tell, None, note="The model looked nothing up, and nothing that it said holds."
+        )
 
     # -- records -------------------------------------------------------------------------------------------
 

@@ -181,18 +181,23 @@ class FactList:
 
 def escaped(item: Evidence) -> Evidence:
     """Evidence of the diagnosis as it stands in an answer."""
-    where = item.where
-    if where is not None:
-        names = {name: None if text is None else quote(text) for name, text in _names(where).items()}
-        where = replace(where, **names, path=tuple(map(quote, where.path)))
-    texts = {
-        name: quote(getattr(item, name), longest=_LONGEST_STATEMENT) for name in ("statement", "source", "subject")
-    }
-    return replace(item, **texts, where=where)
+    return replace(
+        item,
+        statement=quote(item.statement, longest=_LONGEST_STATEMENT),
+        source=quote(item.source, longest=_LONGEST_STATEMENT),
+        subject=quote(item.subject, longest=_LONGEST_STATEMENT),
+        where=None if item.where is None else _escaped_place(item.where),
+    )
 
 
-def _names(where: Place) -> dict[str, str | None]:
-    return {"function": where.function, "file": where.file, "kernel": where.kernel}
+def _escaped_place(where: Place) -> Place:
+    return replace(
+        where,
+        function=None if where.function is None else quote(where.function),
+        file=None if where.file is None else quote(where.file),
+        kernel=None if where.kernel is None else quote(where.kernel),
+        path=tuple(map(quote, where.path)),
+    )
 
 
 def _finite(cell: Cell) -> Cell:
