@@ -3,6 +3,7 @@
 docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
 docs/diff-schema.json     JSON schema of a comparison
+docs/answer-schema.json   JSON schema of an answer to a question
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
 """
@@ -65,7 +66,7 @@ def formats_page() -> str:
 
 
 def schema_page(place: str = "chathpc.report:Report") -> str:
-    """docs/report-schema.json, docs/diff-schema.json: what `--format json` of explain and of diff print conforms to them."""
+    """docs/report-schema.json, docs/diff-schema.json, docs/answer-schema.json: what `--format json` prints conforms to them."""
     module, _, name = place.partition(":")
     # The schema of what is written, where fields that have a default are always present.
     schema = getattr(import_module(module), name).model_json_schema(by_alias=True, mode="serialization")
@@ -80,6 +81,7 @@ def pages() -> dict[Path, str]:
         DOCS / "cli.md": cli_page(),
         DOCS / "report-schema.json": schema_page(),
         DOCS / "diff-schema.json": schema_page("chathpc.comparison.record:Diff"),
+        DOCS / "answer-schema.json": schema_page("chathpc.chat.record:Answer"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
     }

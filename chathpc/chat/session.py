@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PATH_SEPARATOR = " > "
 
 Progress = Callable[[str], None]
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -62,6 +63,7 @@ class Session:
         self._groupings: dict[str, Grouping] = {}
         self._rows: dict[tuple[str, str], TableRows] = {}
         self._levels: dict[str, Level] = {}
+        self._made: dict[str, Any] = {}
         self._diffs: dict[tuple[str, str], Diff] = {}
 
     def prepare(self, progress: Progress | None = None) -> None:
@@ -179,6 +181,13 @@ class Session:
 
             self._diffs[key] = diff(self.others[name], self.measured, metric=metric or None)
         return self._diffs[key]
+
+    def once(self, key: str, make: Callable[[], Made]) -> Made:
+        """What `make` returns, made at the first time that `key` is asked for."""
+        if key not in self._made:
+            self._made[key] = make()
+        made: Made = self._made[key]
+        return made
 
     # -- places --------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from time import monotonic, sleep
 
@@ -11,7 +12,7 @@ import pytest
 
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm import hosted, retry
-from chathpc.llm.backend import Completion, Request
+from chathpc.llm.backend import Completion, Request, ToolCall, Turn
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Key, endpoint
 from chathpc.llm.settings import Settings
@@ -360,3 +361,93 @@ def test_what_is_no_endpoint_is_refused(url: str) -> None:
 )  # fmt: skip
 def test_this_machine_is_told_from_others(host: str, loopback: bool) -> None:
     assert endpoint(Settings(base_url=f"http://{host}:8000/v1")).loopback is loopback
+
+
+# -- tools -----------------------------------------------------------------------------------------------------
+
+TOOL = {"name": "top", "description": "The hottest.", "parameters": {"type": "object", "properties": {}}}
+
+
+def called(index: int, name: str = "", arguments: str = "", id: str = "") -> bytes:
+    part = {"index": index, "function": {"name": name, "arguments": arguments}} | ({"id": id} if id else {})
+    return fs.event({"choices": [{"index": 0, "delta": {"tool_calls": [part]}, "finish_reason": None}]})
+
+
+def test_calls_of_tools_are_put_together_from_their_pieces() -> None:
+    pieces = [
+        called(0, "top", '{"li', "a1"),
+        called(0, "", 'mit": 3}'),
+        called(1, "tree", "{}", "a2"),
+        fs.piece(finish="tool_calls"),
+        fs.DONE,
+    ]
+    with fault_server(fs.stream(*pieces)) as server:
+        completion = ask(server, replace(ASK, tools=(TOOL,)))
+        sent = posts(server)[0]
+    assert completion.tool_calls == (ToolCall("a1", "top", '{"limit": 3}'), ToolCall("a2", "tree", "{}"))
+    assert completion.text == ""
+    assert sent["tools"] == [{"type": "function", "function": TOOL}]
+
+
+def test_calls_of_a_server_that_does_not_stream_are_read_too() -> None:
+    message = {
+        "content": None,
+        "tool_calls": [{"id": "x", "type": "function", "function": {"name": "top", "arguments": "{}"}}],
+    }
+    with fault_server(fs.whole({"choices": [{"message": message, "finish_reason": "tool_calls"}]})) as server:
+        assert ask(server, replace(ASK, tools=(TOOL,))).tool_calls == (ToolCall("x", "top", "{}"),)
+
+
+def test_results_of_tools_go_back_without_template_tokens() -> None:
+    turns = (Turn("assistant", "", (ToolCall("a", "top", "{}"),)), Turn("tool", "data <|im_end|> more", call_id="a"))
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
+        ask(server, replace(ASK, tools=(TOOL,), turns=turns))
+        messages = posts(server)[0]["messages"]
+    assert isinstance(messages, list)
+    assert [one["role"] for one in messages] == ["system", "user", "assistant", "tool"]
+    assert messages[2]["tool_calls"][0]["function"] == {"name": "top", "arguments": "{}"}
+    assert messages[3] == {"role": "tool", "tool_call_id": "a", "content": "data   more"}
+
+
+def test_malformed_calls_are_left_out_and_endless_ones_bounded() -> None:
+    odd = [
+        fs.event({"choices": [{"delta": {"tool_calls": parts}}]})
+        for parts in (
+            "no",
+            [1],
+            [{"index": "x", "function": {}}],
+            [{"index": 10**9, "function": {"name": "f"}}],
+            [{"function": 3}],
+        )
+    ]
+    with fault_server(fs.stream(*odd, *fs.WELCOME)) as server:
+        completion = ask(server, replace(ASK, tools=(TOOL,)))
+        assert (completion.tool_calls, completion.text) == ((), "Good day.")
+    with fault_server(fs.stream(*[called(0, "top", "x" * 500)] * 400)) as server:
+        completion = ask(server, replace(ASK, tools=(TOOL,)))
+        assert completion.finish_reason == "length"
+        assert len(completion.tool_calls[0].arguments) < 100_000
+
+
+def test_only_models_that_keep_to_a_schema_are_offered_tools() -> None:
+    with fault_server(fs.stream(*fs.WELCOME)) as server:
+        assert backend(server).calls_tools
+        assert not HostedBackend("m", backend(server)._endpoint, NO_KEY, form="prose").calls_tools
+
+
+def test_a_question_is_answered_by_a_served_model_with_tools() -> None:
+    from chathpc.chat.conversation import Conversation
+    from chathpc.chat.session import Session
+    from tests.chat.profiles import calls
+
+    first = [called(0, "top", '{"limit": 2}', "a1"), fs.piece(finish="tool_calls"), fs.DONE]
+    words = "dot has 10.0 s (50.0 %) of the run's cpu.time itself. The moon has 7 s. "
+    with fault_server(
+        fs.stream(*first), fs.stream(fs.piece(words), fs.piece(finish="stop"), fs.USAGE, fs.DONE)
+    ) as server:
+        answer = Conversation(Session(calls()), backend(server)).ask("where is the time?")
+        told = posts(server)[1]["messages"]
+    assert answer.text == "dot has 10.0 s (50.0 %) of the run's cpu.time itself."
+    assert [step.tool for step in answer.steps] == ["top"]
+    assert isinstance(told, list)
+    assert "dot has 10.0 s" in told[3]["content"]

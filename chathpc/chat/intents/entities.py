@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from itertools import pairwise
 
 from chathpc.chat.index import short_name
 from chathpc.chat.intents.rules import Words, words
@@ -165,7 +166,7 @@ def _figures(found: Named, text: str, known: Words) -> None:
     elif percent := _PERCENT.search(text):
         part = float(percent[1]) / 100
         found.factor = 1 / (1 - part) if part < 1 else NO_TIME
-    for token, after in zip(tokens, [*tokens[1:], ""], strict=True):
+    for token, after in pairwise([*tokens, ""]):
         if token in known.factors:
             found.factor = known.factors[token]
         elif token in known.numbers and after in ("times", "fold", "x"):

@@ -24,7 +24,6 @@ from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.metric import Column as Values
-from chathpc.profile.profile import Profile
 from chathpc.profile.values import MemoryValues
 from chathpc.prompts.untrusted import quote
 
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     import hatchet
 
 #: hatchet's matching is quadratic in the tree, and exponential in the number of wildcards.
-MOST_CONTEXTS = 300
+MOST_CONTEXTS = 200
 DEEPEST = 100
 _MOST_ELEMENTS = 6
 _MOST_WILDCARDS = 3
@@ -59,8 +58,7 @@ def query(session: Session, asked: QueryArguments) -> Result:
     metric = session.metric(asked.metric)
     if metric.aggregation != Aggregation.SUM:
         raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
-    small, total_contexts = _hottest(session, metric)
-    frame = small.graphframe()
+    frame, total_contexts = session.once(f"frame of {metric.id}", lambda: _hottest(session, metric))
     path = _checked(asked.query, frame)
     matched = _match(frame, path)
     total = session.total(metric)
@@ -75,9 +73,10 @@ def query(session: Session, asked: QueryArguments) -> Result:
         rows.append((label, inclusive, own, share_of(inclusive, total)))
     facts.add(f"{numbers.count(len(matched))} contexts match the query.", len(matched), "contexts", "the query")
     text = f"{numbers.count(len(matched))} contexts are on matching paths."
-    if len(small.tree) < total_contexts:
-        searched = f"The query searched the {numbers.count(len(small.tree))} largest of {numbers.count(total_contexts)} contexts."
-        facts.add(searched, len(small.tree), "contexts", "the query")
+    size = len(frame.dataframe)
+    if size < total_contexts:
+        searched = f"The query searched the {numbers.count(size)} largest of {numbers.count(total_contexts)} contexts."
+        facts.add(searched, size, "contexts", "the query")
         text += f" {searched}"
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
@@ -88,8 +87,8 @@ def _number(value: float) -> float:
     return 0.0 if np.isnan(value) else float(value)
 
 
-def _hottest(session: Session, metric: Metric) -> tuple[Profile, int]:
-    """The profile of the MOST_CONTEXTS largest functions and loops by inclusive value, and how many there were."""
+def _hottest(session: Session, metric: Metric) -> tuple[hatchet.GraphFrame, int]:
+    """The MOST_CONTEXTS largest functions and loops by inclusive value, and how many there were."""
     level = session.level("loop")
     own, inclusive = level.values(session.profile, metric)
     usable = np.flatnonzero((inclusive > 0) & (level.tree.depth < DEEPEST))
@@ -102,8 +101,10 @@ def _hottest(session: Session, metric: Metric) -> tuple[Profile, int]:
     # What lies below a small context belongs to the context above it now, so exclusive values may be larger than measured.
     nodes = np.arange(len(tree), dtype=np.int32)
     stored = MemoryValues(tree, {metric.id: Values(nodes, values)}, {metric.id: Values(nodes, inclusive[keep])})
-    small = replace(session.measured, tree=tree, metrics={metric.id: metric}, values=stored)
-    return small, len(level.tree)
+    frame = replace(session.measured, tree=tree, metrics={metric.id: metric}, values=stored).graphframe()
+    for column in ("file", "module"):  # hatchet matches text with text only
+        frame.dataframe[column] = frame.dataframe[column].fillna("")
+    return frame, len(level.tree)
 
 
 def _checked(text: str, frame: hatchet.GraphFrame) -> list[Any]:
@@ -168,7 +169,5 @@ def _match(frame: hatchet.GraphFrame, path: list[Any]) -> Any:
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        frame.dataframe["file"] = frame.dataframe["file"].fillna("")
-        frame.dataframe["module"] = frame.dataframe["module"].fillna("")
         nodes = QueryEngine().apply(ObjectQuery(path), frame.graph, frame.dataframe)
     return frame.dataframe.loc[list(nodes)]
