@@ -29,7 +29,10 @@ def short_name(name: str) -> str:
         if not count:
             break
     text = text.split(" const")[0].strip()
-    return text.rsplit("::", 1)[-1].rsplit(" ", 1)[-1] or name
+    text = text.rsplit("::", 1)[-1]
+    if text != name and "(" in name:  # with parameters comes a return type
+        text = text.rsplit(" ", 1)[-1]
+    return text or name
 
 
 class NameIndex:

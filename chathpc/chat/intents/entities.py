@@ -20,7 +20,8 @@ NO_TIME = 1e9
 
 _TOKEN = re.compile(r"`[^`]+`|\"[^\"]+\"|<[^<>\s][^<>]*>|\S+")
 _PLACE = re.compile(r"([\w./+-]+\.\w+):(\d{1,7})\b")
-_LINE_OF = re.compile(r"\blines? (\d{1,7}) (?:of|in) (\S+)|(\S+),? (?:at )?line (\d{1,7})\b", re.IGNORECASE)
+_LINE_OF = re.compile(r"\blines? (\d{1,7}) (?:of|in|from) (?:file )?(\S+)", re.IGNORECASE)
+_OF_LINE = re.compile(r"(\S+?),? (?:(?:at|on|in) )?lines? (\d{1,7})\b", re.IGNORECASE)
 _EVIDENCE = re.compile(r"\[?\b(E\d{1,5})\b\]?", re.IGNORECASE)
 _NUMBERED = re.compile(r"#\s?(\d{1,3})\b|\b(?:finding|problem|issue|number|no\.?) #?(\d{1,3})\b")
 _TIMES = re.compile(r"(\d+(?:\.\d+)?) ?(?:x\b|times\b|-?fold\b)")
@@ -83,12 +84,12 @@ def _places(found: Named, session: Session) -> None:
             found.file, found.line = name, int(match[2])
             found.text = found.text.replace(match[0], "@", 1)
             return
-    for match in _LINE_OF.finditer(found.text):
-        name = file_of(match[2] or match[3])
-        if name:
-            found.file, found.line = name, int(match[1] or match[4])
-            found.text = found.text.replace(match[0], "@", 1)
-            return
+    for pattern, file, line in ((_LINE_OF, 2, 1), (_OF_LINE, 1, 2)):
+        for match in pattern.finditer(found.text):
+            if name := file_of(match[file]):
+                found.file, found.line = name, int(match[line])
+                found.text = found.text.replace(match[0], "@", 1)
+                return
     for token in found.text.split():
         if name := file_of(token):
             found.file = name
@@ -160,6 +161,8 @@ def _figures(found: Named, text: str, known: Words) -> None:
     for word, value in known.ordinals.items():
         if re.search(rf"\b{word} (finding|problem|issue|cause|bottleneck|one)\b", text):
             found.number = value
+    if counted := re.search(rf"\b(?:finding|problem|issue|number) ({'|'.join(known.numbers)})\b", text):
+        found.number = known.numbers[counted[1]]
     tokens = [token.strip(_EDGES) for token in text.split()]
     if times := _TIMES.search(text):
         found.factor = float(times[1])

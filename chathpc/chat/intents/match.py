@@ -59,6 +59,7 @@ def _flags(named: Named, topic: str) -> frozenset[str]:
         "evidence": named.evidence,
         "number": named.number,
         "topic": topic,
+        "only-topic": topic and topic.split() == _WORD.findall(named.text),
     }
     return frozenset(name for name, value in flags.items() if value)
 
@@ -86,11 +87,8 @@ def _note(named: Named) -> str:
 
 def _topic(text: str, session: Session, known: Words) -> str:
     """The performance problem that a question is about, as words that the catalogue has; empty for none."""
-    found = _WORD.findall(text.replace("@", " "))
-    while found and found[0] in known.before:
-        found.pop(0)
-    while found and found[-1] in known.after:
-        found.pop()
+    words_ = _WORD.findall(text.replace("@", " "))
+    found = [word for word in words_ if word not in known.before and word not in known.after]
     if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
         return ""
     from chathpc.diagnosis.catalogue import causes, extended
