@@ -246,6 +246,12 @@ class Session:
             return self._in_file(numbers, line, text)
         raise self.no_place(text)
 
+    def has_line(self, file: str, line: int) -> bool:
+        """True unless `file` is a file of the profile of which no such line was measured."""
+        numbers = self.files.get(file.rsplit("/", 1)[-1].casefold())
+        tree = self.measured.tree
+        return not line or not numbers or bool(np.any(np.isin(tree.file, numbers) & (tree.line == line)))
+
     def no_place(self, text: str) -> UsageError:
         """The error for a name that nothing has, with the nearest names."""
         file = split_place(text)[0]

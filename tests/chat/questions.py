@@ -23,6 +23,8 @@ from tests.synthetic.hpctoolkit_v4 import write
 from tests.synthetic.programs import gpu
 
 FILE = Path(__file__).with_name("questions.yaml")
+#: Asked after the last change to the rules.
+FRESH = Path(__file__).with_name("fresh_questions.yaml")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
@@ -41,9 +43,9 @@ class Question:
 
 
 @cache
-def questions() -> tuple[Question, ...]:
-    """All labelled questions."""
-    data = yaml.safe_load(FILE.read_text("utf-8"))
+def questions(file: Path = FILE) -> tuple[Question, ...]:
+    """All labelled questions of a file."""
+    data = yaml.safe_load(file.read_text("utf-8"))
     return tuple(
         Question(profile, entry["ask"], tuple((one["tool"], one.get("arguments", {})) for one in (entry, *([entry["or"]] if "or" in entry else []))))
         for profile, entries in data.items()
@@ -96,9 +98,16 @@ def rates() -> tuple[float, float, list[tuple[Question, Intent]]]:
     return sum(hits[False]) / len(hits[False]), sum(hits[True]) / len(hits[True]), misses
 
 
+def fresh_rate() -> float:
+    """Part of the questions (0..1) that are matched, of those that were written last."""
+    asked = questions(FRESH)
+    return sum(right(one, match(one.ask, session(one.profile))) for one in asked) / len(asked)
+
+
 if __name__ == "__main__":
     seen, held, wrong = rates()
     halves = [sum(one.held_out == half for one in questions()) for half in (False, True)]
-    sys.stdout.write(f"seen {seen:.1%} of {halves[0]}, held out {held:.1%} of {halves[1]}\n")
+    sys.stdout.write(f"seen {seen:.1%} of {halves[0]}, held out {held:.1%} of {halves[1]}, ")
+    sys.stdout.write(f"fresh {fresh_rate():.1%} of {len(questions(FRESH))}\n")
     for one, got in wrong:
         sys.stdout.write(f"  {one.profile}: {one.ask}\n     wanted {one.answers}\n     got {got}\n")

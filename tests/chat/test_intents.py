@@ -9,7 +9,7 @@ from chathpc.chat.intents.rules import rules
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from tests.chat.profiles import calls
-from tests.chat.questions import questions, rates
+from tests.chat.questions import fresh_rate, questions, rates
 
 #: Part of the questions (0..1) that must be matched to the right tool and arguments.
 _LEAST = 0.9
@@ -20,6 +20,7 @@ def test_nine_questions_of_ten_are_matched_also_of_those_held_out() -> None:
     assert len(questions()) >= 120
     assert 0.4 < sum(one.held_out for one in questions()) / len(questions()) < 0.6
     assert min(seen, held_out) >= _LEAST
+    assert fresh_rate() >= _LEAST - 0.05  # 40 questions: one is 2.5 %
 
 
 def test_every_rule_asks_a_tool_that_exists_with_arguments_that_it_takes() -> None:

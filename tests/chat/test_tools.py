@@ -89,6 +89,16 @@ def test_source_lines_carry_their_time(session: Session) -> None:
     assert len(result.lines) == 3
 
 
+def test_a_line_that_was_not_measured_is_shown_all_the_same(session: Session) -> None:
+    result = call(session, "source", {"place": "heat.c:13", "context": 1})
+    assert "Line 13 is not among them." in result.text
+    assert [line.split(maxsplit=2)[-1] for line in result.lines][1:] == [
+        ["solve", "text 13;"][1],
+        ["solve", "text 14;"][1],
+    ]
+    assert "30.0 %" in result.lines[0]
+
+
 def test_locations_are_told_with_their_extremes(session: Session) -> None:
     result = call(session, "locations", {"place": "dot"})
     assert {row[0]: row[1] for row in result.rows} == {"rank 1": pytest.approx(6.0), "rank 0": pytest.approx(4.0)}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import isclose
+
 import numpy as np
 from pydantic import Field
 
@@ -45,3 +47,15 @@ def source_of(session: Session, metric: Metric, how: str) -> str:
     """Where a number comes from: file, metric, computation."""
     path = session.measured.sources[0].path.name if session.measured.sources else session.measured.format
     return quote(f"{path}: {metric.source_name or metric.id}, {how}")
+
+
+def has(name: str, own: float, inclusive: float, total: float, metric: Metric, *, first: str = "itself") -> str:
+    """A sentence on a place's own and inclusive value, the one that was asked for `first`; one number where both are the same."""
+    if isclose(own, inclusive, rel_tol=1e-9):
+        return f"{name} has {amount(own, total, metric)} of {whole(metric)} itself."
+    parts = {
+        "itself": f"{amount(own, total, metric)} of {whole(metric)} itself",
+        "inclusive": f"{amount(inclusive, total, metric)} of {whole(metric)} with all it calls",
+    }
+    one, other = (parts[first], parts["inclusive" if first == "itself" else "itself"])
+    return f"{name} has {one} and {other}."

@@ -31,7 +31,10 @@ class SourceArguments(Arguments):
 def source(session: Session, asked: SourceArguments) -> Result:
     """The lines of a function or file that cost most, and the source text around the hottest, as far as the profile has it."""
     metric = session.metric(asked.metric)
-    target = session.find(asked.place)
+    file_name, wanted = split_place(asked.place)
+    measured = session.has_line(file_name, wanted)
+    # A line that was not measured is shown all the same, with the times of those that were.
+    target = session.find(asked.place if measured else file_name)
     tree = session.measured.tree
     total = session.total(metric)
     own = session.profile.exclusive(metric.id)
@@ -66,13 +69,16 @@ def source(session: Session, asked: SourceArguments) -> Result:
         facts.add(statement, value, metric.unit.value, place, metric=metric.id, where=where)
         rows.append((place, value, share_of(value, total)))
     (file, line), _ = next(iter(hot.items()))
-    excerpt = session.measured.read_source(tree.files[file], line, asked.context)
+    excerpt = session.measured.read_source(tree.files[file], line if measured else wanted, asked.context)
     lines = [] if excerpt is None else [
         _numbered(excerpt.first + offset, text, hot.get((file, excerpt.first + offset)), total)
         for offset, text in enumerate(excerpt.lines)
     ]  # fmt: skip
     text = f"{target.title}: {numbers.count(len(hot))} line{'s' if len(hot) != 1 else ''} with {metric.id}."
     facts.add(f"{target.title} has {numbers.count(len(hot))} lines with {metric.id}.", len(hot), "lines", target.title)
+    if not measured:
+        text += f" Line {wanted} is not among them."
+        facts.add(f"Line {wanted} of {target.title} was not measured.", wanted, "", target.title)
     if not lines:
         text += " The profile did not come with the source text."
     columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
+from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -68,7 +68,7 @@ def query(session: Session, asked: QueryArguments) -> Result:
     for entry in order.head(asked.limit).to_dict("records"):
         label = quote(str(entry["name"]))
         inclusive, own = _number(entry[f"{metric.id} (inc)"]), _number(entry[metric.id])
-        statement = f"{label} has {amount(inclusive, total, metric)} of {whole(metric)} with all it calls, {amount(own, total, metric)} itself."
+        statement = has(label, own, inclusive, total, metric, first="inclusive")
         facts.add(statement, inclusive, metric.unit.value, label, metric=metric.id)
         rows.append((label, inclusive, own, share_of(inclusive, total)))
     facts.add(f"{numbers.count(len(matched))} contexts match the query.", len(matched), "contexts", "the query")

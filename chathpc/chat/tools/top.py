@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
+from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
@@ -51,7 +51,7 @@ def top(session: Session, asked: TopArguments) -> Result:
         node, own, inclusive = int(table.node[row]), float(table.exclusive[row]), float(table.inclusive[row])
         label, place = quote(table.name[row]), "" if asked.by == "module" else quote(tree.place(node))
         subject = f"{label} at {place}" if asked.by in ("line", "loop") and place else label
-        statement = f"{subject} has {amount(own, total, metric)} of {whole(metric)} itself, {amount(inclusive, total, metric)} with all it calls."
+        statement = has(subject, own, inclusive, total, metric, first=asked.order)
         where = Place(function=label, file=place.rsplit(":", 1)[0] or None, line=int(tree.line[node]) or None)
         facts.add(
             statement,

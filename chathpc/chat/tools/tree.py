@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, NAME, amount, limit, source_of, whole
+from chathpc.chat.tools.amounts import METRIC, NAME, has, limit, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -53,8 +53,7 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     facts = FactList(source_of(session, metric, "added up over contexts"))
     for row in rows:
         label = quote(row.label)
-        statement = f"{label} has {amount(row.inclusive, total, metric)} of {whole(metric)} with all it calls, "
-        statement += f"{amount(row.exclusive, total, metric)} itself."
+        statement = has(label, row.exclusive, row.inclusive, total, metric, first="inclusive")
         facts.add(statement, row.inclusive, metric.unit.value, label, metric=metric.id)
     title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
     text = f"{title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}"
