@@ -106,6 +106,7 @@ class Conversation:
                 self.session.diagnosis,
                 backend,
                 deadline=self.deadline,
+                about_all=intent.tool in ("findings", "summary") and "number" not in intent.arguments,
                 on_sentence=on_sentence,
             )
         except _MODEL_ERRORS as error:

@@ -11,11 +11,15 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
 from chathpc.grounding.check import GroundedText, check
 from chathpc.grounding.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
-from chathpc.prompts.build import build_chat
+from chathpc.prompts.build import build_chat, key_lines
 from chathpc.report import ClaimStatistics
 
 #: Is given each sentence that passed the check, as soon as it is complete.
 OnSentence = Callable[[str], None]
+
+
+#: Facts that are weighed for a prompt; it has room for fewer.
+_LOOKED_AT = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,17 +105,33 @@ def word(
     backend: Backend,
     *,
     deadline: float,
+    about_all: bool = False,
     on_sentence: OnSentence | None = None,
 ) -> Worded:
-    """`backend`'s words for `facts`, which answer `question`; `lead` is what the tools say themselves.
+    """`backend`'s words for `facts`, which answer `question`; `lead` is what the tool says itself.
+
+    A question `about_all` is told what matters most of the whole diagnosis, as an explanation is.
 
     Raises what the back end raises.
     """
-    prompt = build_chat(question, [lead, *(fact.statement for fact in facts)], marker=secrets.token_hex(4))
-    checking = Checking(known(facts, diagnosis), on_sentence)
+    allowed = diagnosis if about_all else known(facts, diagnosis)
+    told = key_lines(diagnosis) if about_all else _offered(facts, lead, allowed)
+    prompt = build_chat(question, told, marker=secrets.token_hex(4))
+    checking = Checking(allowed, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
     completion = backend.complete(request, on_token=checking.token)
     return worded(completion, checking.end(completion.text))
+
+
+def _offered(facts: Sequence[Evidence], lead: str, allowed: Diagnosis) -> list[str]:
+    """What a model is told: facts whose statement would pass the check, for it will repeat them; else what the tool says."""
+    statements = [fact.statement for fact in facts[:_LOOKED_AT]]
+    good = [
+        text
+        for text in statements
+        if all(one.status == "supported" for one in check(text, allowed, form="prose").sentences)
+    ]
+    return good or [lead, *statements]
 
 
 def worded(completion: Completion, grounded: GroundedText, more_tokens: int = 0) -> Worded:

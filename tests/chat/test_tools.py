@@ -115,6 +115,13 @@ def test_a_gain_follows_amdahls_law(session: Session) -> None:
     assert itself.facts[1].value == pytest.approx(1 / (0.6 + 0.2))
 
 
+def test_the_time_that_would_be_saved_is_not_mistaken_for_that_of_the_place(session: Session) -> None:
+    result = call(session, "what_if", {"place": "solve", "factor": 3})
+    known = Diagnosis(Verdict.BOTTLENECK, "", (), result.facts)
+    sentence = "If solve were 3.00x as fast, the run would be 2.50x as fast, which saves 12.0 s of the run's cpu.time."
+    assert [one.status for one in check(sentence, known, form="prose").sentences] == ["supported"]
+
+
 def test_a_line_has_its_own_time_alone(session: Session) -> None:
     assert call(session, "what_if", {"place": "heat.c:12"}).facts[0].value == pytest.approx(6.0)
 
