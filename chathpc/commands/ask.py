@@ -28,9 +28,9 @@ def command(
     form: str | None,
     output: str | None,
 ) -> None:
-    """Ask one question about a profile, in plain language or as a command of chat.
+    """Ask one question about a profile.
 
-    Exits with 1 where the profile has no answer, and with 4 where a model was asked for and gave none; the answer of the tools
+    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, and with 4 where a model was asked for and gave none; the answer of the tools
     is printed all the same.
 
     For example: chathpc ask hpctoolkit-app-database "who calls solve?"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from chathpc.profile.location import Locations
@@ -102,3 +104,16 @@ def hostile(text: str) -> Profile:
         f"/src/{text.replace('/', '|')}.c",
         f"/bin/{text.replace('/', '|')}",
     )
+
+
+def ranks(seconds: np.ndarray[tuple[int], np.dtype[np.float64]]) -> Profile:
+    """One function, with so many seconds on each rank."""
+    whole = calls()
+    tree = whole.tree.select(np.arange(6) == 0)[0]
+    column = column_of(np.array([seconds.sum()]))
+    values = MemoryValues(
+        tree, {"cpu.time": column}, {"cpu.time": column}, len(seconds), {"cpu.time": seconds[:, None]}
+    )
+    metrics = {"cpu.time": whole.metrics["cpu.time"]}
+    where = Locations.of(len(seconds), rank=np.arange(len(seconds), dtype=np.int64))
+    return replace(whole, tree=tree, values=values, metrics=metrics, where=where)

@@ -27,7 +27,7 @@ def test_every_rule_asks_a_tool_that_exists_with_arguments_that_it_takes() -> No
     for rule in rules():
         tool = TOOLS[rule.tool]
         assert set(rule.arguments) <= set(tool.arguments.model_fields)
-        assert rule.needs <= {"place", "function", "file", "file-line", "evidence", "number", "topic"}
+        assert rule.needs <= {"place", "function", "file", "file-line", "evidence", "number", "topic", "only-topic"}
 
 
 @pytest.fixture(scope="module")

@@ -244,7 +244,7 @@ class Terminal:
     def send(self, keys: str) -> None:
         os.write(self.descriptor, keys.encode())
 
-    def expect(self, text: str, seconds: float = 60.0) -> None:
+    def expect(self, text: str, seconds: float = 120.0) -> None:
         """Wait until `text` has appeared since the last one."""
         until = time.monotonic() + seconds
         while True:

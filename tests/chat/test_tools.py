@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from dataclasses import replace
 
 import jsonschema
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,7 +17,8 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding import check
-from tests.chat.profiles import HOSTILE, calls, hostile
+from chathpc.profile.values import MemoryValues
+from tests.chat.profiles import HOSTILE, calls, hostile, ranks
 from tests.chat.questions import session as example
 
 #: Every tool with arguments that it answers for the profile of `calls`.
@@ -295,3 +298,65 @@ def test_findings_and_evidence_are_those_of_the_diagnosis() -> None:
     assert full.lines[0] == f"Do: {found[0].advice[0]}"
     assert "There are" in call(session, "findings", {"number": 99}).hint
     assert session.diagnosis.evidence[1].statement in call(session, "evidence", {"id": "[e2]"}).text
+
+
+def test_rows_can_be_those_of_one_file(session: Session) -> None:
+    assert len(call(session, "top", {"by": "line", "file": "/any/where/heat.c"}).rows) == 5
+    assert "Nearest: heat.c" in call(session, "top", {"file": "heta.c"}).hint
+    assert "no kernel" in call(session, "top", {"by": "kernel"}).error
+
+
+def test_of_many_ranks_those_that_stand_out_are_named() -> None:
+    values = np.full(16, 10.0)
+    values[5] = 30.0
+    result = call(Session(ranks(values)), "locations", {"limit": 3})
+    assert "Outliers: rank 5 with 30.0 s." in result.text
+    assert len(result.rows) == 3
+    assert result.omitted == 13
+    assert "No location stands out." in call(Session(ranks(np.full(16, 10.0))), "locations").text
+
+
+def test_what_a_profile_lacks_is_told_in_words() -> None:
+    bare = replace(calls(), read_timeline=lambda: None)
+    assert call(Session(bare), "timeline").hint.startswith("Record a trace")
+    nothing = replace(calls(), metrics={}, values=MemoryValues(calls().tree, {}, {}))
+    for name in ("top", "tree", "locations", "query"):
+        assert call(Session(nothing), name, ASKED[name]).error
+    lines = calls().tree
+    unplaced = replace(calls(), tree=replace(lines, line=np.zeros_like(lines.line), file=np.full_like(lines.file, -1)))
+    assert "-g" in call(Session(unplaced), "source", {"place": "solve"}).hint
+
+
+def test_a_place_without_time_shows_where_it_begins(session: Session) -> None:
+    quiet = replace(calls(), values=MemoryValues(calls().tree, {}, {"cpu.time": calls().values.inclusive("cpu.time")}))
+    assert call(Session(quiet), "source", {"place": "dot"}).rows[0][0] == "heat.c:20"
+
+
+def test_two_loaded_profiles_must_be_told_apart() -> None:
+    session = Session(calls(), others={"a": calls(), "b": calls()})
+    assert "Several profiles" in call(session, "compare").error
+    assert call(session, "compare", {"other": "b", "metric": "io.write.bytes"}).text
+
+
+def test_all_the_time_has_no_bound_and_slower_is_possible(session: Session) -> None:
+    everything = call(session, "what_if", {"place": "main", "factor": 4})
+    assert everything.facts[1].value == pytest.approx(4.0)
+    assert "At most" not in everything.text
+    assert "adds" in call(session, "what_if", {"place": "dot", "factor": 0.5}).text
+
+
+def test_many_contexts_of_a_place_are_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("chathpc.chat.tools.locations._MOST_CONTEXTS", 1)
+    session = Session(calls(("main", "solve", "dot", "dot")))
+    assert (
+        "These are its 1 largest contexts, with 90.9 % of its value."
+        in call(session, "locations", {"place": "dot"}).text
+    )
+
+
+def test_an_entry_of_the_catalogue_is_found_by_its_id_and_nothing_by_nonsense(session: Session) -> None:
+    assert call(session, "catalogue", {"words": "omp-false-sharing"}).text.startswith(
+        "False sharing (omp-false-sharing)"
+    )
+    assert len(call(session, "catalogue", {"words": "slow memory", "limit": 2}).rows) == 2
+    assert call(session, "catalogue", {"words": "xyzzy plugh"}).error

@@ -16,6 +16,8 @@ from chathpc.chat.tools.amounts import MOST_ROWS
 _WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
 #: A topic is one if this part of its words stands in an entry of the catalogue's title, id or keywords.
 _COVERED = 1.0
+_ENDINGS = ("ings", "ing", "ies", "ed", "es", "s", "e", "y")
+_SHORTEST_ROOT = 3
 #: Commands that are offered to a question that nothing matches.
 _OFFERED = 3
 
@@ -108,11 +110,15 @@ def _entry_words(text: str) -> frozenset[str]:
 
 
 def _same(word: str, other: str) -> bool:
-    """Whether two words are one in another form: late, lately; sender, senders; spill, spilling."""
-    short, long = sorted((word, other), key=len)
-    return word == other or (
-        len(short) > 3 and long.startswith(short[: max(4, len(short) - 2)]) and len(long) - len(short) < 5
-    )
+    """Whether two words are one in another form: sender, senders; spill, spilling; miss, misses."""
+    return word == other or _root(word) == _root(other)
+
+
+def _root(word: str) -> str:
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_ROOT:
+            return word[: -len(ending)]
+    return word
 
 
 def _nearest(text: str) -> tuple[str, ...]:
