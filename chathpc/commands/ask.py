@@ -30,8 +30,8 @@ def command(
 ) -> None:
     """Ask one question about a profile.
 
-    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, and with 4 where a model was asked for and gave none; the answer of the tools
-    is printed all the same.
+    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, and with 4 where a model
+    was asked for and gave none; the answer of the tools is printed all the same.
 
     For example: chathpc ask hpctoolkit-app-database "who calls solve?"
 

@@ -91,8 +91,8 @@ def test_slash_commands_and_unmatched_questions_need_no_model(session: Session) 
     assert conversation.ask("/callers dot").steps[0].tool == "callers"
     assert not conversation.ask("sing a song").matched
     assert not backend.requests
-    with pytest.raises(UsageError, match="no command '/tre'"):
-        conversation.ask("/tre")
+    with pytest.raises(UsageError, match="no command '/trees'"):
+        conversation.ask("/trees")
 
 
 def test_names_and_the_question_reach_a_model_as_marked_data(session: Session) -> None:

@@ -145,7 +145,7 @@ def test_two_runs_are_compared_function_by_function() -> None:
     session = Session(calls(), others={"before": calls()})
     rows = table(call(session, "compare", {}))
     assert all(row[2] == 0 for row in rows.values())
-    assert "before" in call(session, "compare", {"other": "befor"}).hint
+    assert "before" in call(session, "compare", {"other": "befo"}).hint
     assert "no other profile" in call(Session(calls()), "compare", {}).error
 
 
