@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +19,8 @@ from chathpc.profile.profile import Profile
 if TYPE_CHECKING:
     from chathpc.llm.backend import Backend
     from chathpc.reports.style import Style
+
+_OPTION = re.compile(r"(metric|limit)=")
 
 Write = Callable[[str], None]
 Complain = Callable[[str, str], None]
@@ -115,10 +119,12 @@ class Repl:
 
     def _diff(self, words: Sequence[str]) -> str:
         """Load the profile that is named, unless it is loaded already; the line that compares with it."""
-        name = " ".join(words)
-        if name not in self.conversation.session.others:
-            self.compare_with([Path(word).expanduser() for word in words], name)
-        return f"/diff {name}"
+        options = [word for word in words if _OPTION.match(word)]
+        paths = [word for word in words if word not in options]
+        name = " ".join(paths)
+        if paths and name not in self.conversation.session.others:
+            self.compare_with([Path(path).expanduser() for path in paths], name)
+        return " ".join(["/diff", *([shlex.quote(name)] if name else []), *map(shlex.quote, options)])
 
     def compare_with(self, paths: Sequence[Path], name: str) -> None:
         """Load a profile to compare with."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +19,10 @@ from chathpc.report import ClaimStatistics
 OnSentence = Callable[[str], None]
 
 
+#: Plain words in a name: `unsigned long f`, `main thread`, `loop at heat.c:12`.
+_MOST_WORDS = 3
+_NESTING = 4
+_BRACKETS = re.compile(r"<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]")
 #: Facts that are weighed for a prompt; it has room for fewer.
 _LOOKED_AT = 12
 
@@ -46,13 +51,29 @@ def numbered(facts: Sequence[Evidence]) -> tuple[Evidence, ...]:
 
 
 def known(facts: Sequence[Evidence], diagnosis: Diagnosis) -> Diagnosis:
-    """What an answer may say: the facts that were looked up, and the findings whose evidence is among them."""
+    """What an answer may say: the facts that were looked up, and the findings whose evidence is among them.
+
+    Facts about names that read like sentences are left out: whoever chose such a name would otherwise have it said as a fact.
+    """
+    facts = [fact for fact in facts if not any(map(reads_like_a_sentence, _names(fact)))]
     ids = {fact.id for fact in facts}
     findings = tuple(finding for finding in diagnosis.findings if ids & set(finding.evidence))
     verdict = diagnosis.verdict if findings or not facts else Verdict.BOTTLENECK
     headline = diagnosis.headline if findings else ""
     evidence = [*facts, *(item for item in diagnosis.evidence if item.id not in ids and _cited(item, findings))]
     return Diagnosis(verdict, headline, findings, tuple(evidence))
+
+
+def _names(fact: Evidence) -> list[str]:
+    where = fact.where
+    return [fact.subject, *([] if where is None else [name for name in (where.function, where.kernel) if name])]
+
+
+def reads_like_a_sentence(name: str) -> bool:
+    """Whether a name has more plain words, outside of brackets, than names of functions have (`unsigned long f`)."""
+    for _ in range(_NESTING):
+        name = _BRACKETS.sub(" ", name)
+    return sum(word.strip(".,:;!?").isalpha() for word in name.split()) > _MOST_WORDS
 
 
 def _cited(item: Evidence, findings: Sequence[object]) -> bool:
@@ -115,7 +136,7 @@ def word(
     Raises what the back end raises.
     """
     allowed = diagnosis if about_all else known(facts, diagnosis)
-    told = key_lines(diagnosis) if about_all else _offered(facts, lead, allowed)
+    told = key_lines(diagnosis) if about_all else _offered(allowed.evidence, lead, allowed)
     prompt = build_chat(question, told, marker=secrets.token_hex(4))
     checking = Checking(allowed, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)

@@ -106,6 +106,18 @@ def test_diff_loads_a_profile_once_and_keeps_its_path_for_saving(tmp_path: Path)
     assert '"old/db"' in (tmp_path / "a.json").read_text()
 
 
+def test_diff_takes_options_and_paths_with_spaces() -> None:
+    talk = Talk()
+    out = talk('/diff "a b/db" metric=io.write.bytes limit=1', "/diff metric=cpu.time")
+    assert talk.loaded == [[Path("a b/db")]]
+    assert talk.complaints == []
+    assert [turn.steps[0].arguments for turn in talk.conversation.turns] == [
+        {"other": "a b/db", "metric": "io.write.bytes", "limit": 1},
+        {"metric": "cpu.time"},
+    ]
+    assert "io_write" in out
+
+
 def test_model_and_budget_can_be_changed() -> None:
     talk = Talk()
     assert talk("/model") == "Model: none.\n"

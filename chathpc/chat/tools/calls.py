@@ -10,6 +10,7 @@ from pydantic import Field
 from chathpc.chat.session import Session, Target
 from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import IntArray, outermost_spans
@@ -90,7 +91,8 @@ def _calls(
             statement = (
                 f"{label} calls {target.title}, which has {amount(value, total, metric)} of {whole(metric)} there."
             )
-        facts.add(statement, value, metric.unit.value, label, metric=metric.id)
+        where = Place(function=target.title)
+        facts.add(statement, value, metric.unit.value, label, metric=metric.id, where=where)
         rows.append((label, value, share_of(value, total), contexts))
     if not rows:
         text = (

@@ -57,7 +57,7 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     )
     # A fact of its own, that says all of its subject: what is said of the saved time must not be taken for the time of the place.
     faster = f"A {name} that is {factor} as fast {change} of {whole(metric)}."
-    facts.add(faster, abs(saved), metric.unit.value, f"{target.title} {factor} as fast", metric=metric.id)
+    facts.add(faster, abs(saved), metric.unit.value, target.title, metric=metric.id)
     text = f"{first}: {facts.items[0].statement[:-1]}, and that {change}."
     if bound != float("inf"):
         limit = f"At most {numbers.speedup(bound)} is possible by making {name} faster."
