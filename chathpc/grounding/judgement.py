@@ -11,7 +11,7 @@ from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
-from chathpc.grounding.sought import completed, pointed
+from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
 
@@ -192,7 +192,7 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
     """The item of evidence that has all numbers of a sentence without a subject: `80 MB were moved at 35.6 MB a second`."""
-    subjects = [k for s in statement.segments for k in s.keys if not k.startswith("word:")]
+    subjects = [k for s in statement.segments for k in s.keys] or points_back(statement)
     exact = all(q.exactness == "exact" and not q.in_words for q in statement.quantities)
     if subjects or statement.names or len(statement.quantities) < _SEVERAL or not exact:
         return ()

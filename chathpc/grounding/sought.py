@@ -22,12 +22,17 @@ def pointed(segment: Segment, statement: Statement) -> Segment:
     return replace(segment, marks=kept)
 
 
+def points_back(statement: Statement) -> bool:
+    """True for a sentence that begins with `this`, `it`, `the …`: what it is about may stand before it."""
+    return bool(statement.stems) and statement.stems[0] in _POINTERS
+
+
 def completed(quantity: Quantity, statement: Statement, known: World) -> Quantity:
     """A number in a clause that says nothing of its subject (`The run loses 3.17 s because …`) is about what the next clauses say.
 
     Where these say nothing either and the sentence points back (`This takes …`), it is about the leading finding.
     """
-    pointing = statement.stems[:1] and statement.stems[0] in _POINTERS
+    pointing = points_back(statement)
     if _is_whole(quantity, statement):
         return replace(quantity, own=TOTAL, is_base=True)
     if pointing:  # the noun behind `this` is no subject of its own

@@ -116,6 +116,28 @@ def test_sums_differences_and_ratios_are_recomputed(seconds: list[float], one: i
         assert status(f"{_NAMES[one]} takes {a / b:.3g} times as long as {_NAMES[other]}.", of) == "supported"
 
 
+@given(_SECONDS, st.integers(0, 3))
+def test_only_the_largest_is_called_so(seconds: list[float], which: int) -> None:
+    of, name = profile(seconds), _NAMES[which]
+    assert (status(f"{name} takes the most time.", of) == "supported") == (seconds[which] == max(seconds))
+    assert (status(f"{name} takes the least time.", of) == "supported") == (seconds[which] == min(seconds))
+
+
+@given(_SECONDS, st.integers(0, 3))
+def test_parts_of_another_part_are_recomputed(seconds: list[float], which: int) -> None:
+    other = (which + 1) % 4
+    part = seconds[which] / seconds[other]
+    assume(part < 0.42)
+    sentence = f"{_NAMES[which]} takes half of the time of {_NAMES[other]}."
+    assert status(sentence, profile(seconds)) != "supported"
+
+
+def test_two_names_with_two_numbers_keep_their_own() -> None:
+    of = profile([50.0, 10.0, 25.0, 75.0])
+    assert status("advect_flux takes 50 s and pack_halo 25 s.", of) == "supported"
+    assert status("advect_flux takes 25 s and pack_halo 50 s.", of) == "struck"
+
+
 def test_a_repair_is_final() -> None:
     repaired = [o for o in map(outcome, labelled("seen")) if o.status == "repaired"]
     assert len(repaired) > 20
