@@ -131,6 +131,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         uneven=any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
         or any("what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments),
         denied=denied(quotes, words),
+        advised=frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True)),
         templates=frozenset(
             unspaced(found[0])
             for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))

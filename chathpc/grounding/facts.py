@@ -68,6 +68,7 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    advised: frozenset[str]  #: sentences of the findings' advice, normalised
     templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
@@ -79,8 +80,8 @@ class World:
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 
     def without_own(self, sentence: str) -> str:
-        """What could be markup or a command in a sentence: nothing in one of our own, no template arguments of known names."""
-        return "" if normalised(without_lead(sentence)) in self.verbatim else self.without_templates(sentence)
+        """What could be markup or a command in a sentence: nothing in our own advice, no template arguments of known names."""
+        return "" if normalised(without_lead(sentence)) in self.advised else self.without_templates(sentence)
 
     def without_templates(self, sentence: str) -> str:
         """The sentence with the template arguments of known names taken off: `f<float, 64>` is no markup."""
