@@ -167,7 +167,7 @@ def _without_credentials(report: Report) -> Report:
     from chathpc.privacy.credentials import redactor
 
     redact = redactor()
-    texts: list[str] = []
+    texts: set[str] = set()
 
     def without(value: object, change: Callable[[str], str]) -> object:
         if isinstance(value, dict):
@@ -177,13 +177,14 @@ def _without_credentials(report: Report) -> Report:
         return change(value) if isinstance(value, str) else value
 
     def collect(text: str) -> str:
-        texts.append(text)
+        texts.add(text)
         return text
 
     content = report.model_dump(by_alias=True)
     without(content, collect)
-    every = "\n".join(texts)
-    return report if redact(every) == every else Report.model_validate(without(content, redact))
+    told = {text: redact(text) for text in texts}
+    changed = any(text != other for text, other in told.items())
+    return Report.model_validate(without(content, told.__getitem__)) if changed else report
 
 
 class _Stages:

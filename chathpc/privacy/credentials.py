@@ -30,6 +30,13 @@ _KNOWN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+#: Without any of these no key of _KNOWN is in a text. Looking for them takes a hundredth of the time of the pattern, which matters
+#: for names of megabytes.
+_BEGINNINGS = (
+    *("sk-", "pk-", "rk-", "sk_", "pk_", "rk_", "whsec_", "A3T", "AKIA", "ASIA", "AGPA", "AIDA", "AROA"),
+    *("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "gldt-", "glrt-", "glcbt-", "hf_", "npm_"),
+    *("nvapi-", "xox", "AIza", "ya29.", "pypi-", "tskey-", "eyJ", "-----BEGIN"),
+)
 _HEADER = re.compile(
     rf"(\bAuthorization[\"']?{_B}*[:=]{_B}*[\"']?(?:(?:Bearer|Basic|Token|Digest){_B}+)?|\bBearer{_B}+(?={_S}*\d))[A-Za-z0-9+/=_\-.~]{{8,}}",
     re.IGNORECASE | re.ASCII,
@@ -41,6 +48,7 @@ _WORDS = (
     r"pass(?:word|wd|phrase)|passwd|pwd|secret(?:[_-]?(?:access)?[_-]?key)?|api[_-]?key|access[_-]?(?:key|token)|auth[_-]?token"
     r"|private[_-]?key|client[_-]?secret|credential|token"
 )
+_PARTS_OF_WORDS = ("pass", "pwd", "secret", "key", "token", "credential")
 #: `DB_PASSWORD=hunter2`, `api_key: "…"`, `--password hunter2`; not `token::next`, `next_token: 3.2 s` and `multi-token kernels`.
 _ASSIGNED = re.compile(
     rf"(\b[A-Za-z0-9_-]{{0,40}}(?:{_WORDS})[A-Za-z0-9_]{{0,40}}[\"']?{_B}*(?:=|:(?!:)(?={_B}*{_S}*[A-Za-z])){_B}*[\"']?"
@@ -69,10 +77,16 @@ def redactor(environ: Mapping[str, str] | None = None) -> Callable[[str], str]:
         for value in values:
             if value in text:
                 text = text.replace(value, REDACTED)
-        text = _KNOWN.sub(REDACTED, text)
-        text = _HEADER.sub(rf"\g<1>{REDACTED}", text)
-        text = _IN_URL.sub(rf"\g<1>{REDACTED}@", text)
-        return _ASSIGNED.sub(rf"\g<1>{REDACTED}", text)
+        if any(each in text for each in _BEGINNINGS):
+            text = _KNOWN.sub(REDACTED, text)
+        if "://" in text and "@" in text:
+            text = _IN_URL.sub(rf"\g<1>{REDACTED}@", text)
+        small = text.lower()
+        if "bearer" in small or "authorization" in small:
+            text = _HEADER.sub(rf"\g<1>{REDACTED}", text)
+        if any(each in small for each in _PARTS_OF_WORDS):
+            text = _ASSIGNED.sub(rf"\g<1>{REDACTED}", text)
+        return text
 
     return redacted
 

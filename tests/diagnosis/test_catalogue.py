@@ -20,7 +20,7 @@ FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
 #: Causes that a rule finds, each with its thresholds: the contract between the catalogue and the rules.
 DETECTED = {
     "hot-compute": {"min_share": 0.10},
-    "loop-invariant-work": {"min_share": 0.05},
+    "loop-invariant-work": {"min_share": 0.05, "min_called_share": 0.10},
     "strided-access": {"min_share": 0.10},
     "quadratic-algorithm": {"min_share": 0.10},
     "redundant-recursion": {"min_share": 0.10},
@@ -28,7 +28,13 @@ DETECTED = {
     "memory-latency": {"min_share": 0.10, "headroom_at_limit": 0.04},
     "expensive-math": {"min_share": 0.10},
     "unoptimised-build": {"min_share": 0.03, "max_inlined_part": 0.2, "headroom_by_records": 0.6},
-    "not-vectorised": {"min_share": 0.10, "within_reach": 1.0, "last_digits": 0.7, "with_changes": 0.09},
+    "not-vectorised": {
+        "min_share": 0.10,
+        "within_reach": 1.0,
+        "last_digits": 0.7,
+        "with_changes": 0.09,
+        "nearest_loop": 40,
+    },
     "not-inlined": {"min_share": 0.10, "max_lines": 5, "within_reach": 1.0, "with_changes": 0.5},
     "redundant-copies": {"min_share": 0.10, "min_device_share": 0.2},
     "allocation-churn": {"min_share": 0.10},
@@ -75,7 +81,7 @@ DETECTED = {
         "min_collective_part": 0.5,
         "min_function_share": 0.001,
     },
-    "mpi-late-sender": {"min_share": 0.10},
+    "mpi-late-sender": {"min_share": 0.10, "late_rank": 1.5},
     "mpi-communication-bound": {"min_share": 0.10, "min_transfer_part": 0.3, "min_common_part": 0.7},
     "mpi-small-messages": {
         "min_share": 0.10,

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 import types
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 import chathpc
+from chathpc.chat.opening import choose
+from chathpc.chat.session import Session
 from chathpc.commands.main import main
-from chathpc.errors import ModelUnavailableError
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm import hosted
-from chathpc.llm.backend import Request
+from chathpc.llm.backend import Completion, OnToken, Request, ToolCall, Turn
 from chathpc.llm.guard import GuardedBackend, guarded
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Endpoint, Key, read_key
 from chathpc.llm.log import log_of
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
+from chathpc.privacy.names import placeholders_for
 from chathpc.privacy.placeholders import Placeholders
 from tests.llm import fault_server as fs
 from tests.llm.fault_server import fault_server
@@ -56,8 +61,15 @@ def test_a_model_reads_placeholders_and_the_caller_names() -> None:
 
 def test_every_text_of_a_request_passes_the_guard() -> None:
     # Whoever gives Request another text must pass it through GuardedBackend.concealed as well.
-    texts = {"system", "user"}
-    others = {"max_tokens", "temperature", "seed", "json_schema", "deadline"}
+    texts = {"system", "user", "turns"}
+    others = {
+        "max_tokens",
+        "temperature",
+        "seed",
+        "json_schema",
+        "deadline",
+        "tools",
+    }  # the tools' descriptions are ours
     assert {field.name for field in fields(Request)} == texts | others
 
 
@@ -138,8 +150,9 @@ def test_what_is_shown_is_what_leaves_byte_for_byte_and_names_nothing(
 def test_without_placeholders_the_names_leave(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
     with fault_server(fs.stream(*fs.WELCOME)) as server:
         chathpc.explain(DATABASE, llm="openai:m", base_url=server.url, confidential="none")
-        (sent,) = [seen.raw for seen in server.seen if seen.raw]
-    assert b"triangular_work" in sent
+        sent = [seen.raw for seen in server.seen if seen.raw]
+    assert len(sent) == 2  # what the server says has not the form asked for, and is asked for once more
+    assert all(b"triangular_work" in each for each in sent)
 
 
 def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
@@ -234,4 +247,64 @@ def test_nothing_above_this_room_asks_a_back_end_that_is_not_guarded() -> None:
             asking += [
                 name for name in files if name.endswith(".py") and ".complete(" in Path(folder, name).read_text()
             ]
-    assert asking == ["wording.py"]  # where `backend` is a GuardedBackend, as its type says
+    # A conversation has the guarded back end of chat/opening.py; the trial asks about invented profiles. Reports ask by llm/asking.py.
+    assert sorted(asking) == ["agent.py", "trial.py", "wording.py"]
+
+
+def test_a_conversation_gets_its_model_behind_the_guard(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+    session = Session(chathpc.load(DATABASE))
+    backend, _ = choose("openai:m", session, {"base_url": "http://127.0.0.1:9/v1"})
+    assert isinstance(backend, GuardedBackend)
+    assert (backend.mode, backend.calls_tools) == ("default", True)
+
+
+def test_what_tools_say_leaves_with_placeholders_and_calls_come_back_with_names() -> None:
+    """A model that was told fn_1 asks the tool about fn_1; the tool gets the function's name."""
+
+    def script(request: Request) -> Iterator[str]:
+        yield "fine"
+
+    class Calling(ScriptedBackend):
+        def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+            name = re.findall(r"\bfn_\d+\b", request.user)[0]
+            call = ToolCall("1", "callers", json.dumps({"name": name, "limit": 3}))
+            return replace(super().complete(request), tool_calls=(call,))
+
+    profile = chathpc.load(DATABASE)
+    behind = Calling(script)
+    placeholders = placeholders_for(profile, diagnose(profile), "all")
+    backend = GuardedBackend(behind, placeholders)
+    turn = Turn("assistant", "", (ToolCall("0", "tree", '{"place": "triangular_work"}'),))
+    asked = Request(
+        "s", "Who calls triangular_work?", 10, turns=(turn, Turn("tool", "triangular_work: 3 s", call_id="0"))
+    )
+    completion = backend.complete(asked)
+    assert json.loads(completion.tool_calls[0].arguments) == {"name": "triangular_work", "limit": 3}
+    (sent,) = behind.requests
+    assert "triangular_work" not in json.dumps(sent.messages())
+    assert "fn_" in sent.turns[0].calls[0].arguments
+    assert "fn_" in sent.turns[1].content
+
+
+@pytest.mark.parametrize("arguments", ["", "{", "[1]", '"fn_1"'])
+def test_arguments_that_are_no_object_come_back_as_they_are(arguments: str) -> None:
+    class Calling(ScriptedBackend):
+        def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
+            return replace(super().complete(request), tool_calls=(ToolCall("1", "top", arguments),))
+
+    profile = chathpc.load(DATABASE)
+    backend = GuardedBackend(Calling("silent"), placeholders_for(profile, diagnose(profile), "all"))
+    assert backend.complete(Request("s", "u", 10)).tool_calls[0].arguments == arguments
+
+
+def test_what_costs_too_much_is_stopped_before_it_leaves() -> None:
+    def stop(request: Request) -> None:
+        raise BudgetSpentError("too dear")
+
+    behind = ScriptedBackend("echo")
+    profile = chathpc.load(DATABASE)
+    backend = GuardedBackend(behind, placeholders_for(profile, diagnose(profile), "none"), before=stop)
+    with pytest.raises(BudgetSpentError, match="too dear"):
+        backend.complete(Request("s", "u", 10))
+    assert behind.requests == []
