@@ -9,6 +9,7 @@ from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.itemised import Claim, Status, itemised
+from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
@@ -163,6 +164,8 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     evidence = tuple(dict.fromkeys(used))
     details = _with_sources(sentence, details, found, evidence)
     if not wrong:
+        if not parts(statement, known) or not ranges(sentence):
+            return strike(sentence, "number", details)
         return Sentence(sentence, evidence, "supported", "", len(details), 0, details)
     text = repair.replaced(sentence, wrong)
     # The repaired sentence must pass by itself: a number can be right by its own subject and still belong to another one.
