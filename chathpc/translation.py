@@ -13,7 +13,6 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from chathpc.errors import UsageError
-from chathpc.grounding.sentences import foreign, has_controls
 
 if TYPE_CHECKING:
     from chathpc.llm.backend import Request
@@ -100,6 +99,8 @@ def translations(answer: str, sentences: Sequence[str]) -> list[str | None]:
 
 
 def _faithful(translation: str | None, sentence: str) -> str | None:
+    from chathpc.grounding.sentences import foreign, has_controls
+
     if translation is None or translation == sentence or len(translation) > _LONGER * len(sentence) + 20:
         return None
     if has_controls(translation) or foreign(translation):

@@ -50,14 +50,17 @@ def explain_in_words(
     UsageError if `llm` names no model at all.
     """
     from chathpc.llm.settings import load_settings
-    from chathpc.llm.spec import choices
 
     settings = load_settings(options)
     reader = Reader(settings.audience, language_code(settings.language))
     last = from_catalogue(diagnosis, reader)
+    if llm.strip() == "none":
+        return last if reader.language == "en" else _translated(last, reader, None, settings, notice)
+    from chathpc.llm.spec import choices
+
     notes: list[str] = []
     usable: Choice | None = None
-    for choice in () if llm.strip() == "none" else choices(llm, settings):
+    for choice in choices(llm, settings):
         if choice.backend is None:
             last = from_catalogue(diagnosis, reader, note=choice.note, lack=choice.lack)
         else:
@@ -152,12 +155,13 @@ def _translated(
     told: ExplanationRecord, reader: Reader, choice: Choice | None, settings: Settings, notice: Notice | None
 ) -> ExplanationRecord:
     """`told` with the translations that the model made well; the note says how many sentences stay in English, if any do."""
-    from chathpc.llm.asking import ask
     from chathpc.translation import question, translations
 
     kept = [sentence for sentence in told.sentences if sentence.status != "struck"]
     found: list[str | None] = [None] * len(kept)
     if choice is not None and kept:
+        from chathpc.llm.asking import ask
+
         texts = [sentence.text for sentence in kept]
         try:
             answer = ask(choice, question(texts, reader.language, deadline=settings.deadline), settings, notice=notice)
