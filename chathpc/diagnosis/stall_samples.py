@@ -9,7 +9,8 @@ from math import inf
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.device import has
+from chathpc.diagnosis.device import Kernel, has, samples_metric
+from chathpc.diagnosis.statistics import is_above
 from chathpc.profile.gpu_counters import STALLS
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
@@ -56,6 +57,20 @@ def drawn(profile: Profile, metric: str, total: float) -> float:
     if not has(profile, _PERIOD) or not len(periods := profile.exclusive(_PERIOD)):
         return inf
     return total / max(float(periods.values.min()), 1.0)
+
+
+def hot_part(profile: Profile, kernel: Kernel, device: float, samples: float) -> float | None:
+    """Part of the device's busy time (`device`, seconds) that a kernel has or, where there is no time, of all PC samples, of which
+    the kernel has `samples`; None if that is not above `min_kernel_share` by more than sampling explains.
+    """
+    base = samples_metric(profile)
+    if device:
+        part, of = kernel.seconds / device, inf
+    elif base is not None and (everything := profile.total(base)):
+        part, of = samples / everything, drawn(profile, base, everything)
+    else:
+        return None
+    return part if is_above(part, common()["min_kernel_share"].value, of, common()["sigma"].value) else None
 
 
 #: Cycles between PC samples.

@@ -18,6 +18,7 @@ from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from tests.diagnosis.kernels import One, bare, causes, one, report
 from tests.diagnosis.parts import finding, function, hot_loop, main, source
+from tests.diagnosis.test_gpu import launch, runtime, timed
 from tests.profile.build import build, call, kernel, line, loop
 
 #: Seconds of runs with 2,000 and 40,000 samples of 5 ms.
@@ -102,6 +103,24 @@ def small_calls(total: float, part: float) -> Profile:
     return replace(beside(total, part, hot), read_source=source({"app.cpp": ACCESSOR}))
 
 
+DEVICE_ALLOCATION = """void solve(float* a, int n, int steps)
+{
+  for (int t = 0; t < steps; t++) {
+    float* d;
+    cudaMalloc(&d, n);
+    cudaFree(d);
+  }
+}
+"""
+
+
+def device_allocation(total: float, part: float) -> Profile:
+    calls = line("app.cu:5", runtime("cudaMalloc", time=total * part))
+    kernel = launch(timed("step", total / 100, launches=2.0), at="app.cu:7")
+    hot = function("solve", loop("app.cu:3", calls), kernel, at="app.cu:1")
+    return replace(beside(total, part, hot), read_source=source({"app.cu": DEVICE_ALLOCATION}))
+
+
 @pytest.mark.parametrize(
     ("profile", "cause", "threshold"),
     [
@@ -113,6 +132,7 @@ def small_calls(total: float, part: float) -> Profile:
         (debugged, "unoptimised-build", 0.03),
         (strided, "strided-access", 0.10),
         (small_calls, "unoptimised-build", 0.03),
+        (device_allocation, "gpu-allocation-in-loop", 0.05),
     ],
 )  # fmt: skip
 def test_two_standard_errors_above_the_threshold_are_chance(
@@ -197,7 +217,9 @@ def raw_comparisons(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "path", [path for path in RULES if not path.name.startswith(COUNTED)], ids=lambda path: path.stem
+    "path",
+    [path for path in RULES if not path.name.startswith(COUNTED) or path.name == "gpu_source_host.py"],
+    ids=lambda path: path.stem,
 )
 def test_no_rule_about_sampled_time_compares_its_share_raw(path: Path) -> None:
     assert raw_comparisons(path.read_text()) == []

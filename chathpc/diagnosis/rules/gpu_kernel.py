@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from math import inf
 
 import numpy as np
 
@@ -15,7 +14,7 @@ from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
-from chathpc.diagnosis.stall_samples import drawn
+from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 
@@ -72,15 +71,13 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
         return
     total_samples = profile.dense(base)
     device = device_time(profile)
-    everything = float(total_samples.sum())
     names, sigma = counted_names(profile), common()["sigma"].value
     for kernel in kernels(profile)[:MOST_KERNELS]:
         if (kernel.name in names) != counted:
             continue
         samples = float(total_samples[kernel.nodes].sum())
-        part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        of = inf if device else drawn(profile, base, everything)
-        if samples == 0 or not is_above(part, common()["min_kernel_share"].value, of, sigma):
+        part = hot_part(profile, kernel, device, samples)
+        if samples == 0 or part is None:
             continue
         taken = drawn(profile, base, samples)
         for identifier, (metrics, words) in _STALLS.items():

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from math import inf
 
 import numpy as np
 
@@ -22,6 +21,7 @@ from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small
 from chathpc.diagnosis.source.languages import grammar_of
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile, read_file
+from chathpc.diagnosis.stall_samples import drawn, hot_part
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import kernel_key
@@ -78,14 +78,13 @@ def with_kernel_source(facts: Facts, drafts: Sequence[Draft], computing: float =
     every = kernels(profile)
     device = device_time(profile) or sum(kernel.seconds for kernel in every)
     base = samples_metric(profile)
-    everything = profile.total(base) if base is not None else 0.0
     files = _Files(facts)
     counted = counted_names(profile)
     result = list(drafts)
     for kernel in every[:_MOST_KERNELS]:
         samples = float(profile.dense(base)[kernel.nodes].sum()) if base is not None else 0.0
-        part = kernel.seconds / device if device else samples / everything if everything else 0.0
-        if part < common()["min_kernel_share"].value:
+        part = hot_part(profile, kernel, device, samples)
+        if part is None:
             continue
         found = _source_of(facts, files, kernel)
         if found is None:
@@ -244,7 +243,7 @@ class _Kernel:
         share = stalled / self.samples
         kind = sign.cause if sign.cause == "gpu-barrier-stall" else "gpu-memory-latency"
         limit = cause(kind).threshold("min_stall_share")
-        taken = self._taken()
+        taken = drawn(profile, base, self.samples)
         if not is_above(share, limit, taken, common()["sigma"].value):
             return None
         place = self._place(sign.line, int(nodes[int(np.argmax(weight[nodes]))]))
@@ -276,10 +275,3 @@ class _Kernel:
             against=sign.against,
             samples=taken,
         )
-
-    def _taken(self) -> float:
-        """Number of samples of the kernel; not known without their period."""
-        profile = self.facts.profile
-        if not has(profile, "gpu.samples.period"):
-            return inf
-        return self.samples / max(float(profile.exclusive("gpu.samples.period").values.min()), 1.0)

@@ -107,10 +107,12 @@ def _evidence(hot: Hot, call: _Call) -> Evidence:
 
 def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:
     facts, entry = hot.facts, cause(call.sign.cause)
-    if not facts.has_host_time or not facts.total or cost < entry.threshold("min_share") * facts.total:
+    if not facts.has_host_time or not facts.total:
+        return
+    share = cost / facts.total
+    if not facts.above(share, entry.threshold("min_share")):
         return
     place = facts.place(call.node, line_node=call.node)
-    share = cost / facts.total
     yield Draft(
         cause=entry.id,
         where=place,
