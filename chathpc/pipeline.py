@@ -16,7 +16,7 @@ import numpy as np
 from chathpc.asked import Outgoing, outgoing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
+from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.profile.metric import column_of
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
@@ -149,7 +149,7 @@ def _reported(
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
         findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
-        evidence=[_evidence_record(item) for item in diagnosis.evidence],
+        evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
         tree=_tree_record(profile, pruning),
@@ -257,20 +257,6 @@ def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
         ],
         caveats=list(profile.caveats),
         not_collected=dict(diagnosis.not_collected),
-    )
-
-
-def _evidence_record(item: Evidence) -> EvidenceRecord:
-    return EvidenceRecord(
-        id=item.id,
-        statement=item.statement,
-        metric=item.metric,
-        value=item.value,
-        unit=item.unit,
-        where=None if item.where is None else PlaceRecord.of(item.where),
-        source=item.source,
-        tool=item.tool,
-        error=item.error,
     )
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Place
+    from chathpc.diagnosis.records import Evidence, Place
 
 SCHEMA = "chathpc-report/1"
 
@@ -75,6 +75,21 @@ class EvidenceRecord(Record):
     error: float | None = Field(
         default=None, description="Standard error of the value from sampling, in its unit; null where it was measured."
     )
+
+    @classmethod
+    def of(cls, item: Evidence) -> EvidenceRecord:
+        """A fact of the diagnosis as part of a report."""
+        return cls(
+            id=item.id,
+            statement=item.statement,
+            metric=item.metric,
+            value=item.value,
+            unit=item.unit,
+            where=None if item.where is None else PlaceRecord.of(item.where),
+            source=item.source,
+            tool=item.tool,
+            error=item.error,
+        )
 
 
 class FindingRecord(Record):

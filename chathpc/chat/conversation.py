@@ -9,7 +9,7 @@ from math import isfinite
 
 from chathpc.chat import slash
 from chathpc.chat.intents import match
-from chathpc.chat.record import Answer, Chat, StepRecord, fact_record
+from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.wording import OnSentence, Worded, numbered, word
@@ -17,7 +17,7 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
-from chathpc.report import ClaimStatistics
+from chathpc.report import ClaimStatistics, EvidenceRecord
 
 #: Tokens that the model may read and write in one conversation, unless the user says otherwise.
 BUDGET = 200_000
@@ -173,7 +173,7 @@ class Conversation:
             matched=bool(steps) or bool(found is not None and found.text),
             text=(found.text if found is not None else "") or said,
             steps=[StepRecord.of(step.tool, _simple(step.arguments), step.result) for step in steps],
-            facts=[fact_record(fact) for fact in numbered(facts)],
+            facts=[EvidenceRecord.of(fact) for fact in numbered(facts)],
             sentences=[] if found is None else list(found.sentences),
             claims=ClaimStatistics() if found is None else found.claims,
             model=model,

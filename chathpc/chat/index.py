@@ -86,11 +86,6 @@ class NameIndex:
         close = get_close_matches(_bare(folded)[:200], candidates, n=most, cutoff=_SIMILAR)
         return list(dict.fromkeys([*contained, *(candidates[one] for one in close)]))[:most]
 
-    @property
-    def short_forms(self) -> dict[str, list[str]]:
-        """Short form in small letters → names that have it."""
-        return self._short
-
 
 def _bare(text: str) -> str:
     """`text` without the brackets of a call."""

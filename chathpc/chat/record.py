@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import ConfigDict, Field
 
-from chathpc.report import ClaimStatistics, EvidenceRecord, PlaceRecord, Record, SentenceRecord
+from chathpc.report import ClaimStatistics, EvidenceRecord, Record, SentenceRecord
 
 if TYPE_CHECKING:
     from chathpc.chat.tools.record import Result
-    from chathpc.diagnosis.records import Evidence
 
 
 class ColumnRecord(Record):
@@ -84,18 +83,3 @@ class Chat(Record):
     turns: list[Answer]
 
     model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-def fact_record(item: Evidence) -> EvidenceRecord:
-    """A fact as it is saved."""
-    return EvidenceRecord(
-        id=item.id,
-        statement=item.statement,
-        metric=item.metric,
-        value=item.value,
-        unit=item.unit,
-        where=None if item.where is None else PlaceRecord.of(item.where),
-        source=item.source,
-        tool=item.tool,
-        error=item.error,
-    )

@@ -19,7 +19,6 @@ _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", 
 _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "milliseconds", "microseconds")))
 #: Shorter words are none of their own.
 _SHORTEST_TOPIC = 3
-_SAYING = frozenset(map(stem, ("shows", "means", "indicates", "suggests", "says", "so")))
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _INSTEAD = ["instead", "of"]

@@ -230,16 +230,6 @@ def cause(statement: Statement, world: World) -> Support:
     return Support(used)
 
 
-def free_words(statement: Statement, world: World) -> Iterable[str]:
-    """The words of a sentence that are not part of a phrase for a subject: the `not` of `not shared evenly` is part of one."""
-    position, stems = 0, statement.stems
-    while position < len(stems):
-        length, _ = world.words.subjects.at(stems, position)
-        if length < 2:
-            yield stems[position]
-        position += max(length, 1)
-
-
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
