@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
@@ -34,17 +34,15 @@ class Outgoing:
 
 
 def outgoing(
-    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, *, llm: str, options: Mapping[str, object]
+    profile: Profile, diagnosis: Diagnosis, pruning: PruningResult, *, llm: str, settings: Settings
 ) -> Outgoing:
     """What `explain_in_words` would send first, byte for byte; no model is called, no key is needed, nothing is logged.
 
-    `options` are settings of this call by key. Raises UsageError where nothing would be sent.
+    Raises UsageError where nothing would be sent.
     """
     from chathpc.llm.keys import ENVIRONMENT_KEY
-    from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import choices
 
-    settings = load_settings(options)
     environ = {**os.environ, ENVIRONMENT_KEY: os.environ.get(ENVIRONMENT_KEY) or "none"}
     found = list(choices(llm, settings, environ))
     choice = next((one for one in found if one.backend is not None), found[0])
@@ -58,19 +56,22 @@ def outgoing(
     return Outgoing(backend.outgoing(sent), backend.label, backend.mode)
 
 
-def guard(profile: Profile, diagnosis: Diagnosis, choice: Choice, settings: Settings) -> GuardedBackend:
-    """The back end of `choice`, which there must be, behind what keeps names and keys from leaving and the log."""
+def guard(
+    profile: Profile,
+    diagnosis: Diagnosis,
+    choice: Choice,
+    settings: Settings,
+    before: Callable[[Request], None] | None = None,
+) -> GuardedBackend:
+    """The back end of `choice`, which there must be, behind what keeps names and keys from leaving and the log; `before` may stop a
+    request.
+    """
     from chathpc.llm.guard import guarded
     from chathpc.privacy.names import placeholders_for
 
     if choice.backend is None:
         raise ValueError("there is no back end to guard")
-    return guarded(choice.backend, settings, lambda mode: placeholders_for(profile, diagnosis, mode))
-
-
-def through(choice: Choice, backend: GuardedBackend) -> Choice:
-    """`choice` by way of the guard."""
-    return replace(choice, backend=backend)
+    return guarded(choice.backend, settings, lambda mode: placeholders_for(profile, diagnosis, mode), before)
 
 
 def request(

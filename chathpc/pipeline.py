@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -35,6 +35,7 @@ from chathpc.report import (
 from chathpc.wording import explain_in_words
 
 if TYPE_CHECKING:
+    from chathpc.llm.settings import Settings
     from chathpc.prompts.build import Audience
     from chathpc.pruners.prune import PruningResult
 
@@ -68,11 +69,12 @@ def explain(
     translates) are those of the settings if not given. `progress` is told the stage that begins.
     """
     from chathpc.diagnosis.catalogue import extended
-    from chathpc.llm.settings import patterns_folder
+    from chathpc.llm.settings import load_settings, patterns_of
 
-    options = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
-    with extended(patterns_folder(patterns)):
-        return _explain(profile, llm=llm, options=options, tokens=tokens, progress=progress)
+    given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    settings = load_settings({**given, "patterns": patterns})
+    with extended(patterns_of(settings)):
+        return _explain(profile, llm=llm, settings=settings, tokens=tokens, progress=progress)
 
 
 def prompt(
@@ -89,33 +91,37 @@ def prompt(
 ) -> Outgoing:
     """What `explain` with the same arguments would send to the model first; no model is called. UsageError if nothing would be sent."""
     from chathpc.diagnosis.catalogue import extended
-    from chathpc.llm.settings import patterns_folder
+    from chathpc.llm.settings import load_settings, patterns_of
 
-    options = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
+    settings = load_settings({**given, "patterns": patterns})
     stages = _Stages(progress or (lambda stage: None))
-    with extended(patterns_folder(patterns)):
+    with extended(patterns_of(settings)):
         profile, facts, diagnosis = _diagnosed(profile, stages)
         with stages("prune"):
             pruning = _prune(profile, facts, diagnosis, tokens)
-        return outgoing(profile, diagnosis, pruning, llm=llm, options=options)
+        return outgoing(profile, diagnosis, pruning, llm=llm, settings=settings)
 
 
 def report_of(profile: Profile, facts: Facts, diagnosis: Diagnosis, *, tokens: int = TREE_TOKENS) -> Report:
     """The report, in the catalogue's words, of a profile that is diagnosed already."""
-    return _reported(profile, facts, diagnosis, _Stages(lambda stage: None), llm="none", options={}, tokens=tokens)
+    from chathpc.llm.settings import load_settings
+
+    stages = _Stages(lambda stage: None)
+    return _reported(profile, facts, diagnosis, stages, llm="none", settings=load_settings(), tokens=tokens)
 
 
 def _explain(
     profile: Profile | str | Path,
     *,
     llm: str,
-    options: Mapping[str, object],
+    settings: Settings,
     tokens: int,
     progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
     profile, facts, diagnosis = _diagnosed(profile, stages)
-    return _reported(profile, facts, diagnosis, stages, llm=llm, options=options, tokens=tokens, notice=progress)
+    return _reported(profile, facts, diagnosis, stages, llm=llm, settings=settings, tokens=tokens, notice=progress)
 
 
 def _diagnosed(profile: Profile | str | Path, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
@@ -136,14 +142,14 @@ def _reported(
     stages: _Stages,
     *,
     llm: str,
-    options: Mapping[str, object],
+    settings: Settings,
     tokens: int,
     notice: Progress | None = None,
 ) -> Report:
     with stages("prune"):
         pruning = _prune(profile, facts, diagnosis, tokens)
     with stages("explain"):
-        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, options=options, notice=notice)
+        explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice)
     report = Report(
         profile=_profile_record(profile, diagnosis),
         verdict=diagnosis.verdict.value,

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chathpc.asked import guard, request, through
+from chathpc.asked import guard, request
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import narrate
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
     from chathpc.grounding.judgement import Sentence
     from chathpc.llm.asking import Notice
+    from chathpc.llm.backend import Request
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.build import Audience
@@ -39,19 +39,15 @@ def explain_in_words(
     pruning: PruningResult,
     *,
     llm: str,
-    options: Mapping[str, object] | None = None,
+    settings: Settings,
     notice: Notice | None = None,
 ) -> ExplanationRecord:
     """The explanation of `diagnosis` by the first of the models that `llm` names which can, checked against the evidence.
 
     Where none can be had, answers in time or says enough that holds, the catalogue's words take their place; `note` and `lack` say
-    why. `options` are settings of this call by key (base_url, confidential, audience, language). Only a model translates, and what
-    it translates is compared with the English sentence. `notice` is told what a question to a model on another machine needs.
-    UsageError if `llm` names no model at all.
+    why. Only a model translates, and what it translates is compared with the English sentence. `notice` is told what a question to a
+    model on another machine needs. UsageError if `llm` names no model at all.
     """
-    from chathpc.llm.settings import load_settings
-
-    settings = load_settings(options)
     reader = Reader(settings.audience, language_code(settings.language))
     last = from_catalogue(diagnosis, reader)
     if llm.strip() == "none":
@@ -64,13 +60,15 @@ def explain_in_words(
         if choice.backend is None:
             last = from_catalogue(diagnosis, reader, note=choice.note, lack=choice.lack)
         else:
-            asked = through(choice, guard(profile, diagnosis, choice, settings))
+            backend = guard(profile, diagnosis, choice, settings)
+            asked = replace(choice, backend=backend)
             if diagnosis.verdict == Verdict.INSUFFICIENT:
                 usable = asked
                 notes.append("There is too little data for a model to word.")
                 break
             try:
-                last = _by_model(profile, diagnosis, pruning, choice, settings, reader, notice)
+                question = request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens)
+                last = _by_model(profile, diagnosis, asked, question, settings, reader, notice)
                 usable = asked
             except ModelUnavailableError as error:
                 last = from_catalogue(diagnosis, reader, note=str(error), lack="unavailable")
@@ -87,8 +85,8 @@ def explain_in_words(
 def _by_model(
     profile: Profile,
     diagnosis: Diagnosis,
-    pruning: PruningResult,
     choice: Choice,
+    question: Request,
     settings: Settings,
     reader: Reader,
     notice: Notice | None,
@@ -98,10 +96,12 @@ def _by_model(
     from chathpc.llm.asking import ask
     from chathpc.prompts.untrusted import unmarked
 
-    backend = guard(profile, diagnosis, choice, settings)
+    backend = choice.backend
+    if backend is None:
+        raise ValueError("there is no back end to ask")
     answer = ask(
-        through(choice, backend),
-        request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens),
+        choice,
+        question,
         settings,
         problem=structured.problem if backend.form == "structured" else None,
         notice=notice,

@@ -16,6 +16,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.price import Price
 from chathpc.llm.scripted import Script, ScriptedBackend
+from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
 from chathpc.profile.profile import Profile
 from chathpc.prompts.build import AUDIENCES
@@ -167,7 +168,7 @@ def test_too_little_data_is_not_worded_by_a_model(profile: Profile, monkeypatch:
 
     made = says(monkeypatch, "anything")
     poor = replace(diagnose(profile), verdict=Verdict.INSUFFICIENT)
-    explanation = explain_in_words(profile, poor, prune(profile), llm="local")
+    explanation = explain_in_words(profile, poor, prune(profile), llm="local", settings=Settings())
     assert of_catalogue(explanation)
     assert made[0].requests == []
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from chathpc.chat import saved
 from chathpc.chat.conversation import BUDGET, Conversation
@@ -13,6 +14,9 @@ from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.profile.profile import Profile
 
+if TYPE_CHECKING:
+    from chathpc.llm.settings import Settings
+
 
 def read(paths: Sequence[Path]) -> Profile:
     """The profile at `paths`, several views of one run joined."""
@@ -21,33 +25,25 @@ def read(paths: Sequence[Path]) -> Profile:
     return load(*paths)
 
 
-def choose(spec: str | None, session: Session, options: Mapping[str, object]) -> tuple[Backend | None, str]:
+def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Backend | None, str]:
     """The first model that can be had of those that `spec` (or the settings) names, None for none, and a note for the user.
 
-    It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked. `options`
-    are settings of this conversation by key. UsageError for what is no SPEC, ModelUnavailableError if none can be had.
+    It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked.
+    UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
     from functools import partial
 
+    from chathpc.asked import guard
     from chathpc.llm.asking import afford
-    from chathpc.llm.guard import guarded
-    from chathpc.llm.settings import load_settings
     from chathpc.llm.spec import choices
-    from chathpc.privacy.names import placeholders_for
 
-    settings = load_settings(options)
     notes: list[str] = []
     for choice in choices(spec or "auto", settings):
         if choice.note:
             notes.append(choice.note.replace("\n", " "))
         if choice.backend is not None:
-            backend = guarded(
-                choice.backend,
-                settings,
-                lambda mode: placeholders_for(session.measured, session.diagnosis, mode),
-                partial(afford, choice, settings=settings),
-            )
-            return backend, " ".join(notes)
+            within = partial(afford, choice, settings=settings)
+            return guard(session.measured, session.diagnosis, choice, settings, within), " ".join(notes)
         if choice.lack is None:
             return None, " ".join(notes)
     raise ModelUnavailableError(" ".join(notes) or "There is no model.")
@@ -58,8 +54,7 @@ def open_conversation(
     *,
     compared: Sequence[Path] = (),
     llm: str | None = None,
-    options: Mapping[str, object] | None = None,
-    patterns: Path | None = None,
+    settings: Settings,
     budget: int | None = None,
     resume: Path | None = None,
     progress: Progress | None = None,
@@ -69,7 +64,7 @@ def open_conversation(
     With `resume` it goes on with a saved one, whose paths are taken where none are given. UsageError if the profile is not the one
     that it was about.
     """
-    from chathpc.llm.settings import load_settings, patterns_folder
+    from chathpc.llm.settings import patterns_of
     from chathpc.llm.spec import alternatives
 
     alternatives(llm or "auto")  # what is no SPEC is told before a large profile is read
@@ -89,13 +84,12 @@ def open_conversation(
     others |= {str(path): [str(path)] for path in compared}
     loaded = {name: read([Path(text) for text in texts]) for name, texts in others.items()}
     session = Session(
-        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_folder(patterns)
+        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings)
     )
     session.prepare(tell)
     limit = budget if budget is not None else before.budget if before is not None else BUDGET
-    backend, note = choose(llm, session, options or {})
-    deadline = load_settings(options).deadline
-    conversation = Conversation(session, backend, budget=limit, deadline=deadline)
+    backend, note = choose(llm, session, settings)
+    conversation = Conversation(session, backend, budget=limit, deadline=settings.deadline)
     if before is not None:
         conversation.turns = list(before.turns)
     return conversation, others, note

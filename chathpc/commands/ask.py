@@ -48,14 +48,14 @@ def command(
         keep_freed_memory(paths)
         from chathpc.chat.opening import open_conversation
         from chathpc.chat.render import answer_text, markdown
+        from chathpc.llm.settings import load_settings
 
-        options = {"base_url": base_url, "confidential": confidential}
+        settings = load_settings({"base_url": base_url, "confidential": confidential, "patterns": patterns})
         conversation, _, _ = open_conversation(
             paths,
             compared=compared,
             llm=llm,
-            options=options,
-            patterns=patterns,
+            settings=settings,
             budget=budget,
             progress=progress,
         )

@@ -53,14 +53,14 @@ def command(
         keep_freed_memory(paths)
         from chathpc.chat.opening import choose, open_conversation, read
         from chathpc.chat.repl import Repl
+        from chathpc.llm.settings import load_settings
 
-        options = {"base_url": base_url, "confidential": confidential}
+        settings = load_settings({"base_url": base_url, "confidential": confidential, "patterns": patterns})
         conversation, others, note = open_conversation(
             paths,
             compared=compared,
             llm=llm,
-            options=options,
-            patterns=patterns,
+            settings=settings,
             budget=budget,
             resume=resume,
             progress=progress,
@@ -72,7 +72,7 @@ def command(
         write=lambda text: answer(text, None),
         complain=complain,
         load=read,
-        choose=lambda spec: choose(spec, conversation.session, options)[0],
+        choose=lambda spec: choose(spec, conversation.session, settings)[0],
         live=live,
     )
     repl.compared = others

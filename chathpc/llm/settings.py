@@ -284,14 +284,17 @@ def patterns_folder(
     cwd: Path | None = None,
     site: Path = SITE_FILE,
 ) -> Path | None:
-    """The folder of the user's own patterns: `folder` if given, else the setting, else `patterns` beside the user's settings
-    file where that exists; None without any.
+    """The folder of the user's own patterns: `folder` if given, else as `patterns_of` the settings in force."""
+    return patterns_of(load_settings({"patterns": folder}, environ=environ, cwd=cwd, site=site), environ)
+
+
+def patterns_of(settings: Settings, environ: Mapping[str, str] | None = None) -> Path | None:
+    """The folder of the user's own patterns: as set, else `patterns` beside the user's settings file where that exists; None
+    without any.
     """
-    environ = os.environ if environ is None else environ
-    chosen = load_settings({"patterns": folder}, environ=environ, cwd=cwd, site=site).patterns
-    if chosen is not None:
-        return chosen
-    user = config_file(environ)
+    if settings.patterns is not None:
+        return settings.patterns
+    user = config_file(os.environ if environ is None else environ)
     usual = None if user is None else user.parent / "patterns"
     return usual if usual is not None and usual.is_dir() else None
 

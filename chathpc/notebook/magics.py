@@ -65,8 +65,10 @@ class Magics:
 
     def _open(self, rest: str) -> Conversation:
         from chathpc.chat.opening import open_conversation
+        from chathpc.llm.settings import load_settings
 
-        self._conversation = open_conversation(_paths(rest, at_least=1), llm=self._model)[0]
+        paths = _paths(rest, at_least=1)
+        self._conversation = open_conversation(paths, llm=self._model, settings=load_settings())[0]
         return self._conversation
 
     def _diff(self, rest: str) -> Diff:
@@ -79,12 +81,13 @@ class Magics:
 
     def _choose(self, rest: str) -> None:
         from chathpc.chat.opening import choose
+        from chathpc.llm.settings import load_settings
         from chathpc.llm.spec import alternatives
 
         spec = rest.strip() or "none"
         alternatives(spec)
         if self._conversation is not None:
-            self._conversation.backend = choose(spec, self._conversation.session, {})[0]
+            self._conversation.backend = choose(spec, self._conversation.session, load_settings())[0]
         self._model = spec
 
     def _look_up(self, verb: str, rest: str) -> Answer:

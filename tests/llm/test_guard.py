@@ -254,7 +254,7 @@ def test_nothing_above_this_room_asks_a_back_end_that_is_not_guarded() -> None:
 def test_a_conversation_gets_its_model_behind_the_guard(no_pause: None, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
     session = Session(chathpc.load(DATABASE))
-    backend, _ = choose("openai:m", session, {"base_url": "http://127.0.0.1:9/v1"})
+    backend, _ = choose("openai:m", session, Settings(base_url="http://127.0.0.1:9/v1"))
     assert isinstance(backend, GuardedBackend)
     assert (backend.mode, backend.calls_tools) == ("default", True)
 
