@@ -1,0 +1,1 @@
+"""Propose a change, build it, check it, time it, profile it again, and only then believe it."""

@@ -1,0 +1,82 @@
+"""How a program is built, run, checked and profiled: the key `project` of a folder's chathpc.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+
+from chathpc.sandbox import Limits
+
+Tool = Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"]
+
+
+@dataclass(frozen=True, slots=True)
+class Flags:
+    """The compiler's flags: the variable (make's or the environment's) that hands them on, and the user's own value."""
+
+    variable: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One way to run the program: a shell command, in which `{seed}` becomes a fresh number, and a file for its input."""
+
+    name: str
+    command: str
+    stdin: str | None = None
+
+    @property
+    def seeded(self) -> bool:
+        """It takes a seed, so that no answer can have been prepared."""
+        return "{seed}" in self.command
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """What makes an answer right: files and streams equal to the original's within tolerance, and a command that says yes.
+
+    `outputs` are `stdout` or files below the folder; lines that match one of `ignore` (regular expressions) are left out, as times
+    are; a number may differ by `relative` × its size or by `absolute`. `command` is run after the program and says no by its status.
+    """
+
+    outputs: tuple[str, ...] = ("stdout",)
+    relative: float = 1e-9
+    absolute: float = 0.0
+    ignore: tuple[str, ...] = ()
+    command: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Profiling:
+    """How it is measured: a tool, or a command that leaves a profile at `result` (a path below the folder)."""
+
+    tool: Tool = "auto"
+    command: str | None = None
+    result: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """A program that may be changed, below `root`.
+
+    `edit` are globs of files that a change may touch; `protect` are never touched whatever `edit` says (tests, checkers, timers,
+    build files). `build` is a shell command; `flags` is None where there is no single place for them. `run` is the one that is timed
+    and profiled, `inputs` are those that are checked (`run` among them). `threads` are values of OMP_NUM_THREADS to check with, empty
+    for serial programs. `launcher` stands before the command (`mpirun -n 2`, `srun -n 4`).
+    """
+
+    root: Path
+    build: str
+    run: Run
+    edit: tuple[str, ...]
+    protect: tuple[str, ...] = ()
+    flags: Flags | None = None
+    inputs: tuple[Run, ...] = ()
+    check: Check = Check()
+    threads: tuple[int, ...] = ()
+    profile: Profiling = Profiling()
+    launcher: str = ""
+    gpu: bool = False
+    limits: Limits = field(default_factory=Limits)

@@ -1,0 +1,1 @@
+"""Running a program under the best profiler that is there."""

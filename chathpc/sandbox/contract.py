@@ -1,0 +1,72 @@
+"""What a sandbox is asked and what it answers; every sandbox passes the same suite (tests/sandbox)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, Protocol
+
+Status = Literal["exited", "killed", "timed-out", "output-limit"]
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds of one command and all that it starts: wall seconds, and bytes and counts a process where nothing else is said.
+
+    `seconds` ends the whole tree of processes; `memory` is address space (RLIMIT_AS), `file` the largest file (RLIMIT_FSIZE),
+    `processes` those of the user at once (RLIMIT_NPROC; the kernel exempts root), `output` the bytes of stdout and stderr together.
+    """
+
+    seconds: float = 600.0
+    memory: int = 16 << 30
+    file: int = 4 << 30
+    processes: int = 1024
+    output: int = 10 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One command. `folder` is its working folder and may be written, as may `writable`; `readable` are shown besides the system.
+
+    All paths are absolute and look the same inside. `environment` is the whole environment: nothing of the caller's is handed on.
+    """
+
+    command: tuple[str, ...]
+    folder: Path
+    writable: tuple[Path, ...] = ()
+    readable: tuple[Path, ...] = ()
+    environment: Mapping[str, str] = field(default_factory=dict)
+    stdin: bytes = b""
+    limits: Limits = Limits()
+    gpu: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What came of it. `code` is the exit status, or minus the signal; `seconds` wall time, `cpu_seconds` of all processes."""
+
+    status: Status
+    code: int
+    stdout: bytes
+    stderr: bytes
+    seconds: float
+    cpu_seconds: float
+
+    @property
+    def succeeded(self) -> bool:
+        """It ended by itself with status 0."""
+        return self.status == "exited" and self.code == 0
+
+
+class Sandbox(Protocol):
+    """Runs a command so that it reaches nothing but what the request names: no network, no keys, no other processes."""
+
+    @property
+    def name(self) -> str:
+        """bubblewrap, landlock or none."""
+        ...
+
+    def run(self, request: Request) -> Completed:
+        """Run it to its end or its limits. Never raises for what the command does."""
+        ...
