@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -9,6 +10,7 @@ from typing import Literal, Protocol
 
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.project import Project
+from chathpc.profile.profile import Profile
 
 Gate = Literal["scope", "build", "correctness", "speed", "plausibility", "cause"]
 #: In this order; the first that says no ends it.
@@ -35,12 +37,13 @@ class Verdict(StrEnum):
 class Problem:
     """What a proposer sees: the project, its sources as they are (path below the root → text), and the diagnosis.
 
-    `sources` holds those that may be edited. Findings are in `diagnosis`, by cost × headroom.
+    `sources` holds those that may be edited. Findings are in `diagnosis`, by cost × headroom, and `profile` is what it was made of.
     """
 
     project: Project
     sources: Mapping[str, str]
     diagnosis: Diagnosis
+    profile: Profile | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,15 @@ class Candidate:
     finding: Finding | None = None
     recipe: str = ""
     parent: str | None = None
+
+
+def identity(files: Mapping[str, str], flags: str | None = None) -> str:
+    """The id of a candidate, from what it changes and nothing else: 16 hexadecimal digits (SHA-256)."""
+    whole = hashlib.sha256()
+    for text in [flags or "", *(part for path in sorted(files) for part in (path, files[path]))]:
+        data = text.encode("utf-8", "surrogateescape")
+        whole.update(len(data).to_bytes(8, "little") + data)
+    return whole.hexdigest()[:16]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,123 @@
+"""From a model's answer to edited files: search/replace blocks or whole functions, each validated before anything is built."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from chathpc.fix.models import functions
+
+Edits = Literal["blocks", "functions"]
+
+#: How a model is asked to write its edits; what `edited` understands.
+INSTRUCTIONS: Mapping[Edits, str] = {
+    "blocks": (
+        "Answer with edits and nothing else. Each edit is:\n"
+        "FILE: path\n<<<<<<< SEARCH\nlines exactly as they stand in the file\n=======\nthe lines that take their place\n>>>>>>> REPLACE\n"
+        "The lines to search for must occur exactly once in the file; take whole lines, a few around the change."
+    ),
+    "functions": (
+        "Answer with one code block that holds the whole changed function, from its first line to its last, and nothing else. "
+        "Keep its name, its parameters and its results."
+    ),
+}
+#: A longer answer is no edit of a function or two (characters).
+LONGEST_ANSWER = 200_000
+MOST_BLOCKS = 40
+
+_FILE = re.compile(r"^[\s#*/`]*FILE:\s*`?([^\s`*]{1,300})`?[\s*`]*$", re.MULTILINE)
+_BLOCK = re.compile(
+    r"^<{5,9} ?SEARCH[^\n]*\n(?P<search>.*?)^={5,9}[ \t]*\n(?P<replace>.*?)^>{5,9} ?REPLACE", re.MULTILINE | re.DOTALL
+)
+_FENCE = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(?P<code>.*?)^[ \t]*```", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """Whole new texts of the files that an answer changes; if none, `problem` says in one sentence why."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+
+
+def edited(answer: str, sources: Mapping[str, str], place: str | None = None) -> Edited:
+    """Apply the edits of `answer` to `sources` (path → text). `place` is the file that is meant where the answer names none.
+
+    All edits must apply, or none does: half a change is another change. Never raises for what a model wrote; linear in its length.
+    """
+    if len(answer) > LONGEST_ANSWER:
+        return Edited(problem=f"The answer is longer than {LONGEST_ANSWER:,} characters.")
+    changed = dict(sources)
+    blocks = list(_BLOCK.finditer(answer))[: MOST_BLOCKS + 1]
+    if len(blocks) > MOST_BLOCKS:
+        return Edited(problem=f"The answer holds more than {MOST_BLOCKS} edits.")
+    problem = _replaced(answer, blocks, changed, place) if blocks else _functions(answer, changed, place)
+    if problem:
+        return Edited(problem=problem)
+    different = {path: text for path, text in changed.items() if text != sources[path]}
+    if not different:
+        return Edited(problem="The answer changes nothing.")
+    for path, text in different.items():
+        if functions.faults(path, text) > functions.faults(path, sources[path]):
+            return Edited(problem=f"{path} cannot be parsed after the change.")
+    return Edited(different)
+
+
+def _replaced(answer: str, blocks: list[re.Match[str]], changed: dict[str, str], place: str | None) -> str:
+    named = [(match.start(), match[1]) for match in _FILE.finditer(answer)]
+    for block in blocks:
+        before = [path for start, path in named if start < block.start()]
+        path = _known(before[-1] if before else place, changed)
+        if path is None:
+            return f"There is no file {before[-1][:80] if before else '(none was named)'} that may be edited."
+        found = _once(changed[path], block["search"], block["replace"])
+        if found is None:
+            return f"In {path} the lines to be replaced do not occur exactly once."
+        changed[path] = found
+    return ""
+
+
+def _functions(answer: str, changed: dict[str, str], place: str | None) -> str:
+    """Put the functions that a code block defines in the place of those of the same name."""
+    codes = [match["code"] for match in _FENCE.finditer(answer)] or [answer]
+    named = [match[1] for match in _FILE.finditer(answer)]
+    preferred = _known(named[0] if named else place, changed)
+    done = 0
+    for code in codes:
+        for name, text in functions.definitions(preferred or next(iter(changed), ""), code):
+            paths = [preferred] if preferred is not None else []
+            paths += [path for path in changed if path not in paths]
+            for path in paths:
+                found = functions.with_definition(path, changed[path], name, text)
+                if found is not None:
+                    changed[path] = found
+                    done += 1
+                    break
+    return "" if done else "The answer holds no function of the program."
+
+
+def _known(path: str | None, sources: Mapping[str, str]) -> str | None:
+    """The one source that a path means: itself, or the only one with that base name."""
+    if path is None:
+        return next(iter(sources)) if len(sources) == 1 else None
+    if path in sources:
+        return path
+    base = path.rsplit("/", 1)[-1]
+    fitting = [one for one in sources if one.rsplit("/", 1)[-1] == base]
+    return fitting[0] if len(fitting) == 1 else None
+
+
+def _once(text: str, search: str, replace: str) -> str | None:
+    """`text` with the lines `search` replaced; None unless they occur exactly once, as they stand or but for blanks at line ends."""
+    if not search.strip():
+        return None
+    if text.count(search) == 1:
+        return text.replace(search, replace)
+    lines, wanted = text.splitlines(keepends=True), [line.rstrip() for line in search.splitlines()]
+    bare = [line.rstrip() for line in lines]
+    at = [i for i in range(len(bare) - len(wanted) + 1) if bare[i] == wanted[0] and bare[i : i + len(wanted)] == wanted]
+    if len(at) != 1:
+        return None
+    return "".join(lines[: at[0]]) + replace + "".join(lines[at[0] + len(wanted) :])

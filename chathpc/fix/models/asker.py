@@ -1,0 +1,109 @@
+"""The way from a proposer to a language model: one question, one text, with what it took; never a change of anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal, Protocol
+
+from chathpc.errors import BudgetSpentError, ModelUnavailableError
+
+if TYPE_CHECKING:
+    from chathpc.fix.records import Problem
+    from chathpc.llm.settings import Settings
+    from chathpc.llm.spec import Choice
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What a model is asked; `seed` and `temperature` tell the proposals of one round apart."""
+
+    system: str
+    user: str
+    max_tokens: int
+    temperature: float = 0.0
+    seed: int = 0
+
+
+class Asker(Protocol):
+    """Answers questions about a problem with a model."""
+
+    @property
+    def form(self) -> Literal["prose", "structured"]:
+        """The form that fits the model: small models, which write `prose`, are asked for whole functions."""
+        ...
+
+    def __call__(self, question: Question, problem: Problem) -> str | None:
+        """The answer; None if there is none, or none any more (the model is away, the budget spent)."""
+        ...
+
+
+@dataclass(slots=True)
+class ModelAsker:
+    """The first of the models that a SPEC names which can be asked, behind the guard; counts what it takes.
+
+    `tokens` are the model's own count, of prompts and answers; `notes` says why there was no answer, each reason once.
+    """
+
+    llm: str
+    settings: Settings
+    notice: Callable[[str], None] | None = None
+    tokens: int = 0
+    questions: int = 0
+    notes: list[str] = field(default_factory=list)
+    _choice: Choice | None = None
+    _over: bool = False
+
+    @property
+    def form(self) -> Literal["prose", "structured"]:
+        """That of the back end."""
+        choice = self._chosen()
+        return "prose" if choice is None or choice.backend is None else choice.backend.form
+
+    def __call__(self, question: Question, problem: Problem) -> str | None:
+        """Ask the model within the settings' deadline; see Asker."""
+        from chathpc.asked import guard
+        from chathpc.llm.asking import ask
+        from chathpc.llm.backend import Request
+
+        choice = self._chosen()
+        if self._over or choice is None or choice.backend is None or problem.profile is None:
+            return None
+        backend = guard(problem.profile, problem.diagnosis, choice, self.settings)
+        if backend.mode == "all":
+            self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
+            return None
+        request = Request(
+            system=question.system,
+            user=question.user,
+            max_tokens=question.max_tokens,
+            temperature=question.temperature,
+            seed=question.seed,
+            deadline=self.settings.deadline,
+        )
+        self.questions += 1
+        try:
+            answer = ask(replace(choice, backend=backend), request, self.settings, notice=self.notice)
+        except (ModelUnavailableError, BudgetSpentError) as error:
+            self._over = True
+            self._note(str(error).replace("\n", " "))
+            return None
+        self.tokens += (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
+        return answer.text
+
+    def _chosen(self) -> Choice | None:
+        if self._choice is None and not self._over:
+            from chathpc.llm.spec import choices
+
+            for choice in choices(self.llm, self.settings):
+                if choice.backend is not None:
+                    self._choice = choice
+                    break
+                if choice.note:
+                    self._note(choice.note.replace("\n", " "))
+            self._over = self._choice is None
+        return self._choice
+
+    def _note(self, text: str) -> None:
+        if text not in self.notes:
+            self.notes.append(text)

@@ -1,0 +1,48 @@
+"""The model's own knowledge, in several rounds: it guesses, the gates measure, it is told what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from chathpc.fix.models.answers import edited
+from chathpc.fix.models.asker import Asker
+from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
+from chathpc.fix.records import Attempt, Candidate, Problem, identity
+
+
+class Direct:
+    """One candidate a round for each finding that a change of source could mend."""
+
+    name = "direct"
+
+    def __init__(self, ask: Asker) -> None:
+        self._ask = ask
+
+    def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
+        """What the model writes for each finding; what it has written before is left out."""
+        known = {attempt.candidate.id for attempt in history}
+        for finding in worthwhile(problem):
+            tries = [
+                one
+                for one in history
+                if one.candidate.finding is not None and one.candidate.finding.cause == finding.cause
+            ]
+            mine = sum(one.candidate.proposer == self.name for one in tries)
+            # The same question would get the same answer: each further try is drawn anew.
+            asked = question(
+                "fix_direct",
+                problem,
+                finding,
+                model=self._ask.form,
+                tries=tries,
+                temperature=0.7 if mine else 0.0,
+                seed=mine,
+            )
+            answer = self._ask(asked, problem)
+            if answer is None:
+                return
+            change = edited(answer, problem.sources, place_of(problem, finding))
+            id = identity(change.files)
+            if change.files and id not in known:
+                known.add(id)
+                yield candidate(self.name, change.files, finding, id)

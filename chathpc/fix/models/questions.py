@@ -1,0 +1,155 @@
+"""What a model is told before it proposes: the finding with its evidence, the source, and what became of earlier tries."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from chathpc.diagnosis.records import Finding
+from chathpc.fix.models import functions
+from chathpc.fix.models.answers import INSTRUCTIONS, Edits
+from chathpc.fix.models.asker import Question
+from chathpc.fix.records import Attempt, Candidate, Problem
+from chathpc.llm.backend import Form
+from chathpc.profile import numbers
+from chathpc.prompts.build import estimate_tokens
+from chathpc.prompts.loader import template
+from chathpc.prompts.untrusted import block, marker_of, quote
+
+#: Tries of which a model is told: the last ones.
+_TRIES = 4
+_LONGEST_STATEMENT = 300
+#: Tokens of source for a small model, which prefills some 100 a second on two cores.
+_SMALL = 900
+#: Findings that are worth a proposal of their own, by cost × headroom.
+FINDINGS = 3
+
+EDITS: Mapping[Form, Edits] = {"prose": "functions", "structured": "blocks"}
+
+
+def worthwhile(problem: Problem) -> list[Finding]:
+    """The findings that a change of an editable source could mend, the costliest first."""
+    return [
+        finding
+        for finding in problem.diagnosis.findings
+        if finding.weight > 0 and place_of(problem, finding) is not None
+    ][:FINDINGS]
+
+
+def place_of(problem: Problem, finding: Finding) -> str | None:
+    """The editable source that a finding lies in: by its file's name, else by the name of its function; None if there is none."""
+    if finding.where.file:
+        base = finding.where.file.rsplit("/", 1)[-1]
+        fitting = [path for path in problem.sources if path.rsplit("/", 1)[-1] == base]
+        if len(fitting) == 1:
+            return fitting[0]
+    if finding.where.function:
+        name = finding.where.function.split("(", 1)[0].rsplit("::", 1)[-1].split(".", 1)[0]
+        for path, text in problem.sources.items():
+            if any(one.rsplit("::", 1)[-1].lower() == name.lower() for one, _ in functions.definitions(path, text)):
+                return path
+    return next(iter(problem.sources)) if len(problem.sources) == 1 else None
+
+
+def question(
+    form: str,
+    problem: Problem,
+    finding: Finding,
+    *,
+    model: Form,
+    tries: Sequence[Attempt] = (),
+    advice: str = "",
+    change: Mapping[str, str] | None = None,
+    best: Mapping[str, str] | None = None,
+    remark: str = "",
+    temperature: float = 0.0,
+    seed: int = 0,
+) -> Question:
+    """The question of prompt `form` about `finding`: `tries` are earlier attempts, `advice` the suggestion that is to be carried out,
+    `change` the changed files that a critic judges, `best` those of the try to go on from, `remark` what a critic said.
+    """
+    prompt = template(form)
+    lines = _facts(problem, finding)
+    parts = [("finding", lines)]
+    if advice:
+        parts.append(("suggestion", [quote(advice, longest=1000)]))
+    room = (
+        prompt.max_prompt_tokens - estimate_tokens(prompt.system) - sum(estimate_tokens(line) for line in lines) - 600
+    )
+    path = place_of(problem, finding)
+    if path is not None:
+        most = min(room, _SMALL) if model == "prose" else room
+        parts.append((f"source of {path}", _source(path, problem.sources[path], finding, most)))
+    if change is not None:
+        parts += [(f"changed {name}", text.splitlines()) for name, text in _changed_parts(problem, change).items()]
+    if best is not None:
+        parts += [
+            (f"best try so far, {name}", text.splitlines()) for name, text in _changed_parts(problem, best).items()
+        ]
+    if tries:
+        parts.append(("tried", [_told(one) for one in tries[-_TRIES:]]))
+    if remark:
+        parts.append(("criticism of your change", [quote(remark, longest=1000)]))
+    marker = marker_of(line for _, part in parts for line in part)
+    user = "\n\n".join([*(block(name, part, marker) for name, part in parts), prompt.task])
+    system = prompt.system.replace("{edits}", INSTRUCTIONS[EDITS[model]])
+    return Question(system, user, prompt.max_output_tokens, temperature, seed)
+
+
+def candidate(
+    proposer: str,
+    files: Mapping[str, str],
+    finding: Finding,
+    id: str,
+    *,
+    recipe: str = "",
+    parent: str | None = None,
+) -> Candidate:
+    """The candidate of a model's edits; its title is ours, as what the model calls it proves nothing."""
+    where = finding.where.function or finding.where.short or "the program"
+    title = f"{finding.title}: {where} in {', '.join(sorted(files))}, changed by a model ({proposer})"
+    return Candidate(id, proposer, title, dict(files), None, finding, recipe, parent)
+
+
+def _facts(problem: Problem, finding: Finding) -> list[str]:
+    by_id = {item.id: item for item in problem.diagnosis.evidence}
+    place = f"{quote(finding.where.function or 'the program')} {quote(finding.where.short)}".strip()
+    facts = [f"{finding.title} in {place}", quote(finding.summary, longest=_LONGEST_STATEMENT)]
+    facts += [quote(by_id[one].statement, longest=_LONGEST_STATEMENT) for one in finding.evidence[:4] if one in by_id]
+    if finding.speedup_bound is not None:
+        facts.append(f"Without it the run could be at most {numbers.speedup(finding.speedup_bound)} as fast.")
+    return facts
+
+
+def _source(path: str, text: str, finding: Finding, most: int) -> list[str]:
+    """The file if it fits into `most` tokens, else the function of the finding, else the beginning."""
+    if estimate_tokens(text) <= most:
+        return text.splitlines()
+    around = None if finding.where.line is None else functions.enclosing(path, text, finding.where.line)
+    if around is None and finding.where.function:
+        name = finding.where.function.split("(", 1)[0]
+        around = next((one for one in functions.definitions(path, text) if one[0].lower() == name.lower()), None)
+    shown = text if around is None else around[1]
+    lines: list[str] = []
+    for line in shown.splitlines():
+        most -= estimate_tokens(line)
+        if most < 0:
+            break
+        lines.append(line)
+    return lines
+
+
+def _changed_parts(problem: Problem, change: Mapping[str, str]) -> dict[str, str]:
+    """Of each changed file the functions that differ; the whole file where none does."""
+    parts = {}
+    for path, text in change.items():
+        before = dict(functions.definitions(path, problem.sources.get(path, "")))
+        different = [body for name, body in functions.definitions(path, text) if before.get(name) != body]
+        parts[path] = "\n\n".join(different) or text
+    return parts
+
+
+def _told(attempt: Attempt) -> str:
+    """What became of a try, in numbers that were measured."""
+    said = next((gate.statement for gate in attempt.gates if not gate.passed), "")
+    fast = "" if attempt.speedup is None else f" Measured: {attempt.speedup.estimate:.2f} times as fast."
+    return quote(f"{attempt.candidate.title}: {attempt.verdict.value}. {said}{fast}", longest=_LONGEST_STATEMENT)
