@@ -67,6 +67,10 @@ class Conversation:
         """
         question = question.strip()[:_LONGEST_QUESTION]
         tell = on_step or (lambda step: None)
+        if self.backend is not None:
+            from chathpc.llm.guard import new_answer
+
+            new_answer(self.backend)
         if question.startswith("/"):
             typed = slash.parse(question)
             answer = self._answer(question, [self._look_up(typed.command.tool, typed.arguments, tell)])

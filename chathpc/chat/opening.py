@@ -31,10 +31,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
     It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked.
     UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
-    from functools import partial
-
     from chathpc.asked import guard
-    from chathpc.llm.asking import afford
     from chathpc.llm.spec import choices
 
     notes: list[str] = []
@@ -42,8 +39,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
         if choice.note:
             notes.append(choice.note.replace("\n", " "))
         if choice.backend is not None:
-            within = partial(afford, choice, settings=settings)
-            return guard(session.measured, session.diagnosis, choice, settings, within), " ".join(notes)
+            return guard(session.measured, session.diagnosis, choice, settings), " ".join(notes)
         if choice.lack is None:
             return None, " ".join(notes)
     raise ModelUnavailableError(" ".join(notes) or "There is no model.")
