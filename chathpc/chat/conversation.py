@@ -14,7 +14,7 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.wording import OnSentence, Worded, numbered, word
 from chathpc.diagnosis.records import Evidence
-from chathpc.errors import BudgetSpentError, ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
 from chathpc.report import ClaimStatistics, EvidenceRecord
@@ -73,6 +73,10 @@ class Conversation:
             new_answer(self.backend)
         if question.startswith("/"):
             typed = slash.parse(question)
+            if not typed.command.tool:
+                raise UsageError(
+                    f"/{typed.command.name} asks nothing of the profile.", hint=self.session.asker.commands
+                )
             answer = self._answer(question, [self._look_up(typed.command.tool, typed.arguments, tell)])
         elif self.backend is not None and getattr(self.backend, "calls_tools", False) and self.used < self.budget:
             answer = self._by_agent(question, self.backend, tell, on_sentence)
@@ -119,7 +123,7 @@ class Conversation:
 
     def _check_budget(self) -> None:
         if self.used >= self.budget:
-            raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint="More: /budget TOKENS.")
+            raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint=self.session.asker.tokens)
 
     # -- by a model that calls tools -----------------------------------------------------------------------
 
@@ -138,7 +142,7 @@ class Conversation:
                 question,
                 self.turns,
                 look_up,
-                self.session.diagnosis,
+                self.session,
                 backend,
                 deadline=self.deadline,
                 tokens=self.budget - self.used,

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chathpc.chat import saved
+from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.conversation import BUDGET, Conversation
 from chathpc.chat.record import Chat
 from chathpc.chat.session import Progress, Session
@@ -54,6 +55,7 @@ def open_conversation(
     budget: int | None = None,
     resume: Path | None = None,
     progress: Progress | None = None,
+    asker: Asker = CHAT,
 ) -> tuple[Conversation, dict[str, list[str]], str]:
     """A conversation that is ready for questions; names and paths of the profiles compared with; a note about the model.
 
@@ -80,7 +82,7 @@ def open_conversation(
     others |= {str(path): [str(path)] for path in compared}
     loaded = {name: read([Path(text) for text in texts]) for name, texts in others.items()}
     session = Session(
-        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings)
+        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings), asker=asker
     )
     session.prepare(tell)
     limit = budget if budget is not None else before.budget if before is not None else BUDGET

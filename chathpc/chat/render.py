@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.slash import COMMANDS
 from chathpc.chat.tools.record import SHARE, Cell, Column
 from chathpc.profile import numbers
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 #: Columns on the screen that sentences in a table get at least.
 _LEAST_PROSE = 24
+NO_QUESTION = "That is no question that can be looked up in the profile."
 
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
@@ -83,14 +85,14 @@ def _cells(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[li
     return [list(row) for row in zip(*written, strict=True)]
 
 
-def answer_text(answer: Answer, style: Style) -> str:
+def answer_text(answer: Answer, style: Style, asker: Asker = CHAT) -> str:
     """An answer as a whole: what was looked up, then a model's words under its name."""
     parts = [step_text(step, style) for step in answer.steps]
-    parts.append(words_text(answer, style))
+    parts.append(words_text(answer, style, asker))
     return "\n".join(part for part in parts if part)
 
 
-def words_text(answer: Answer, style: Style, *, said: bool = True) -> str:
+def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool = True) -> str:
     """What stands below the results: the model's words (unless they were `said` already), notes, and what to ask instead."""
     from chathpc.reports.page import Page
 
@@ -100,9 +102,8 @@ def words_text(answer: Answer, style: Style, *, said: bool = True) -> str:
     if answer.model:
         page.paragraph(provenance(answer), indent=0, style="dim")
     if not answer.matched:
-        page.paragraph("That is no question that can be looked up in the profile.", indent=0)
-        usages = ", ".join(_usage(name) for name in answer.suggestions)
-        page.paragraph(f"Nearest: {usages}. All commands: /help.", indent=0, style="dim")
+        page.paragraph(NO_QUESTION, indent=0)
+        page.paragraph(nearest(answer, asker), indent=0, style="dim")
     if answer.note:
         page.paragraph(answer.note, indent=0, style="dim")
     return page.text()
@@ -116,9 +117,15 @@ def provenance(answer: Answer) -> str:
     )
 
 
-def _usage(tool: str) -> str:
+def nearest(answer: Answer, asker: Asker) -> str:
+    """What to type instead of a question that nothing matched, as `asker` types it; empty without suggestions."""
+    usages = [_usage(name, asker) for name in answer.suggestions]
+    return f"Nearest: {', '.join(usages)}. {asker.commands}".strip() if usages else asker.commands
+
+
+def _usage(tool: str, asker: Asker) -> str:
     command = next((one for one in COMMANDS.values() if one.tool == tool), None)
-    return f"/{command.name} {command.usage}".strip() if command is not None else tool
+    return tool if command is None else f"{asker.before}{f'{command.name} {command.usage}'.strip()}{asker.after}"
 
 
 def claims_text(answer: Answer, style: Style) -> str:
@@ -152,7 +159,7 @@ def markdown(answer: Answer, style: Style) -> str:
         kept = [one.text for one in answer.sentences if one.status != "struck"]
         blocks += [prose(" ".join(kept)), prose(provenance(answer))]
     if not answer.matched:
-        blocks.append(prose("That is no question that can be looked up in the profile."))
+        blocks.append(prose(NO_QUESTION))
     if answer.note:
         blocks.append(prose(answer.note))
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chathpc.chat.asker import ASK
 from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
@@ -33,15 +34,15 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str | No
     check_output(output, paths)
     style = style_for(output)
     with Progress(quiet=options.quiet) as progress:
-        conversation = options.begin(paths, progress).conversation
+        conversation = options.begin(paths, progress, asker=ASK).conversation
         from chathpc.chat.render import answer_text, markdown
 
         progress("answering")
         found = conversation.ask(question)
     renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style)}
-    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style))()
+    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style, ASK))()
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
-        raise ChathpcError("The profile has no answer to that.", hint="See /help in 'chathpc chat'.")
+        raise ChathpcError("The profile has no answer to that.", hint=ASK.commands)
     if options.llm not in (None, "none", "auto") and found.model is None:
         raise ModelUnavailableError(f"No model worded this answer: {found.note or 'there was nothing to word.'}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chathpc.chat.asker import CHAT
 from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, style_for
 from chathpc.commands.progress import Progress
@@ -39,7 +40,7 @@ def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path 
     In a script: echo /top | chathpc chat db --llm none
     """
     with Progress(quiet=options.quiet) as progress:
-        begun = options.begin(paths, progress, resume=resume)
+        begun = options.begin(paths, progress, asker=CHAT, resume=resume)
         from chathpc.chat.opening import choose, read
         from chathpc.chat.repl import Repl
 

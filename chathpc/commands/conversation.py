@@ -13,6 +13,7 @@ import click
 from chathpc.commands.allocation import keep_freed_memory
 
 if TYPE_CHECKING:
+    from chathpc.chat.asker import Asker
     from chathpc.chat.conversation import Conversation
     from chathpc.commands.progress import Progress
     from chathpc.llm.settings import Settings
@@ -40,7 +41,7 @@ class ConversationOptions:
     budget: int | None
     quiet: bool
 
-    def begin(self, paths: Sequence[Path], progress: Progress, *, resume: Path | None = None) -> Begun:
+    def begin(self, paths: Sequence[Path], progress: Progress, *, asker: Asker, resume: Path | None = None) -> Begun:
         """Read the profiles and find the model; raises what open_conversation raises."""
         keep_freed_memory(paths)
         from chathpc.chat.opening import open_conversation
@@ -56,6 +57,7 @@ class ConversationOptions:
             budget=self.budget,
             resume=resume,
             progress=progress,
+            asker=asker,
         )
         return Begun(conversation, others, note, settings)
 

@@ -151,7 +151,8 @@ def _step_html(step: StepRecord | Result) -> Html:
 
 
 def _answer_html(shown: Answer) -> str:
-    from chathpc.chat.render import provenance
+    from chathpc.chat.asker import NOTEBOOK
+    from chathpc.chat.render import NO_QUESTION, nearest, provenance
     from chathpc.reports.markup import joined, tag
 
     parts = [_step_html(step) for step in shown.steps]
@@ -159,8 +160,7 @@ def _answer_html(shown: Answer) -> str:
         kept = [one.text for one in shown.sentences if one.status != "struck"]
         parts += [tag("p", " ".join(kept)), tag("p", provenance(shown), style="opacity:0.7")]
     if not shown.matched:
-        nearest = f" Nearest: {', '.join(shown.suggestions)}." if shown.suggestions else ""
-        parts.append(tag("p", f"That is no question that can be looked up in the profile.{nearest}"))
+        parts.append(tag("p", f"{NO_QUESTION} {nearest(shown, NOTEBOOK)}"))
     if shown.note:
         parts.append(tag("p", shown.note, style="opacity:0.7"))
     return str(joined(parts))
@@ -173,9 +173,10 @@ def _answer_markdown(shown: Answer) -> str:
 
 
 def _answer_text(shown: Answer) -> str:
+    from chathpc.chat.asker import NOTEBOOK
     from chathpc.chat.render import answer_text
 
-    return answer_text(shown, _style())
+    return answer_text(shown, _style(), NOTEBOOK)
 
 
 def _result_html(shown: Result) -> str:
