@@ -221,6 +221,12 @@ class Session:
         return found
 
     @cached_property
+    def modules(self) -> frozenset[str]:
+        """Base names of the load modules in small letters, whole and without their ending: libgomp.so.1.0.0, libgomp."""
+        names = [path.rsplit("/", 1)[-1].casefold() for path in self.measured.tree.modules if path]
+        return frozenset([*names, *(name.split(".", 1)[0] for name in names)]) - {""}
+
+    @cached_property
     def _is_head(self) -> BoolArray:
         tree = self.measured.tree
         return np.asarray(tree.function == np.arange(len(tree)))
