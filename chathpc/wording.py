@@ -113,8 +113,10 @@ def _by_model(
     grounded = check(unmarked(answer.text), diagnosis, form=backend.form, queries=ProfileQueries(profile))
     if not grounded.sufficient:
         struck = grounded.statistics.struck
-        note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
-        told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack="unsupported")
+        late = f" within {question.deadline:g} s" if answer.finish == "deadline" else ""
+        note = f"{backend.label} said too little{late} that the evidence supports ({struck} claims struck); the words are the catalogue's."
+        lack: Lack = "budget" if late else "unsupported"
+        told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack=lack)
         return told.model_copy(update={"usage": usage})
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from chathpc.chat import slash
 from chathpc.chat.intents import match
@@ -14,10 +15,13 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.wording import OnSentence, Worded, numbered, word
 from chathpc.diagnosis.records import Evidence
-from chathpc.errors import BudgetSpentError, ModelUnavailableError, UsageError
+from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
 from chathpc.report import ClaimStatistics, EvidenceRecord
+
+if TYPE_CHECKING:
+    from chathpc.llm.spec import Lack
 
 #: Tokens that the model may read and write in one conversation, unless the user says otherwise.
 BUDGET = 200_000
@@ -94,17 +98,23 @@ class Conversation:
     # -- by code -------------------------------------------------------------------------------------------
 
     def _by_intent(
-        self, question: str, backend: Backend | None, tell: OnStep, on_sentence: OnSentence | None, note: str = ""
+        self,
+        question: str,
+        backend: Backend | None,
+        tell: OnStep,
+        on_sentence: OnSentence | None,
+        note: str = "",
+        lack: Lack | None = None,
     ) -> Answer:
         """Code picks the tool; a model, if there is one, words the facts."""
         intent = match(question, self.session)
         if not intent.tool:
-            return self._answer(question, [], suggestions=intent.suggestions, note=note)
+            return self._answer(question, [], suggestions=intent.suggestions, note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
         note = f"{intent.note} {note}".strip()
         facts = numbered(step.result.facts)
         if backend is None or not facts:
-            return self._answer(question, [step], note=note)
+            return self._answer(question, [step], note=note, lack=lack)
         try:
             self._check_budget()
             found = word(
@@ -118,7 +128,7 @@ class Conversation:
                 on_sentence=on_sentence,
             )
         except _MODEL_ERRORS as error:
-            return self._answer(question, [step], note=f"{note} {error}".strip())
+            return self._answer(question, [step], note=f"{note} {error}".strip(), lack=_lack(error))
         return self._answer(question, [step], found=found, note=note)
 
     def _check_budget(self) -> None:
@@ -150,12 +160,19 @@ class Conversation:
             )
         except _MODEL_ERRORS as error:
             if steps:
-                return self._answer(question, steps, note=str(error))
-            return self._by_intent(question, None, tell, None, note=f"The model did not answer: {error}")
+                return self._answer(question, steps, note=str(error), lack=_lack(error))
+            return self._by_intent(
+                question, None, tell, None, note=f"The model did not answer: {error}", lack=_lack(error)
+            )
         if steps or found.text:
             return self._answer(question, steps, found=found)
         return self._by_intent(
-            question, None, tell, None, note="The model looked nothing up, and nothing that it said holds."
+            question,
+            None,
+            tell,
+            None,
+            note="The model looked nothing up, and nothing that it said holds.",
+            lack="unsupported",
         )
 
     # -- records -------------------------------------------------------------------------------------------
@@ -167,6 +184,7 @@ class Conversation:
         *,
         found: Worded | None = None,
         note: str = "",
+        lack: Lack | None = None,
         suggestions: Sequence[str] = (),
     ) -> Answer:
         said = " ".join(
@@ -176,6 +194,7 @@ class Conversation:
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.text:
             note = f"{note} Nothing that {model} said is supported by the facts.".strip()
+            lack = "unsupported"
         return Answer(
             question=quote(question, longest=_LONGEST_QUESTION),
             matched=bool(steps) or bool(found is not None and found.text),
@@ -186,6 +205,7 @@ class Conversation:
             claims=ClaimStatistics() if found is None else found.claims,
             model=model,
             note=quote(note, longest=600),
+            lack=lack,
             suggestions=list(suggestions),
             tokens=0 if found is None else found.tokens,
         )
@@ -199,6 +219,10 @@ class Conversation:
             budget=self.budget,
             turns=self.turns,
         )
+
+
+def _lack(error: ChathpcError) -> Lack:
+    return "budget" if isinstance(error, BudgetSpentError) else "unavailable"
 
 
 def _parsed(arguments: str) -> Mapping[str, object]:

@@ -10,7 +10,7 @@ from chathpc.chat.asker import ASK
 from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.errors import ChathpcError, ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 
 
 @click.command("ask")
@@ -20,8 +20,8 @@ from chathpc.errors import ChathpcError, ModelUnavailableError
 def command(words: tuple[str, ...], options: ConversationOptions, form: str | None, output: str | None) -> None:
     """Ask one question about a profile.
 
-    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, and with 4 where a model
-    was asked for and gave none; the answer of the tools is printed all the same.
+    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 where a model was
+    asked for and gave none, and with 5 where its budget was spent; the answer of the tools is printed all the same.
 
     For example: chathpc ask hpctoolkit-app-database "who calls solve?"
 
@@ -44,5 +44,9 @@ def command(words: tuple[str, ...], options: ConversationOptions, form: str | No
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
         raise ChathpcError("The profile has no answer to that.", hint=ASK.commands)
-    if options.llm not in (None, "none", "auto") and found.model is None:
+    if options.llm in (None, "none", "auto"):
+        return
+    if found.lack == "budget":
+        raise BudgetSpentError(f"No model worded this answer: {found.note}")
+    if found.lack is not None or found.model is None:
         raise ModelUnavailableError(f"No model worded this answer: {found.note or 'there was nothing to word.'}")

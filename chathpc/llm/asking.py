@@ -9,7 +9,7 @@ from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm import price as prices
-from chathpc.llm.backend import OnToken, Request
+from chathpc.llm.backend import FinishReason, OnToken, Request
 from chathpc.llm.guard import new_answer
 from chathpc.llm.spec import Choice
 
@@ -22,9 +22,10 @@ _SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, and what it took: tries, tokens (null where the server tells none), money (null without a price)."""
+    """An answer, how it ended, and what it took: tries, tokens (null where the server tells none), money (null without a price)."""
 
     text: str
+    finish: FinishReason
     tries: int
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -56,6 +57,7 @@ def ask(
     costs = [prices.cost(one, choice.price) for one in completions]
     return Answer(
         text=completions[-1].text,
+        finish=completions[-1].finish_reason,
         tries=len(completions),
         prompt_tokens=_sum([one.prompt_tokens for one in completions]),
         completion_tokens=_sum([one.completion_tokens for one in completions]),
