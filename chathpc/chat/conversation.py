@@ -57,6 +57,9 @@ class Conversation:
         self.budget = budget
         self.deadline = deadline
         self.turns: list[Answer] = []
+        self._calls_none: Backend | None = (
+            None  #: the model that was offered tools, called none and said nothing that holds
+        )
 
     @property
     def used(self) -> int:
@@ -82,7 +85,7 @@ class Conversation:
                     f"/{typed.command.name} asks nothing of the profile.", hint=self.session.asker.commands
                 )
             answer = self._answer(question, [self._look_up(typed.command.tool, typed.arguments, tell)])
-        elif self.backend is not None and getattr(self.backend, "calls_tools", False) and self.used < self.budget:
+        elif self.backend is not None and self._may_call(self.backend) and self.used < self.budget:
             answer = self._by_agent(question, self.backend, tell, on_sentence)
         else:
             answer = self._by_intent(question, self.backend, tell, on_sentence)
@@ -135,6 +138,10 @@ class Conversation:
         if self.used >= self.budget:
             raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint=self.session.asker.tokens)
 
+    def _may_call(self, backend: Backend) -> bool:
+        """Whether the model picks tools; small ones on servers that offer them do not, and cost a minute each time to find out."""
+        return bool(getattr(backend, "calls_tools", False)) and backend is not self._calls_none
+
     # -- by a model that calls tools -----------------------------------------------------------------------
 
     def _by_agent(self, question: str, backend: Backend, tell: OnStep, on_sentence: OnSentence | None) -> Answer:
@@ -166,6 +173,7 @@ class Conversation:
             )
         if steps or found.text:
             return self._answer(question, steps, found=found)
+        self._calls_none = backend
         return self._by_intent(
             question,
             None,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chathpc.chat.asker import CHAT, Asker
-from chathpc.chat.slash import COMMANDS
+from chathpc.chat.slash import COMMANDS, usages
 from chathpc.chat.tools.record import SHARE, Cell, Column
 from chathpc.profile import numbers
 
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Columns on the screen that sentences in a table get at least.
 _LEAST_PROSE = 24
+#: Characters from which a command stands above what it does.
+_LONG_USAGE = 36
 NO_QUESTION = "That is no question that can be looked up in the profile."
 
 
@@ -55,7 +57,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
     from chathpc.reports.table import table_lines
 
     style = page.style
-    cells = _cells(columns, rows)
+    cells = written(columns, rows)
     titles = [column.title for column in columns]
     right = " ".join(column.title for column in columns if column.unit is not None)
     if not columns[-1].prose:
@@ -71,18 +73,18 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
         page.hanging(line, Text(style.prose(sentence), style="bold" if number == 0 else ""))
 
 
-def _cells(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """The rows as text, the numbers of a column in one unit."""
     from chathpc.reports.columns import column as aligned
 
-    written = []
+    found = []
     for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
         figures = [cell for cell in cells if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
         if column.unit in (None, SHARE) or len(figures) < len(cells):
-            written.append([column.written(cell) for cell in cells])
+            found.append([column.written(cell) for cell in cells])
         else:
-            written.append(aligned(figures, max(figures, key=abs), str(column.unit)))
-    return [list(row) for row in zip(*written, strict=True)]
+            found.append(aligned(figures, max(figures, key=abs), str(column.unit)))
+    return [list(row) for row in zip(*found, strict=True)]
 
 
 def answer_text(answer: Answer, style: Style, asker: Asker = CHAT) -> str:
@@ -126,6 +128,25 @@ def nearest(answer: Answer, asker: Asker) -> str:
 def _usage(tool: str, asker: Asker) -> str:
     command = next((one for one in COMMANDS.values() if one.tool == tool), None)
     return tool if command is None else f"{asker.before}{f'{command.name} {command.usage}'.strip()}{asker.after}"
+
+
+def help_text(style: Style) -> str:
+    """All commands, each with what it does beside it, or below where it is long."""
+    from rich.text import Text
+
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    page.paragraph("Ask in plain language, or:", indent=0)
+    width = max(len(usage) for usage, _ in usages() if len(usage) < _LONG_USAGE)
+    for usage, what in usages():
+        if len(usage) > width:
+            page.row(Text(f"  {usage}"))
+        lead = "" if len(usage) > width else usage
+        page.hanging(Text(f"  {lead.ljust(width)}  "), Text(what))
+    page.paragraph("Places are functions (solve), call paths (main > solve), files and lines (heat.c:12).", indent=0)
+    page.paragraph("Options: limit=N metric=M depth=N.", indent=0)
+    return page.text()
 
 
 def claims_text(answer: Answer, style: Style) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,7 @@ def _profile_text(shown: Profile) -> str:
 
 
 def _step_html(step: StepRecord | Result) -> Html:
+    from chathpc.chat.render import written
     from chathpc.chat.tools.record import Column
     from chathpc.profile import numbers
     from chathpc.reports.markup import Html, joined, table, tag
@@ -138,13 +139,11 @@ def _step_html(step: StepRecord | Result) -> Html:
     parts: list[Html] = [tag("p", step.text)] if step.text else []
     columns = [Column(one.title, one.unit) for one in step.columns]
     if step.rows:
-        rows: list[Sequence[str]] = [
-            [one.written(cell) for one, cell in zip(columns, row, strict=True)] for row in step.rows
-        ]
+        rows = written(columns, step.rows)
         right = frozenset(at for at, one in enumerate(columns) if one.unit is not None)
         parts.append(table([one.title for one in columns], rows, numbers=right))
     if step.lines:
-        parts.append(tag("pre", joined(step.lines, Html("\n"))))
+        parts.append(tag("pre", joined(step.lines, Html("\n")), style="white-space:pre-wrap"))
     if step.omitted:
         parts.append(tag("p", f"({numbers.count(step.omitted)} more)"))
     return joined(parts)
