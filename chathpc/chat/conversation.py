@@ -58,7 +58,7 @@ class Conversation:
         self.deadline = deadline
         self.turns: list[Answer] = []
         self._calls_none: Backend | None = (
-            None  #: the model that was offered tools, called none and said nothing that holds
+            None  #: the model that was offered tools, called none and said nothing in time that holds
         )
 
     @property
@@ -168,6 +168,8 @@ class Conversation:
         except _MODEL_ERRORS as error:
             if steps:
                 return self._answer(question, steps, note=str(error), lack=_lack(error))
+            if isinstance(error, BudgetSpentError):  # it did not even read what tools there are
+                self._calls_none = backend
             return self._by_intent(
                 question, None, tell, None, note=f"The model did not answer: {error}", lack=_lack(error)
             )

@@ -38,7 +38,9 @@ _COUNT = re.compile(
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
 _BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes", "of", "below", "under", "inside")
 #: Names that are no words of English: with underscores, scopes, brackets of a call, or the ending of a source file.
-_SURELY_CODE = re.compile(r"\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$", re.IGNORECASE)
+_SURELY_CODE = re.compile(
+    r"[\w.~:]*(?:\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$)[\w.~:]*(?:\(\))?", re.IGNORECASE
+)
 _VERBS = ("calls", "invokes", "launches")
 _EDGES = "?!,;:'\"`"
 
@@ -140,7 +142,7 @@ def _unknown(found: Named, out: list[str]) -> None:
     """A word that can only be a name, and that the profile does not have: whoever looks it up says so, with the nearest ones."""
     for at, token in enumerate(out):
         bare = token.strip(_EDGES).rstrip(".")
-        if _SURELY_CODE.search(bare):
+        if _SURELY_CODE.fullmatch(bare):
             found.functions.append(bare)
             out[at] = "@"
             return
