@@ -69,7 +69,7 @@ class ModelAsker:
         choice = self._chosen()
         if self._over or choice is None or choice.backend is None or problem.profile is None:
             return None
-        backend = guard(problem.profile, problem.diagnosis, choice, self.settings)
+        backend = guard(problem.profile, problem.diagnosis, choice, self.settings, self.notice)
         if backend.mode == "all":
             self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
             return None
@@ -83,7 +83,7 @@ class ModelAsker:
         )
         self.questions += 1
         try:
-            answer = ask(replace(choice, backend=backend), request, self.settings, notice=self.notice)
+            answer = ask(replace(choice, backend=backend), request)
         except (ModelUnavailableError, BudgetSpentError) as error:
             self._over = True
             self._note(str(error).replace("\n", " "))
