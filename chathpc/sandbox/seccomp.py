@@ -1,7 +1,8 @@
 """A filter of system calls (seccomp, classic BPF) for what namespaces and Landlock do not cover.
 
-Refused are the kernel's key rings, new namespaces and mounts, io_uring, userfaultfd, bpf, typing into a terminal (TIOCSTI), sockets of
-families that a network namespace does not separate (vsock), and calls of a foreign instruction set, whose numbers differ. With
+Refused are the kernel's key rings, new namespaces and mounts, io_uring, userfaultfd, bpf, typing into a terminal (TIOCSTI), set-user-id
+and set-group-id files (they would stay when the sandbox is gone), sockets of families that a network namespace does not separate
+(vsock), and calls of a foreign instruction set, whose numbers differ. With
 `sockets=False` no socket and no System V IPC at all. perf_event_open and ptrace stay, since profilers, debuggers and sanitizers need them.
 
 Numbers: arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h of Linux 6.12; layout: linux/filter.h,
@@ -28,7 +29,7 @@ _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Numbers of system calls on one instruction set; `x32` is the first number of a second interface, where there is one."""
+    """Numbers of system calls on one instruction set; `modes` with the argument that is a file's mode, `x32` the first number of a second interface, where there is one."""
 
     audit: int
     refused: tuple[int, ...]
@@ -37,14 +38,18 @@ class _Calls:
     ioctl: int
     socket: int
     shared: tuple[int, ...]
+    modes: tuple[tuple[int, int], ...]
     x32: int | None = None
 
 
-#: The same everywhere: io_uring (3), and the calls that replaced mount.
-_NEWER = (425, 426, 427, 428, 429, 430, 431, 432, 433, 442)
+#: The same everywhere: io_uring (3), the calls that replaced mount, and openat2, whose mode cannot be seen.
+_NEWER = (425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 437)
+#: S_ISUID and S_ISGID.
+_SET_ID = 0o6000
 _CLONE3 = 435
 _CALLS = {
-    # add_key request_key keyctl userfaultfd bpf mount umount2 pivot_root setns open_by_handle_at; shmget shmat semget msgget mq_open
+    # add_key request_key keyctl userfaultfd bpf mount umount2 pivot_root setns open_by_handle_at; shmget shmat semget msgget mq_open;
+    # chmod fchmod fchmodat fchmodat2 open openat creat mknod mknodat
     "x86_64": _Calls(
         0xC000003E,
         (248, 249, 250, 323, 321, 165, 166, 155, 308, 304),
@@ -56,7 +61,14 @@ _CALLS = {
         0x40000000,
     ),
     "aarch64": _Calls(
-        0xC00000B7, (217, 218, 219, 282, 280, 40, 39, 41, 268, 265), 220, 97, 29, 198, (194, 196, 190, 186, 180)
+        0xC00000B7,
+        (217, 218, 219, 282, 280, 40, 39, 41, 268, 265),
+        220,
+        97,
+        29,
+        198,
+        (194, 196, 190, 186, 180),
+        ((52, 1), (53, 2), (452, 2), (56, 3), (33, 2)),
     ),
 }
 
@@ -79,8 +91,10 @@ def filter_program(*, sockets: bool = True, machine: str | None = None) -> bytes
         program += _on(number, [_refuse(errno.ENOSYS)])
     for number in (*calls.refused, *(() if sockets else (calls.socket, *calls.shared))):
         program += _on(number, [_refuse(errno.EPERM)])
-    program += _on(calls.clone, _refuse_bits(_NEW_NAMESPACE))
-    program += _on(calls.unshare, _refuse_bits(_NEW_NAMESPACE | _NEW_TIME))
+    program += _on(calls.clone, _refuse_bits(0, _NEW_NAMESPACE))
+    program += _on(calls.unshare, _refuse_bits(0, _NEW_NAMESPACE | _NEW_TIME))
+    for number, index in calls.modes:
+        program += _on(number, _refuse_bits(index, _SET_ID))
     typing = [step for code in _TYPING for step in _on(code, [_refuse(errno.EPERM)])]
     program += _on(calls.ioctl, [_argument(1), *typing, _step(_RETURN, _ALLOW)])
     if sockets:
@@ -107,8 +121,8 @@ def _on(value: int, block: list[bytes]) -> list[bytes]:
     return [_step(_EQUAL, value, no=len(block)), *block]
 
 
-def _refuse_bits(bits: int) -> list[bytes]:
-    return [_argument(0), _step(_ANY_BIT, bits, no=1), _refuse(errno.EPERM), _step(_RETURN, _ALLOW)]
+def _refuse_bits(index: int, bits: int) -> list[bytes]:
+    return [_argument(index), _step(_ANY_BIT, bits, no=1), _refuse(errno.EPERM), _step(_RETURN, _ALLOW)]
 
 
 def keyctl(machine: str | None = None) -> int:
