@@ -28,16 +28,17 @@ User = Literal["root", "user"]
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """One attempt. `free` are the users for whom it works where nothing holds it; `gaps` the sandboxes that are known to let it pass."""
+    """One attempt. `free` are the users for whom it works where nothing holds it (none where that would do harm or needs special
+    hardware); `users` those for whom it is one; `gap` names what Landlock is known to leave open."""
 
     name: str
     shell: str = ""
     c: str = ""
-    flags: str = ""
     sign: Sign = "output"
     free: tuple[User, ...] = ("root", "user")
     limits: dict[str, float] = field(default_factory=dict)
     gap: str = ""
+    users: tuple[User, ...] = ("root", "user")
 
 
 _C = """
@@ -216,10 +217,10 @@ ESCAPES = (
     Escape("set-user-id-left-behind", "cp /bin/sh left; chmod 6755 left", sign="set-id"),
     Escape(
         "set-user-id-made",
-        c='int main(void) { umask(0); int f = open("left", O_CREAT | O_WRONLY, 06755); return write(f, "x", 1) != 1; }',
+        c='int main(void) { umask(0); int f = open("left", O_CREAT | O_WRONLY, 06755); return f < 0; }',
         sign="set-id",
     ),
-    Escape("set-user-id-program", '"$SHOWN/reader"', free=("user",)),
+    Escape("set-user-id-program", '"$SHOWN/reader"', free=("user",), users=("user",)),
     # The terminal
     Escape(
         "type-into-the-terminal",
