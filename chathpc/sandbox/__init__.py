@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from chathpc.sandbox.choose import choose, states
 from chathpc.sandbox.contract import Completed, Limits, Request, Sandbox
+from chathpc.sandbox.gaps import Gap, gaps
 
-__all__ = ["Completed", "Limits", "Request", "Sandbox", "choose", "states"]
+__all__ = ["Completed", "Gap", "Limits", "Request", "Sandbox", "choose", "gaps", "states"]

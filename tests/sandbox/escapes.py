@@ -173,11 +173,12 @@ ESCAPES = (
         "struct iovec to = {a, 4}, from = {(void *)start, 4};"
         'if (process_vm_readv(NUMBER("VICTIM"), &to, 1, &from, 1, 0) == 4) ESCAPED(); }',
     ),
-    Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process"),
+    Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process", gap="signals"),
     Escape(
         "kill-all-processes-of-the-user",
         'python3 -c "" 2>/dev/null; kill -9 $VICTIM; kill -9 -- -$VICTIM',
         sign="victim-process",
+        gap="signals",
     ),
     Escape(
         "shared-memory-segment",
@@ -195,7 +196,7 @@ ESCAPES = (
     Escape("write-above", "echo x > ../home/planted", sign="planted"),
     Escape("write-through-symbolic-link", 'ln -s "$OUTSIDE/victim" link; echo escaped >> link', sign="victim-file"),
     Escape("write-through-hard-link", 'ln "$OUTSIDE/victim" link; echo escaped >> link', sign="victim-file"),
-    Escape("truncate-outside", 'truncate -s 0 "$OUTSIDE/victim"', sign="victim-file"),
+    Escape("truncate-outside", 'truncate -s 0 "$OUTSIDE/victim"', sign="victim-file", gap="truncate"),
     Escape("change-mode-outside", 'chmod 0666 "$OUTSIDE/victim"', sign="victim-mode", gap="metadata"),
     Escape("see-names-outside", 'test -e "$OUTSIDE/.ssh/id_rsa" && echo escaped', gap="names"),
     Escape(
