@@ -123,13 +123,13 @@ class _Namespace:
             _limit(pid, limits)
             os.write(gate, b".")
         except OSError:
-            self._process.kill()  # not a step without its limits
+            os.kill(self._process.pid, signal.SIGKILL)  # not a step without its limits
         return [] if self._first is None else [self._first]
 
     def stop(self) -> None:
         # The first process is killed, not bwrap, so that the CPU time of all is still collected.
         if self._first is None:
-            self._process.kill()
+            os.kill(self._process.pid, signal.SIGKILL)
         else:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)

@@ -166,7 +166,8 @@ class _Watch:
                     self.status, stopped, self.spent = status, now, cpu_time(self.process.pid)
                     self.tree.stop()
                 elif stopped is not None and not self.gone and now > stopped + _GRACE:
-                    self.process.kill()
+                    # Not Popen.kill, which may collect it and lose what it used.
+                    os.kill(self.process.pid, signal.SIGKILL)
                 for key, _ in selector.select(_LOOK):
                     if key.fd == self.handle:
                         ended, self.gone = time.monotonic(), True

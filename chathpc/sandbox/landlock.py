@@ -40,7 +40,7 @@ def abi() -> int:
 
 
 class Landlock:
-    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `gaps.py` says what this leaves open."""
+    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `known_gaps.py` says what this leaves open."""
 
     name = "landlock"
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 
-from chathpc.commands.main import main
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.sandbox import Completed, Request, choose, gaps, states
 from chathpc.sandbox.bubblewrap import Bubblewrap
@@ -36,7 +33,7 @@ class Leaky(Plain):
 def module(monkeypatch: pytest.MonkeyPatch) -> Iterator[object]:
     import importlib
 
-    found = importlib.import_module("chathpc.sandbox.choose")
+    found = importlib.import_module("chathpc.sandbox.choice")
     found._tried.cache_clear()
     yield found
     found._tried.cache_clear()
@@ -96,7 +93,7 @@ def test_older_versions_of_landlock_do_too_and_their_gaps_are_named(
 ) -> None:
     if dict(states())["landlock"]:
         pytest.skip("Landlock does not work here")
-    for where in ("landlock", "gaps"):
+    for where in ("landlock", "known_gaps"):
         monkeypatch.setattr(f"chathpc.sandbox.{where}.abi", lambda: version)
     assert Landlock().run(Request(("/bin/sh", "-c", "echo a > b && cat b"), folder)).stdout == b"a\n"
     assert Landlock().run(Request(("cat", "/etc/shadow"), folder)).code == 1
@@ -106,18 +103,7 @@ def test_older_versions_of_landlock_do_too_and_their_gaps_are_named(
 
 
 def test_without_a_filter_more_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("chathpc.sandbox.gaps.filter_program", lambda: b"")
+    monkeypatch.setattr("chathpc.sandbox.known_gaps.filter_program", lambda: b"")
     assert {"kernel-keys", "set-user-id", "hypervisor"} == {gap.name for gap in gaps("bubblewrap")}
     assert "sockets" in {gap.name for gap in gaps("landlock")}
     assert {gap.name for gap in gaps(Plain())} == {"everything"}
-
-
-def test_the_doctor_says_which_is_used_and_what_it_leaves_open(module: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    _offer(module, monkeypatch, Broken, Landlock, Leaky)
-    checks = json.loads(CliRunner().invoke(main, ["doctor", "--format", "json"]).stdout)
-    lines = {check["name"]: check for check in checks if check["group"] == "sandboxes"}
-    assert not lines["broken"]["ok"]
-    assert "It is broken." in lines["broken"]["remedy"]
-    assert lines["landlock"]["detail"] == "is used for changed code"
-    assert "arguments of all processes" in lines["landlock"]["remedy"]
-    assert lines["leaky"]["remedy"].startswith("optional: ")
