@@ -15,6 +15,7 @@ import pytest
 from chathpc.errors import UsageError
 from chathpc.sandbox import Completed, Limits, Request, Sandbox
 from chathpc.sandbox.supervisor import descendants
+from chathpc.sandbox.system import gpu_devices
 
 
 def run(sandbox: Sandbox, folder: Path, shell: str, **options: object) -> Completed:
@@ -237,3 +238,15 @@ def test_a_folder_is_neither_a_link_nor_a_file(sandbox: Sandbox, folder: Path) -
     for name in ("file", "link"):
         with pytest.raises(UsageError):
             sandbox.run(Request(("true",), folder / name))
+
+
+def test_asking_for_gpus_shows_their_devices_and_nothing_else(sandbox: Sandbox, folder: Path) -> None:
+    done = run(sandbox, folder, "ls /sys/class >/dev/null && echo ok; cat /etc/shadow", gpu=True)
+    assert done.stdout.startswith(b"ok\n")
+    if sandbox.name != "none":
+        assert done.stdout == b"ok\n"
+    if sandbox.name == "bubblewrap":
+        shown = run(sandbox, folder, "ls /dev", gpu=True).stdout.split()
+        assert {name for name in shown if name.startswith((b"nvidia", b"kfd", b"dri"))} == {
+            os.fsencode(os.path.basename(path)) for path in gpu_devices()
+        }
