@@ -250,3 +250,28 @@ def test_asking_for_gpus_shows_their_devices_and_nothing_else(sandbox: Sandbox, 
         assert {name for name in shown if name.startswith((b"nvidia", b"kfd", b"dri"))} == {
             os.fsencode(os.path.basename(path)) for path in gpu_devices()
         }
+
+
+def test_filling_the_disk_is_ended(sandbox: Sandbox, folder: Path) -> None:
+    shell = "i=0; while [ $i -lt 100 ]; do head -c 4000000 /dev/zero > f$i; sleep 0.03; i=$((i+1)); done; echo all"
+    done = run(sandbox, folder, shell, limits=Limits(disk=32 << 20))
+    assert (done.status, done.code, done.stdout) == ("killed", -9, b"")
+    assert done.reason == f"it took more than {32 << 20} bytes of disk"
+
+
+def test_an_interrupt_by_the_user_leaves_nothing_running(sandbox: Sandbox, folder: Path) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        with pytest.raises(Interrupted):
+            run(sandbox, folder, "(setsid sleep 100 &); sleep 100")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert descendants(os.getpid()) == []
