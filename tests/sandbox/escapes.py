@@ -176,7 +176,7 @@ ESCAPES = (
     Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process", gap="signals"),
     Escape(
         "kill-a-process-group",
-        "kill -9 -- -$VICTIM",
+        "kill -9 -$VICTIM",
         sign="victim-process",
         gap="signals",
     ),
