@@ -30,6 +30,10 @@ class NsightCompute:
         """All sections, so that every rule of chathpc has its counters."""
         return ("full",)
 
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
+
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of ncu, one report a rank behind a launcher; only the kernels whose name is asked for."""
         ncu = [plan.tool("ncu"), "--set", "full", "--import-source", "yes", "--target-processes", "all"]
