@@ -34,8 +34,9 @@ class Measured:
     """A program was measured. `folder` holds all of it, `path` is the profile in it, for chathpc.load.
 
     `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler, of which the profiler itself
-    took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in samples a second and thread, None for tracers. `remarks` are sentences:
-    which other profiler failed and why, and what the figures leave open.
+    took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in
+    samples a second and thread, None for tracers. `remarks` are sentences: which other profiler failed and why, and what the
+    figures leave open.
     """
 
     folder: Path

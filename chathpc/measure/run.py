@@ -91,9 +91,7 @@ def measure(
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
-            run.remarks.append(
-                f"The plain run ended with {_ending(plain)}; what was measured may be a run that failed."
-            )
+            run.remarks.append(f"The program alone ended with {_ending(plain)}.")
         plan = replace(plan, rate=rate or sampling_rate(None if plain is None else _cpu_seconds(plain, start)))
         measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
         if measured.path.name.endswith(".txt"):
@@ -200,7 +198,7 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
     (plan.work / "stderr.txt").write_bytes(done.stderr)
     sampled = profiler.name in ("perf", "hpctoolkit")
     remarks = []
-    if done.code != 0:
+    if done.code != 0 and (plain is None or plain.code != done.code):
         remarks.append(f"The program ended with {_ending(done)}.")
     return Measured(
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
