@@ -270,3 +270,33 @@ def test_variables_are_added_up_and_conditions_are_noticed() -> None:
     make = makefile("CFLAGS ?= -O1\nCFLAGS += -g \\\n -Wall # note\nifdef X\nCFLAGS += -DX\nendif\n")
     assert make.flags("CFLAGS") == ("CFLAGS", "-O1 -g -Wall -DX")
     assert make.uncertain
+
+
+def test_languages_are_linked_by_the_compiler_that_knows_them_all(tmp_path: Path) -> None:
+    needs("gcc", "g++")
+    files = {
+        "main.c": '#include <stdio.h>\n#include <pthread.h>\nint part(void);\nint main(void) { printf("%d", part()); return 0; }\n',
+        "part.cpp": 'extern "C" int part(void) { return 7; }\n',
+    }
+    project, _ = suggested(written(tmp_path, files))
+    assert project.build.split()[0] == "gcc"
+    assert built_and_run(project) == "7"
+
+
+def test_cmake_of_two_programs_asks_which(tmp_path: Path) -> None:
+    text = 'project(Two)\nenable_language(Fortran)\nset(CMAKE_BUILD_TYPE "Debug")\nfind_package(OpenMP)\nfind_package(MPI)\n'
+    text += "add_executable(one a.c)\nadd_executable(two b.c)\nadd_subdirectory(../outside)\nadd_subdirectory(absent)\n"
+    project, remarks = suggested(written(tmp_path, {"CMakeLists.txt": text, "a.c": C_MAIN}))
+    assert "-DCMAKE_Fortran_FLAGS=" in project.build
+    assert project.flags is not None
+    assert project.flags.value == "-O0 -g"
+    assert project.threads
+    assert project.launcher
+    assert any("2 programs (one, two)" in remark for remark in remarks)
+
+
+def test_what_a_makefile_leaves_open_is_told(tmp_path: Path) -> None:
+    text = "include common.mk\nCFLAGS = -Wall\ndata.txt:\n\tgcc $(CFLAGS) -o data.txt a.c\n"
+    project, remarks = suggested(written(tmp_path, {"Makefile": text, "a.c": C_MAIN}))
+    assert project.run.command == "./app"
+    assert len(remarks) == 4

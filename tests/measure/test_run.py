@@ -13,7 +13,7 @@ import pytest
 
 import chathpc
 from chathpc.adapters.nsight_compute import native
-from chathpc.errors import ChathpcError, UsageError
+from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
 from chathpc.sandbox import Completed, Limits, Request
@@ -102,6 +102,33 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert record["machine"]["cores"] == str(len(os.sched_getaffinity(0)))
     assert measured.overhead is not None
     assert measured.steps[-1].command[-1] == str(measured.folder / "perf.data")
+
+
+def test_the_folder_itself_leads_to_its_profile(bench: Bench) -> None:
+    measured = bench.tools("perf").measure(overhead=False)
+    with pytest.raises(AdapterError) as caught:
+        chathpc.load(measured.folder)
+    assert caught.value.hint.endswith(f"give {measured.path}.")
+
+
+@pytest.mark.parametrize("record", ["", "[]", "{}", '{"profile": "../app"}', '{"profile": 3}', "[" * 9999])
+def test_a_record_that_is_wrong_leads_nowhere(bench: Bench, record: str) -> None:
+    folder = bench.folder / "result"
+    folder.mkdir()
+    (folder / "measure.json").write_text(record)
+    with pytest.raises(AdapterError) as caught:
+        chathpc.load(folder)
+    assert "measurement of chathpc" not in caught.value.hint
+
+
+def test_perf_that_the_kernel_forbids_is_told(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "paranoid").write_text("4\n")
+    monkeypatch.setattr("chathpc.measure.perf._PARANOID", tmp_path / "paranoid")
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    with pytest.raises(ChathpcError, match="perf_event_paranoid=2"):
+        bench.tools("perf").measure()
+    monkeypatch.setattr("chathpc.measure.perf._PARANOID", tmp_path / "absent")
+    assert bench.measure(overhead=False).tool == "perf"
 
 
 def test_everything_runs_through_the_runner_and_may_write_one_folder_more(bench: Bench, tmp_path: Path) -> None:
