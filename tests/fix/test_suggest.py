@@ -300,3 +300,32 @@ def test_what_a_makefile_leaves_open_is_told(tmp_path: Path) -> None:
     project, remarks = suggested(written(tmp_path, {"Makefile": text, "a.c": C_MAIN}))
     assert project.run.command == "./app"
     assert len(remarks) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 400_000,
+        "\n" * 900_000,
+        "main(" * 180_000,
+        '"' + "time " * 180_000,
+        " " * 900_000,
+        "'" * 900_000,
+        "module " * 120_000,
+    ],
+    ids=["comments", "lines", "main", "time", "blanks", "quotes", "words"],
+)
+@pytest.mark.parametrize("name", ["a.c", "a.f90", "Makefile", "CMakeLists.txt"])
+def test_hostile_texts_end_in_bounded_time(tmp_path: Path, name: str, text: str) -> None:
+    written(tmp_path, {"main.c": C_MAIN, name: text})
+    suggest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line", ["a" + " " * 3_900 + ":=", "$(A)" * 1_000, "A = $(A)$(A)", "mpirun " * 500, "\t./app " + "x " * 1_900]
+)
+def test_hostile_makefiles_end_in_bounded_time(line: str) -> None:
+    make = makefile("app: a.c\n" + f"{line}\n" * 250)
+    make.program()
+    make.flags("CFLAGS")
+    make.run("app")
