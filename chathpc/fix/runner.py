@@ -27,7 +27,6 @@ _ALWAYS = {
     "OMPI_ALLOW_RUN_AS_ROOT": "1",
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
-    "OMP_WAIT_POLICY": "passive",
 }
 #: Places that every sandbox shows.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
@@ -103,7 +102,7 @@ class Runner:
         self.workspace = workspace
         self._base = {name: value for name, value in environ.items() if _HANDED_ON.fullmatch(name)}
         self._base.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
-        self._readable = _beyond_system(self._base)
+        self.readable = _beyond_system(self._base)
         #: Builds and runs made, for whoever counts.
         self.builds = self.runs = 0
 
@@ -159,7 +158,7 @@ class Runner:
         completed = self._run(
             self._launched(case.command),
             self._environment(case),
-            stdin=self._stdin(case.run),
+            stdin=self.stdin(case.run),
             seconds=seconds,
             sanitized=case.sanitized,
         )
@@ -201,10 +200,14 @@ class Runner:
         self.workspace.fresh_stage(built.folder)
         return self._run(command, self._environment())
 
+    def shell(self, command: str, case: Case) -> Completed:
+        """Run a shell command on what is in the stage, as the project's runs are."""
+        return self._run(command, self._environment(case))
+
     def _launched(self, command: str) -> str:
         return f"{self.project.launcher} {command}" if self.project.launcher else command
 
-    def _stdin(self, run: Run) -> bytes:
+    def stdin(self, run: Run) -> bytes:
         """The declared input, always the original's."""
         if run.stdin is None:
             return b""
@@ -245,7 +248,7 @@ class Runner:
             Request(
                 command=("/bin/sh", "-c", command),
                 folder=self.workspace.stage,
-                readable=self._readable,
+                readable=self.readable,
                 environment=environment,
                 stdin=stdin,
                 limits=limits,

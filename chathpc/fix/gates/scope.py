@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from pathlib import PurePosixPath
 
+from chathpc.fix import globs
 from chathpc.fix.gates.constructs import look
 from chathpc.fix.gates.text import code
 from chathpc.fix.project import Project
 from chathpc.fix.records import Candidate, GateResult, Verdict
 from chathpc.profile.text import clean
 
-#: What is no part of the program: what builds, checks or times it. Named in `edit` word by word it may be changed all the same.
-ALWAYS_PROTECTED = (
-    "Makefile*", "makefile*", "GNUmakefile", "*.mk", "CMakeLists.txt", "*.cmake", "meson.build", "configure*", "*.sh", "*.py", "*.pl",
-    "chathpc.yaml", "test*", "*_test.*", "*/test*", "check*", "*/check*", "verify*", "*/verify*", "*.so", "*.a", "*.o", "*.ld", "*.spec",
-)  # fmt: skip
 #: Files of a change with more are not looked at (characters).
 LARGEST = 4_000_000
 #: Families that are no cheating: they may be honest, and are refused because what they do cannot be told.
@@ -75,7 +70,7 @@ def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:
         pure = PurePosixPath(path)
         if not path or pure.is_absolute() or ".." in pure.parts or str(pure) != path or "\\" in path or "\0" in path:
             return f"{shown} is no path below the folder."
-        if not editable(path, project):
+        if not globs.matches(path, project.edit) or globs.matches(path, project.protect):
             return f"{shown} may not be edited."
         if path in links or any(str(parent) in links for parent in pure.parents):
             return f"{shown} is reached through a link."
@@ -84,35 +79,6 @@ def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:
         if "\0" in text:
             return f"{shown} holds a NUL byte and is no text."
     return ""
-
-
-def editable(path: str, project: Project) -> bool:
-    """Whether a change may touch the file: one of `edit` fits, none of `protect`, and it is no part of building or checking."""
-    if any(_fits(path, pattern) for pattern in project.protect):
-        return False
-    if any(_fits(path, pattern) for pattern in ALWAYS_PROTECTED) and path not in project.edit:
-        return False
-    return any(_fits(path, pattern) for pattern in project.edit)
-
-
-def _fits(path: str, pattern: str) -> bool:
-    """A glob as .gitignore has it: one without a slash fits names in every folder, `**/` any number of folders or none."""
-    if "/" not in pattern:
-        return fnmatchcase(PurePosixPath(path).name, pattern)
-    if "**/" in pattern:
-        head, _, tail = pattern.partition("**/")
-        if not path.startswith(head) and not fnmatchcase(path, f"{head}*"):
-            return False
-        rest = path[len(head) :]
-        return any(_fits_whole("/".join(rest.split("/")[start:]), tail) for start in range(rest.count("/") + 1))
-    return _fits_whole(path, pattern)
-
-
-def _fits_whole(path: str, pattern: str) -> bool:
-    parts, patterns = path.split("/"), pattern.split("/")
-    if patterns and patterns[-1] == "**":
-        return len(parts) >= len(patterns) and all(map(fnmatchcase, parts, patterns[:-1]))
-    return len(parts) == len(patterns) and all(map(fnmatchcase, parts, patterns))
 
 
 def _flags(candidate: Candidate, project: Project) -> str:
