@@ -568,20 +568,30 @@ def optimised(flags: str) -> str:
 
 
 def _named(base: State, originals: Mapping[str, str]) -> set[str]:
-    """Functions that findings are about or that are called from there, and all that is no function of the program."""
-    profile = _load(base.profile)
-    tree = profile.tree
+    """Functions that findings are about, what is only called from there, and all that is no function of the program's own."""
+    from chathpc.diagnosis.source.text import parsed
+
+    files = (parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in {**originals, **base.files}.items())
+    own = {name for file in files if file is not None for name in file.function_names}
+    tree = _load(base.profile).tree
     label, texts = tree.function_labels
-    found: set[str] = set()
-    for finding in base.diagnosis.findings:
-        if finding.where.function:
-            found.add(finding.where.function)
-        node = finding.where.node
-        if node >= 0:
-            found.update(texts[number] for number in np.unique(label[node : tree.end[node]]).tolist())
-    sources = "\n".join(originals.values())
-    names = {texts[number] for number in np.unique(label).tolist()}
-    return found | {name for name in names if name.split("(")[0].split("::")[-1].split(".")[0] not in sources}
+    places = {each.where.function for each in base.diagnosis.findings if each.where.function}
+    found = places | {text for text in texts if _plain(text) not in own}
+    for place in places - {"main", "MAIN__"}:
+        # Everything is called from the main program, which makes nothing plausible.
+        inside = np.zeros(len(tree) + 1, dtype=np.int64)
+        at = np.flatnonzero(label == texts.index(place)) if place in texts else np.zeros(0, dtype=np.int64)
+        np.add.at(inside, at, 1)
+        np.add.at(inside, tree.end[at], -1)
+        below = np.cumsum(inside[:-1]) > 0
+        everywhere = set(np.unique(label[~below]).tolist())
+        found |= {texts[number] for number in np.unique(label[below]).tolist() if number not in everywhere}
+    return found
+
+
+def _plain(name: str) -> str:
+    """A function's own name: without arguments, classes and what compilers append."""
+    return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
 
 
 def _load(path: Path) -> Profile:
