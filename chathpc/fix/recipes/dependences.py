@@ -51,13 +51,16 @@ class Dependences:
         return not self.why
 
 
-def dependences(nest: Sequence[Counted], body: Node, program: Program, private: frozenset[str] = frozenset()) -> Dependences:
-    """Of all iterations of the loops of `nest` (outer first), whose innermost holds `body`; each iteration has its own `private`."""
+def dependences(nest: Sequence[Counted], body: Node, program: Program, private: frozenset[str] = frozenset(), *, directives: bool = False) -> Dependences:
+    """Of all iterations of the loops of `nest` (outer first), whose innermost holds `body`; each iteration has its own `private`.
+
+    OpenMP directives in the body are only looked through if `directives` says so: the caller knows what they are.
+    """
     found = Dependences()
     procedure = nest[0].procedure
     inner = effects(body, procedure, program)
     inner.declared |= private
-    if not inner.is_known or inner.pragmas:
+    if not inner.is_known or (inner.pragmas and not directives):
         found.why = ", ".join(inner.opaque) or "calls or directives"
         return found
     if inner.jumps - {"continue"} or _leaves(body):
@@ -152,7 +155,7 @@ def scope_of(body: Node, inner: Effects, procedure: Procedure) -> Scope:
             continue
         if is_whole(value, procedure):
             values[label] = expression(value)
-    return Scope(values, {})
+    return Scope(values, procedure.source.file.unit.constants)
 
 
 def is_whole(value: Node, procedure: Procedure) -> bool:
@@ -193,7 +196,7 @@ def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
 def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scope, inner: Effects, program: Program) -> Vector | None:
     """How far apart iterations are that touch the same element; None if none do. All None where that is not known."""
     anywhere: Vector = (None,) * len(nest)
-    left, right = subscripts(write.node), subscripts(other.node)
+    left, right = _resolved(write, inner), _resolved(other, inner)
     if left is None or right is None or len(left[1]) != len(right[1]) or other.procedure is not write.procedure:
         return anywhere
     renamed = _same_array(left[0], right[0], write.procedure, program)
@@ -206,12 +209,12 @@ def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scop
     fixed: list[int | None] = [None] * len(nest)
     impossible = False
     for mine, its in zip(left[1], right[1], strict=True):
-        if not all(is_whole(each, write.procedure) and _is_steady(each, inner, write.procedure, program) for each in (mine, its)):
+        if not all(is_whole(each, write.procedure) and _is_steady(each, inner, write.procedure, program) for each in (*mine, *its)):
             continue  # tells nothing; the other indices may
-        first, second = linear(expression(mine), scope, moving), linear(_renamed(expression(its), renamed), scope, moving)
+        first, second = _summed(mine, {}, scope, moving), _summed(its, renamed, scope, moving)
         if first is None or second is None:
             continue
-        solved = _solve(first, second, nest, changing - set(scope.values), inner, write.procedure)
+        solved = _solve(first, second, nest, changing - set(scope.values) - moving)
         if solved is None:
             continue
         if solved == "never":
@@ -222,6 +225,54 @@ def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scop
                 impossible = True
             fixed[at] = value
     return None if impossible else tuple(fixed)
+
+
+def _summed(parts: list[Node], renamed: dict[str, str], scope: Scope, moving: frozenset[str]) -> Sum | None:
+    total: Sum | None = {}
+    for part in parts:
+        one = linear(_renamed(expression(part), renamed), scope, moving)
+        total = None if one is None or total is None else add(total, one)
+    return total
+
+
+def _resolved(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]] | None:
+    """Base and indices of an access, each index as parts to be added; a pointer that the body sets once to `base + offset` stands
+    for that.
+    """
+    found = subscripts(one.node)
+    if found is None:
+        return None
+    base, indices = found[0], [[each] for each in found[1]]
+    name = text_of(base)
+    if base.type != "identifier" or name not in inner.declared or len(indices) != 1:
+        return base, indices
+    own = one.procedure.declarations.get(name)
+    set_at = [each for each in nodes(one.procedure.node, "init_declarator", "assignment_expression", "update_expression") if name in _set_names(each)]
+    if own is None or own.pointers != 1 or len(set_at) != 1 or name in one.procedure.addressed or set_at[0].type != "init_declarator":
+        return base, indices
+    value = bare(field(set_at[0], "value"))
+    while value is not None and value.type == "binary_expression" and text_of(field(value, "operator")) == "+":
+        left, right = bare(field(value, "left")), field(value, "right")
+        if left is None or right is None:
+            return base, indices
+        indices[0].append(right)
+        value = left
+    if value is not None and value.type == "pointer_expression" and text_of(field(value, "operator")) == "&":
+        inner_found = subscripts(field(value, "argument") or value)
+        if inner_found is None or len(inner_found[1]) != 1 or (field(value, "argument") or value).type != "subscript_expression":
+            return base, [[each] for each in found[1]]
+        indices[0].append(inner_found[1][0])
+        value = inner_found[0]
+    if value is None or value.type not in ("identifier", "field_expression"):
+        return base, [[each] for each in found[1]]
+    return value, indices
+
+
+def _set_names(node: Node) -> set[str]:
+    target = field(node, "declarator") or field(node, "left") or field(node, "argument")
+    while target is not None and target.type == "pointer_declarator":
+        target = field(target, "declarator")
+    return {text_of(target)} if target is not None and target.type == "identifier" else set()
 
 
 def _is_steady(index: Node, inner: Effects, procedure: Procedure, program: Program) -> bool:
@@ -276,42 +327,73 @@ def _renamed(expr: Expr, names: dict[str, str]) -> Expr:
     return replace(expr, text=text, base=base, parts=tuple(_renamed(part, names) for part in expr.parts))
 
 
-def _solve(first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str], inner: Effects, procedure: Procedure) -> dict[int, int] | str | None:
+def _solve(first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str]) -> dict[int, int] | str | None:
     """Distances (second's iteration behind first's) for which two subscripts are equal; "never", or None for what is not known."""
-    difference = add(first, second, -1)
-    if difference is None:
-        return None
     loose = {name for key in (*first, *second) for part in key for name in _names_in(part)} & changing
-    if loose:
+    difference = add(first, second, -1)
+    if loose or difference is None:
         return None
-    variables = [one.variable for one in nest]
     coefficients: list[Sum] = []
-    for variable in variables:
-        mine, its = factor(first, variable), factor(second, variable)
-        if mine is None or its is None or dict(mine) != dict(its):
+    low, high = difference.get((), 0), difference.get((), 0)
+    rest = {key: value for key, value in difference.items() if key and not set(key) & {one.variable for one in nest}}
+    involved: list[int] = []
+    for at, one in enumerate(nest):
+        mine, its = factor(first, one.variable), factor(second, one.variable)
+        if mine is None or its is None:
             return None
         coefficients.append(mine)
-    rest = {key: value for key, value in difference.items() if value}
-    involved = [at for at, one in enumerate(coefficients) if one]
-    constant_ = rest.get((), 0)
-    symbolic = any(key for key in rest)
+        if dict(mine) == dict(its):
+            if mine:
+                involved.append(at)
+            continue
+        # A variable with a range of numbers: what it adds to the difference lies between two numbers.
+        limits = _range(one)
+        if limits is None or set(mine) - {()} or set(its) - {()}:
+            return None
+        ends = [mine.get((), 0) * left - its.get((), 0) * right for left in limits for right in limits]
+        low, high = low + min(ends), high + max(ends)
+    if low == high == 0 or (low == high and len(involved) == 1 and not rest):
+        return _exactly(low, rest, involved, coefficients, nest)
+    if rest:
+        return None
     if not involved:
-        if symbolic:
+        return "never" if low > 0 or high < 0 else None
+    radix = min(min(abs(value) for value in coefficients[at].values()) for at in involved)
+    if any(value % radix for at in involved for value in coefficients[at].values()) or max(abs(low), abs(high)) >= radix:
+        return None
+    reduced = [{key: value // radix for key, value in one.items()} if at in involved else one for at, one in enumerate(coefficients)]
+    if len(involved) == 1:
+        return {involved[0]: 0} if set(reduced[involved[0]]) == {()} else None
+    return _spans(involved, reduced, nest)
+
+
+def _range(one: Counted) -> tuple[int, int] | None:
+    """Smallest and greatest value of a loop's variable, where its bounds are numbers."""
+    scope = Scope({}, one.procedure.source.file.unit.constants)
+    start, bound = (linear(expression(side), scope, frozenset()) for side in (one.start, one.bound))
+    if start is None or bound is None or set(start) | set(bound) > {()} or one.step < 1:
+        return None
+    last = bound.get((), 0) - (one.operator != "<=")
+    return start.get((), 0), max(last, start.get((), 0))
+
+
+def _exactly(constant_: int, rest: Sum, involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]) -> dict[int, int] | str | None:
+    """The same for a difference that is one number."""
+    if not involved:
+        if rest:
             return None
         return "never" if constant_ else {}
     if len(involved) == 1:
         at = involved[0]
-        if symbolic:
+        if rest:
             return None
         number = coefficients[at].get((), 0) if set(coefficients[at]) == {()} else None
         if number:
             return {at: constant_ // number} if constant_ % number == 0 else "never"
         # n*i = n*i' holds for i = i' alone where n is not 0: as the extent of a loop that has iterations it is not.
         positive = any((extent := _extent(one)) is not None and _covers(coefficients[at], extent) for one in nest)
-        return {at: 0} if not rest and positive else None
-    if rest:
-        return None
-    return _spans(involved, coefficients, nest)
+        return {at: 0} if not constant_ and positive else None
+    return None if rest or constant_ else _spans(involved, coefficients, nest)
 
 
 def _names_in(part: str) -> set[str]:
@@ -347,7 +429,7 @@ def _covers(coefficient: Sum, extent: Sum) -> bool:
 
 def _extent(one: Counted) -> Sum | None:
     """Upper bound of the variable, counted from 0: all its values are below; None where it may be negative."""
-    nothing = Scope({}, {})
+    nothing = Scope({}, one.procedure.source.file.unit.constants)
     if one.step < 1:
         return None
     start = linear(expression(one.start), nothing, frozenset())
