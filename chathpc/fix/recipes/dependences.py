@@ -333,6 +333,14 @@ def _solve(first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str])
     difference = add(first, second, -1)
     if loose or difference is None:
         return None
+    solved = _with_ranges(first, second, difference, nest, narrow=False)
+    return solved if solved is not None else _with_ranges(first, second, difference, nest, narrow=True)
+
+
+def _with_ranges(first: Sum, second: Sum, difference: Sum, nest: Sequence[Counted], *, narrow: bool) -> dict[int, int] | str | None:
+    """The same. Variables that enter the two subscripts differently, and with `narrow` all whose range is told by numbers, only add
+    something between two numbers; the others are solved for.
+    """
     coefficients: list[Sum] = []
     low, high = difference.get((), 0), difference.get((), 0)
     rest = {key: value for key, value in difference.items() if key and not set(key) & {one.variable for one in nest}}
@@ -342,12 +350,12 @@ def _solve(first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str])
         if mine is None or its is None:
             return None
         coefficients.append(mine)
-        if dict(mine) == dict(its):
+        limits = _range(one)
+        if dict(mine) == dict(its) and not (narrow and mine and limits is not None and set(mine) == {()}):
             if mine:
                 involved.append(at)
             continue
         # A variable with a range of numbers: what it adds to the difference lies between two numbers.
-        limits = _range(one)
         if limits is None or set(mine) - {()} or set(its) - {()}:
             return None
         ends = [mine.get((), 0) * left - its.get((), 0) * right for left in limits for right in limits]
@@ -415,7 +423,7 @@ def _spans(involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]
             return None
         left.remove(following[0])
         more = _extent(nest[following[0]]) if left else extent
-        extent = product(extent, more) if more is not None else None
+        extent = product(coefficients[following[0]], more) if more is not None else None
     return dict.fromkeys(involved, 0) if not left else None
 
 

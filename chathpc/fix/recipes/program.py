@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
 _PLAIN = re.compile(r"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
+_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*pragma[^\n]*", re.MULTILINE)
 _UNSTABLE = re.compile(rb"\b(?:volatile|_Atomic|atomic\w*|std::atomic)\b")
 
 
@@ -61,7 +62,7 @@ class Procedure:
     @cached_property
     def unstable(self) -> bool:
         """True where something in it is volatile or atomic: such accesses are never moved."""
-        return _UNSTABLE.search(self.source.text[self.node.start_byte : self.node.end_byte]) is not None
+        return _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte])) is not None
 
     @cached_property
     def restricted(self) -> frozenset[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes import interchange, invariants, openmp_loops, powers
+from chathpc.fix.recipes import interchange, invariants, openmp_loops, openmp_sums, powers
 from chathpc.fix.recipes.recipe import Recipe
 
 _C = ("c", "c++", "cuda")
@@ -69,6 +69,26 @@ RECIPES: tuple[Recipe, ...] = (
         "Deals out the iterations of an OpenMP loop in turn, eight at a time.",
         "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
         ("omp-load-imbalance", "omp-barrier-wait"), _HOST, "reassociates floating point", openmp_loops.cyclic_schedule, 0.5,
+    ),
+    Recipe(
+        "drop-sections",
+        "Drops critical, atomic and ordered sections of a loop; sums of scalars become reductions.",
+        "But for these sums iterations are proved independent.",
+        ("omp-critical-contention", "lock-contention", "omp-serial-fraction", "omp-barrier-wait"), _HOST, "reassociates floating point",
+        openmp_sums.without_sections, 0.9,
+    ),
+    Recipe(
+        "private-sums",
+        "Lets each thread add to scalars and small arrays of its own, which are added up at the end of the loop.",
+        "The sections hold nothing but such sums, and nothing else in the loop touches them.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait"), _HOST, "reassociates floating point",
+        openmp_sums.private_sums, 0.9,
+    ),
+    Recipe(
+        "collapse-loops",
+        "Shares the iterations of two nested loops among threads (`collapse(2)`).",
+        "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
+        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), _HOST, "exact", openmp_sums.collapsed, 0.6,
     ),
     Recipe(
         "region-if-large",
