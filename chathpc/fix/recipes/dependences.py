@@ -360,7 +360,7 @@ def _with_ranges(first: Sum, second: Sum, difference: Sum, nest: Sequence[Counte
             return None
         ends = [mine.get((), 0) * left - its.get((), 0) * right for left in limits for right in limits]
         low, high = low + min(ends), high + max(ends)
-    if low == high == 0 or (low == high and len(involved) == 1 and not rest):
+    if low == high and len(involved) < 2:
         return _exactly(low, rest, involved, coefficients, nest)
     if rest:
         return None
@@ -391,17 +391,15 @@ def _exactly(constant_: int, rest: Sum, involved: list[int], coefficients: list[
         if rest:
             return None
         return "never" if constant_ else {}
-    if len(involved) == 1:
-        at = involved[0]
-        if rest:
-            return None
+    at = involved[0]
+    if not rest:
         number = coefficients[at].get((), 0) if set(coefficients[at]) == {()} else None
         if number:
             return {at: constant_ // number} if constant_ % number == 0 else "never"
         # n*i = n*i' holds for i = i' alone where n is not 0: as the extent of a loop that has iterations it is not.
         positive = any((extent := _extent(one)) is not None and _covers(coefficients[at], extent) for one in nest)
         return {at: 0} if not constant_ and positive else None
-    return None if rest or constant_ else _spans(involved, coefficients, nest)
+    return None
 
 
 def _names_in(part: str) -> set[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes import interchange, invariants, openmp_loops, openmp_sums, powers
+from chathpc.fix.recipes import copies, interchange, invariants, openmp_loops, openmp_sums, output, powers
 from chathpc.fix.recipes.recipe import Recipe
 
 _C = ("c", "c++", "cuda")
@@ -102,5 +102,41 @@ RECIPES: tuple[Recipe, ...] = (
         "Shares an outermost serial loop among threads in a program that uses OpenMP.",
         "Iterations are proved independent; scalars are private or reductions; it is not called from a parallel region.",
         ("omp-serial-fraction", *_COMPUTE), _HOST, "reassociates floating point", openmp_loops.parallel_loop, 0.8,
+    ),
+    Recipe(
+        "pass-by-reference",
+        "Passes objects by constant reference that were passed by value.",
+        "The function only reads the parameter and changes nothing but what is its own; it is called directly everywhere.",
+        ("redundant-copies", "allocation-churn", "page-faults", "quadratic-algorithm"), ("c++",), "exact", copies.constant_references, 0.9,
+    ),
+    Recipe(
+        "refer-instead-of-copy",
+        "Visits the items of a container, and objects held by others, by constant reference.",
+        "Neither the reference nor what it refers to is changed as long as it is used.",
+        ("redundant-copies", "allocation-churn", "page-faults"), ("c++",), "exact", copies.loop_references, 0.9,
+    ),
+    Recipe(
+        "newline-instead-of-endl",
+        "Ends lines with '\\n' instead of `std::endl`.",
+        "The stream is not that of errors.",
+        ("io-small-requests", "io-bound"), ("c++",), "exact", output.plain_line_ends, 0.95,
+    ),
+    Recipe(
+        "flush-at-the-end",
+        "Leaves out `fflush` in loops.",
+        "The same function closes the file behind the loop, and nobody asks for the descriptor, forces it to the disk or forks.",
+        ("io-small-requests", "io-bound"), _HOST, "exact", output.fewer_flushes, 0.8, everywhere=False,
+    ),
+    Recipe(
+        "buffer-writes",
+        "Gathers small records in a buffer instead of one `write` each.",
+        "The program has one file open at a time and uses its descriptor for nothing but writing and closing.",
+        ("io-small-requests", "io-bound"), _HOST, "exact", output.buffered_writes, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "read-in-blocks",
+        "Takes single bytes from blocks of 64 KiB instead of one `read` each.",
+        "Nobody else uses the descriptor but for opening and closing.",
+        ("io-small-requests", "io-bound"), _HOST, "exact", output.blockwise_reads, 0.9, everywhere=False,
     ),
 )  # fmt: skip
