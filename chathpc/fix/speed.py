@@ -97,8 +97,8 @@ def _critical(count: int, alpha: float) -> int:
 
 
 def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -> bool:
-    """Whether more pairs would tell nothing new: after the least number, if the interval is tight, or one at a stricter level is
-    wholly on one side.
+    """Whether more pairs would tell nothing new: after the least number, if the interval is tight, if one at a stricter level is
+    wholly on one side, or if there is at most a small gain, which is not worth the time.
 
     Looking again and again finds a difference by chance sooner or later; what ends the pairs early must therefore be much less
     likely by chance than what is told in the end.
@@ -111,6 +111,8 @@ def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -
     if low > math.log(threshold("clear")) or high < 0:
         return True
     low, high = signed_rank_interval(means, len(logs), 0.95)
+    if high < math.log(threshold("clear")):
+        return True
     if high - low > math.log1p(threshold("tight")):
         return False
     _, low, high = ratio(original, changed)
