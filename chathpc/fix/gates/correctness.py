@@ -167,7 +167,9 @@ class Examination:
     def _declared(self) -> tuple[Verdict, str] | None:
         problem = self._all(self._cases())
         project = self.reference.runner.project
-        self.tried.append(f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input")
+        self.tried.append(
+            f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input"
+        )
         if any(run.seeded for run in self.reference.declared):
             self.tried.append(f"{SEEDS} fresh seeds")
         if len(project.threads) > 1:
@@ -224,7 +226,10 @@ class Examination:
             done = self.reference.runner.check_command(self.reference.built, ran)
             if done is not None and not done.succeeded:
                 said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
-                return Verdict.WRONG_ANSWER, f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}."
+                return (
+                    Verdict.WRONG_ANSWER,
+                    f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}.",
+                )
         self.tried.append("the project's check")
         return None
 
@@ -244,7 +249,9 @@ class Examination:
         case = self.reference.quickest()
         cases = [replace(case, environment=(("MALLOC_PERTURB_", value),)) for value in PERTURBED]
         plain = self.reference.run(case).outputs
-        if not all(compare(plain, self.reference.run(each).outputs, self.reference.runner.project.check).same for each in cases):
+        if not all(
+            compare(plain, self.reference.run(each).outputs, self.reference.runner.project.check).same for each in cases
+        ):
             self.left_out.append("memory filled before use: the original itself reads what it did not write")
             return None
         self.tried.append("memory filled before use")
@@ -282,7 +289,9 @@ class Examination:
     def _sanitized(self) -> tuple[Verdict, str] | None:
         project = self.reference.runner.project
         if project.flags is None or project.gpu:
-            self.left_out.append("sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml names no place for flags"))
+            self.left_out.append(
+                "sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml names no place for flags")
+            )
             return None
         wanted = [("address and undefined behaviour", _ASAN)]
         sources = "\n".join(self.texts.values())
@@ -322,17 +331,24 @@ class Examination:
                 continue
             useful += 1
             if difference == "unmoved":
-                return Verdict.CHEATED, f"Its answer stays when a constant is altered on both sides ({clean(mutant.statement)}): it is not computed."
+                return (
+                    Verdict.CHEATED,
+                    f"Its answer stays when a constant is altered on both sides ({clean(mutant.statement)}): it is not computed.",
+                )
             if difference:
                 apart.append(f"With a constant altered on both sides ({clean(mutant.statement)}) {difference}.")
         if apart and len(apart) == useful:
             return Verdict.WRONG_ANSWER, apart[0]
         (self.tried if useful else self.left_out).append(
-            f"{useful} constant{'s' if useful != 1 else ''} altered on both sides" if useful else "altered constants: none tells anything"
+            f"{useful} constant{'s' if useful != 1 else ''} altered on both sides"
+            if useful
+            else "altered constants: none tells anything"
         )
         return None
 
-    def _mutated(self, original: Mapping[str, str], changed: Mapping[str, str], case: Case, plain: Ran, answered: Ran) -> str | None:
+    def _mutated(
+        self, original: Mapping[str, str], changed: Mapping[str, str], case: Case, plain: Ran, answered: Ran
+    ) -> str | None:
         """What differs under a mutant; None if it tells nothing, "unmoved" if the change does not feel it."""
         runner = self.reference.runner
         check = runner.project.check

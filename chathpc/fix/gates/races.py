@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, root
 from chathpc.diagnosis.source.text import parsed
 
-_CLAUSE = re.compile(r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_CLAUSE = re.compile(
+    r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)"
+)
 _GUARDS = ("atomic", "critical", "single", "master", "masked", "ordered", "task", "section")
 _THREAD = "omp_get_thread_num"
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -21,7 +23,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 def new_races(original: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
     """Sentences about shared writes that the changed files have and the original ones lack."""
     old = {text for path, source in original.items() for text, _ in races(path, source)}
-    return [f"{path}:{line}: {text}" for path, source in changed.items() for text, line in races(path, source) if text not in old]
+    return [
+        f"{path}:{line}: {text}"
+        for path, source in changed.items()
+        for text, line in races(path, source)
+        if text not in old
+    ]
 
 
 def races(path: str, source: str) -> Iterator[tuple[str, int]]:
@@ -137,4 +144,3 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
         if names & taken or any(one.kind == Kind.INDEX for part in target.parts for one in part.walk()):
             return f"threads of the loop write to {function.show(target)} in {function.name} at places that are taken from data"
     return ""
-

@@ -43,7 +43,7 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
         return _no(Verdict.OUT_OF_SCOPE, "Nothing is changed.")
     before = [code(path, original[path]) for path in sorted(original)]
     after = [code(path, {**original, **changed}[path]) for path in sorted({**original, **changed})]
-    headers = {path for path in tree} | {PurePosixPath(path).name for path in tree}
+    headers = set(tree) | {PurePosixPath(path).name for path in tree}
     found = look(before, after, headers)
     if found:
         verdict = Verdict.OUT_OF_SCOPE if all(one.family in _HONEST for one in found) else Verdict.CHEATED
@@ -94,5 +94,9 @@ def _flags(candidate: Candidate, project: Project) -> str:
             return f"The flag {clean(flag)[:80]} lets the compiler change results."
         if not _FLAG.fullmatch(flag):
             return f"The flag {clean(flag)[:80]} is none that only makes code faster."
-    missing = [flag for flag in own if flag.startswith(("-D", "-I", "-std", "-f", "-ffp")) and flag not in candidate.flags.split()]
+    missing = [
+        flag
+        for flag in own
+        if flag.startswith(("-D", "-I", "-std", "-f", "-ffp")) and flag not in candidate.flags.split()
+    ]
     return f"The flag {clean(missing[0])[:80]} is left out." if missing else ""

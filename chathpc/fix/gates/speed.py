@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from chathpc.fix.outputs import compare
-from chathpc.fix.records import GateResult, Speedup, Verdict
+from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
 from chathpc.fix.runner import Built, Case, Runner
 from chathpc.fix.speed import Timing, judge, measure_pairs
 
@@ -65,7 +65,7 @@ def measure(
 
 def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
     """The gate's verdict on what was measured."""
-    figures = {
+    figures: dict[str, Figure] = {
         "ratio": timing.ratio,
         "low": timing.low,
         "high": timing.high,
@@ -76,7 +76,9 @@ def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
         "baseline_drift": timing.drift,
     }
     if problem:
-        return GateResult("speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures), None
+        return GateResult(
+            "speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures
+        ), None
     statement = timing.statement[0].upper() + timing.statement[1:] + "."
     speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None
     if timing.outcome == "faster":
