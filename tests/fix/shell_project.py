@@ -1,6 +1,6 @@
 """A project that needs no compiler and takes milliseconds: a shell script that sleeps, and a profiler that reads how long.
 
-    python -m tests.fix.shell_project FOLDER      # one session of the loop; prints the verdict of each candidate
+python -m tests.fix.shell_project FOLDER      # one session of the loop; prints the verdict of each candidate
 """
 
 from __future__ import annotations

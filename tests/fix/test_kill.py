@@ -22,7 +22,7 @@ EXPECTED = ["wrong wrong-answer", "judge out-of-scope", "right accepted"]
 
 
 def test_a_killed_session_is_gone_on_with(tmp_path: Path) -> None:
-    chance = random.Random(20)  # noqa: S311
+    chance = random.Random(20)
     killed = folders = 0
     while killed < KILLS:
         folder = tmp_path / str(folders)

@@ -32,7 +32,12 @@ def tree(tmp_path: Path) -> Path:
 def test_a_copy_has_contents_modes_times_and_inner_links_alone(tree: Path, tmp_path: Path) -> None:
     copy = tmp_path / "copy"
     copy_tree(tree, copy)
-    assert sorted(path.relative_to(copy).as_posix() for path in copy.rglob("*")) == ["inner", "run.sh", "src", "src/a.c"]
+    assert sorted(path.relative_to(copy).as_posix() for path in copy.rglob("*")) == [
+        "inner",
+        "run.sh",
+        "src",
+        "src/a.c",
+    ]
     assert (copy / "inner").read_text() == "int a;\n"
     assert os.access(copy / "run.sh", os.X_OK)
     assert (copy / "src/a.c").stat().st_mtime_ns == (tree / "src/a.c").stat().st_mtime_ns

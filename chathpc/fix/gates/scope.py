@@ -24,12 +24,12 @@ _FLAG = re.compile(
     r"|ivopts|gcse|schedule-insns2?|version-loops-for-strides|tree-loop-distribution|vect-cost-model=\w+|semantic-interposition"
     r"|strict-aliasing|stack-arrays|frontend-optimize|backtrace"
     r"|plt|align-loops=\d+|align-functions=\d+|fat-lto-objects)(?:=(?:auto|\d+))?"
-    r"|-flto=\w+|-fopenmp=\w+|-m(?:arch|tune|cpu)=[\w.+-]+|-mprefer-vector-width=\d+|-m(?:avx|avx2|fma|sse[\d.]+|avx512\w+)|-pthread|-pipe|-qopenmp|-xHost"
+    r"|-ffp-contract=off|-flto=\w+|-fopenmp=\w+|-m(?:arch|tune|cpu)=[\w.+-]+|-mprefer-vector-width=\d+|-m(?:avx|avx2|fma|sse[\d.]+|avx512\w+)|-pthread|-pipe|-qopenmp|-xHost"
 )
 #: Flags by which a program may compute something else than the standard says.
 _LOOSE = re.compile(
-    r"-Ofast|-ff(?:ast-math|inite-math-only|p-contract=.*|p-model=.*)|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math"
-    r"|-fno-(?:math-errno|trapping-math|signed-zeros)|-fp-model.*|-ffp-.*"
+    r"-Ofast|-ff(?:ast-math|inite-math-only|p-contract=(?!off).*|p-model=.*)|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math"
+    r"|-fno-(?:math-errno|trapping-math|signed-zeros)|-fp-model.*"
 )
 
 
