@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes import copies, interchange, invariants, openmp_loops, openmp_sums, output, powers
+from chathpc.fix.recipes import copies, fortran, interchange, invariants, openmp_loops, openmp_sums, output, powers
 from chathpc.fix.recipes.recipe import Recipe
 
 _C = ("c", "c++", "cuda")
 _HOST = ("c", "c++")
+_FORTRAN = ("fortran",)
 _COMPUTE = ("hot-compute", "not-vectorised")
 
 RECIPES: tuple[Recipe, ...] = (
@@ -138,5 +139,53 @@ RECIPES: tuple[Recipe, ...] = (
         "Takes single bytes from blocks of 64 KiB instead of one `read` each.",
         "Nobody else uses the descriptor but for opening and closing.",
         ("io-small-requests", "io-bound"), _HOST, "exact", output.blockwise_reads, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "fortran-interchange-loops",
+        "Puts the loops of a perfect nest into the order in which the innermost runs over the first index.",
+        "No pointers or targets, bounds that do not depend on each other, no calls with effects, and every dependence still runs forwards.",
+        ("strided-access", "memory-bandwidth", "memory-latency", *_COMPUTE), _FORTRAN, "reassociates floating point", fortran.interchanged, 0.9,
+    ),
+    Recipe(
+        "fortran-power-to-products",
+        "Computes powers with a constant fraction as exponent by products and square roots.",
+        "The exponent is a number, or an `intent(in)` argument that is the same number in all calls; a declared tolerance.",
+        ("expensive-math", "loop-invariant-work", *_COMPUTE), _FORTRAN, "rounds differently", fortran.simple_powers, 0.9,
+    ),
+    Recipe(
+        "fortran-hoist-invariant",
+        "Computes a power, an intrinsic or a pure function once in front of the outermost loop in which it stays the same.",
+        "Nothing in the loop changes what it reads, and it changes nothing itself.",
+        ("loop-invariant-work", "expensive-math", *_COMPUTE), _FORTRAN, "exact", fortran.hoisted, 0.9,
+    ),
+    Recipe(
+        "fortran-schedule-dynamic",
+        "Hands out the iterations of an OpenMP loop in small pieces.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), _FORTRAN, "reassociates floating point", fortran.dynamic_schedule, 0.9,
+    ),
+    Recipe(
+        "fortran-schedule-guided",
+        "Hands out the iterations of an OpenMP loop in pieces that get smaller.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), _FORTRAN, "reassociates floating point", fortran.guided_schedule, 0.6,
+    ),
+    Recipe(
+        "fortran-reduction",
+        "Sums scalars and small arrays by a reduction instead of in a critical section.",
+        "The sections hold nothing but such sums, and nothing else in the loop touches them.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait"), _FORTRAN, "reassociates floating point", fortran.without_sections, 0.9,
+    ),
+    Recipe(
+        "fortran-parallel-loop",
+        "Shares an outermost serial loop among threads in a program that uses OpenMP.",
+        "Iterations are proved independent; scalars are private or reductions.",
+        ("omp-serial-fraction", *_COMPUTE), _FORTRAN, "reassociates floating point", fortran.parallel_loop, 0.8,
+    ),
+    Recipe(
+        "fortran-open-once",
+        "Opens a file once for all records instead of once a record.",
+        "Every iteration opens it to append, writes to it and closes it, and its name stays the same.",
+        ("io-small-requests", "io-bound", "io-metadata-bound"), _FORTRAN, "exact", fortran.opened_once, 0.95,
     ),
 )  # fmt: skip
