@@ -256,6 +256,9 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
     if _SCALAR_CASTS.match(written):
         return arguments
     own = program.named(name)
+    if len(own) == 1 and own[0] is procedure and depth:
+        found.pure_calls.append(node)  # a function that calls itself does what the rest of it does
+        return arguments
     if own:
         if depth < _DEEPEST and len(own) == 1 and len(own[0].model.parameters) == len(listed):
             inner = summary(own[0], program, depth + 1)
@@ -311,7 +314,7 @@ def summary(callee: Procedure, program: Program, depth: int = 0) -> Effects | No
         return None
     if callee.model.marks & {"virtual"} or any(one.static for one in callee.model.declarations):
         return None
-    inner = effects(callee.body, callee, program, depth)
+    inner = effects(callee.body, callee, program, max(depth, 1))
     if not inner.is_known or inner.jumps & {"goto", "throw", "label"} or inner.pragmas:
         return None
     own = {one.name for one in callee.model.parameters} | inner.declared

@@ -2,7 +2,19 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes import copies, fortran, interchange, invariants, openmp_loops, openmp_sums, output, powers
+from chathpc.fix.recipes import (
+    allocation,
+    copies,
+    fortran,
+    interchange,
+    invariants,
+    openmp_loops,
+    openmp_sums,
+    output,
+    powers,
+    recursion,
+    waiting,
+)
 from chathpc.fix.recipes.recipe import Recipe
 
 _C = ("c", "c++", "cuda")
@@ -187,5 +199,41 @@ RECIPES: tuple[Recipe, ...] = (
         "Opens a file once for all records instead of once a record.",
         "Every iteration opens it to append, writes to it and closes it, and its name stays the same.",
         ("io-small-requests", "io-bound", "io-metadata-bound"), _FORTRAN, "exact", fortran.opened_once, 0.95,
+    ),
+    Recipe(
+        "keep-buffer",
+        "Keeps the memory that a function allocates and frees in every call or iteration, or puts a small array on the stack.",
+        "The pointer stays in the function, is freed in the block that allocates it on every way, and the function runs once at a time.",
+        ("allocation-churn", "page-faults", "redundant-copies"), _HOST, "exact", allocation.kept_buffers, 0.9,
+    ),
+    Recipe(
+        "pool-records",
+        "Takes records of one type from a pool that keeps freed ones.",
+        "All such records are made one by one with `malloc(sizeof …)`, every `free` has a known type, and there are no threads.",
+        ("allocation-churn", "page-faults"), ("c",), "exact", allocation.pools, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "hoist-vector",
+        "Constructs a vector of numbers before the loop that constructed it in every iteration.",
+        "It is not returned, moved, swapped or handed on.",
+        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", allocation.hoisted_vectors, 0.8,
+    ),
+    Recipe(
+        "reserve-vector",
+        "Reserves the room of a vector before the counted loop that appends to it.",
+        "The loop appends to a local vector at most once an iteration from 0 to a bound that it does not change.",
+        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", allocation.reserved, 0.3,
+    ),
+    Recipe(
+        "remember-results",
+        "Keeps results of a recursive function in a table, with the arguments that they belong to.",
+        "It changes nothing, takes whole numbers and pointers, and no threads run; where it reads memory, each call from outside begins anew.",
+        ("redundant-recursion", "deep-recursion", "hot-compute"), _HOST, "exact", recursion.remembered, 0.9,
+    ),
+    Recipe(
+        "wait-on-condition",
+        "Waits on a condition variable instead of sleeping and looking again.",
+        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex.",
+        ("blocking-wait", "lock-contention"), _HOST, "exact", waiting.condition_variables, 0.95,
     ),
 )  # fmt: skip
