@@ -303,24 +303,25 @@ static {kind} *{take}(void) {{
     {kind} *block = malloc(POOLED * sizeof *block);
     if (!block) return NULL;
     for (int k = 0; k < POOLED; k++) {{
-      *({kind} **)(void *)&block[k] = {free_list};
+      memcpy(&block[k], &{free_list}, sizeof {free_list});
       {free_list} = &block[k];
     }}
   }}
   {kind} *taken = {free_list};
-  {free_list} = *({kind} **)(void *)taken;
+  memcpy(&{free_list}, taken, sizeof {free_list});
   return taken;
 }}
 
 static void {give}({kind} *one) {{
   if (!one) return;
-  *({kind} **)(void *)one = {free_list};
+  memcpy(one, &{free_list}, sizeof {free_list});
   {free_list} = one;
 }}
 
 """
     at = line_start(text, first.start_byte)
-    edits.append(Edit(at, at, helper.encode()))
+    include = b"" if b"<string.h>" in text else b"#include <string.h>\n\n"
+    edits.append(Edit(at, at, include + helper.encode()))
     return Change({spot.source.path: tuple(edits)}, spot.line, f"takes records of type {plain} from a pool that keeps freed ones instead of from malloc")
 
 
