@@ -197,7 +197,7 @@ def _split(header: Counted, call: Node, mine: str, total: str, before: list[Node
     if any(not one.memory and one.name not in local for each in (*first, *second) for one in each.writes):
         return None
     # What the second part writes must not be read by the first part of a later iteration.
-    if any(may_overlap(write, other, program) for each in second for write in each.writes if write.memory for part in first for other in part.accesses):
+    if any(may_overlap(write, other, program) for each in second for write in each.writes if write.memory for part in first for other in part.accesses if other.memory or other.name not in local):
         return None
     parts = fresh_name(f"{mine}_parts", text)
     blank = indent(text, header.node.start_byte)

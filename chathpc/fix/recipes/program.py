@@ -71,6 +71,11 @@ class Procedure:
         return frozenset(match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head))
 
     @property
+    def has_errors(self) -> bool:
+        """True where a part of it could not be parsed."""
+        return self.node.has_error
+
+    @property
     def is_broken(self) -> bool:
         """True where a part of it could not be parsed, or is chosen by the preprocessor."""
         return self.node.has_error or any(True for _ in nodes(self.node, "preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def"))  # fmt: skip

@@ -15,6 +15,7 @@ from chathpc.fix.recipes import (
     output,
     powers,
     recursion,
+    sharing,
     waiting,
 )
 from chathpc.fix.recipes.recipe import Recipe
@@ -273,5 +274,23 @@ RECIPES: tuple[Recipe, ...] = (
         "Reduces a vector once instead of a number in each iteration.",
         "What follows the reduction is not used by later iterations.",
         ("mpi-communication-bound", "mpi-small-messages", "mpi-collective-wait"), ("c",), "exact", messages.vector_reduction, 0.9,
+    ),
+    Recipe(
+        "pad-records",
+        "Puts room between the records of different threads that lie side by side in an array.",
+        "The array is indexed by the thread, and nobody stores or sends such records as bytes.",
+        ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), _HOST, "exact", sharing.padded, 0.8,
+    ),
+    Recipe(
+        "count-privately",
+        "Counts in a variable of the thread's own and adds it to the atomic one once behind the loop.",
+        "Relaxed additions whose result is not used, to something that the loop does not look at.",
+        ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), ("c++",), "exact", sharing.own_counts, 0.9,
+    ),
+    Recipe(
+        "lock-once",
+        "Gathers whole-number sums in variables of the thread's own and takes the lock once behind the loop.",
+        "The lock holds to the end of the iteration and guards nothing but sums, which the loop does not look at otherwise.",
+        ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), ("c++",), "exact", sharing.locked_once, 0.9,
     ),
 )  # fmt: skip
