@@ -33,7 +33,13 @@ def has_threads(program: Program) -> bool:
 def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
     """A buffer that a function allocates and frees in every call is kept for the next one, and grows where it must."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.body is None or procedure.is_broken or has_threads(program) or _calls_itself(procedure, program) or procedure.model.name == "main" and not _in_loops(procedure):
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or has_threads(program)
+        or _calls_itself(procedure, program)
+        or (procedure.model.name == "main" and not _in_loops(procedure))
+    ):
         return
     for node in nodes(procedure.body, "declaration"):
         found = _allocation(node, procedure, program)
@@ -73,7 +79,12 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _in_loops(procedure: Procedure) -> bool:
-    return any(True for each in nodes(procedure.node, "call_expression", "new_expression") if text_of(field(each, "function")) in ("malloc", "calloc", "") for _ in around(each, procedure))
+    return any(
+        True
+        for each in nodes(procedure.node, "call_expression", "new_expression")
+        if text_of(field(each, "function")) in ("malloc", "calloc", "")
+        for _ in around(each, procedure)
+    )
 
 
 def _calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
@@ -95,15 +106,27 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
     """Name, type, allocator and size of `T *x = malloc(…);` and its kin."""
     declarators = node.children_by_field_name("declarator")
     kind = text_of(field(node, "type"))
-    if len(declarators) != 1 or declarators[0].type != "init_declarator" or any(each.type == "storage_class_specifier" for each in node.children):
+    if (
+        len(declarators) != 1
+        or declarators[0].type != "init_declarator"
+        or any(each.type == "storage_class_specifier" for each in node.children)
+    ):
         return None
     pointer, made = field(declarators[0], "declarator"), bare(field(declarators[0], "value"))
     name = field(pointer, "declarator")
     while made is not None and made.type == "cast_expression":
         made = bare(field(made, "value"))
-    if pointer is None or pointer.type != "pointer_declarator" or name is None or name.type != "identifier" or made is None:
+    if (
+        pointer is None
+        or pointer.type != "pointer_declarator"
+        or name is None
+        or name.type != "identifier"
+        or made is None
+    ):
         return None
-    if any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier") or any(each.type == "type_qualifier" for each in pointer.children):
+    if any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier") or any(
+        each.type == "type_qualifier" for each in pointer.children
+    ):
         return None
     if made.type == "new_expression":
         size = field(field(made, "declarator"), "length")
@@ -112,7 +135,11 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
         return text_of(name), kind, "new", size
     called = text_of(field(made, "function"))
     listed = field(made, "arguments")
-    if made.type != "call_expression" or called not in ("malloc", "calloc", "std::malloc", "std::calloc") or listed is None:
+    if (
+        made.type != "call_expression"
+        or called not in ("malloc", "calloc", "std::malloc", "std::calloc")
+        or listed is None
+    ):
         return None
     if procedure.source.is_cpp and not is_arithmetic(kind):
         return None
@@ -136,7 +163,9 @@ def _constant_bytes(size: Node, how: str, kind: str, procedure: Procedure) -> in
     listed = children(size)
     if how != "malloc" or len(listed) != 1:
         return None
-    match = re.fullmatch(r"(?:(\w+)\s*\*\s*)?sizeof\s*\(?\s*[\w*]+(?:\s\w+)?\s*\)?(?:\s*\*\s*(\w+))?", text_of(listed[0]))
+    match = re.fullmatch(
+        r"(?:(\w+)\s*\*\s*)?sizeof\s*\(?\s*[\w*]+(?:\s\w+)?\s*\)?(?:\s*\*\s*(\w+))?", text_of(listed[0])
+    )
     width = type_size(kind, unit)
     if match is None or width is None:
         return None
@@ -156,9 +185,18 @@ def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:
         inner = next(iter(children(node)), None)
         if inner is None:
             continue
-        if how == "free" and inner.type == "call_expression" and text_of(field(inner, "function")) in ("free", "std::free") and text_of(field(inner, "arguments")) == f"({name})":
+        if (
+            how == "free"
+            and inner.type == "call_expression"
+            and text_of(field(inner, "function")) in ("free", "std::free")
+            and text_of(field(inner, "arguments")) == f"({name})"
+        ):
             found.append(node)
-        if how == "delete" and inner.type == "delete_expression" and text_of(inner).replace(" ", "") == f"delete[]{name}":
+        if (
+            how == "delete"
+            and inner.type == "delete_expression"
+            and text_of(inner).replace(" ", "") == f"delete[]{name}"
+        ):
             found.append(node)
     return found
 
@@ -177,7 +215,11 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
             if before is None or not any(before == one for one in frees):
                 return False
         elif node.end_byte < each.start_byte < last.start_byte and each.type != "return_statement":
-            loop = enclosing(each, frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}), block)
+            loop = enclosing(
+                each,
+                frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
+                block,
+            )
             if loop is None:
                 return False
     for each in nodes(procedure.node, "identifier"):
@@ -201,31 +243,70 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
         return True
     if parent.type == "pointer_expression":
         return text_of(field(parent, "operator")) == "*"
-    if parent.type in ("if_statement", "unary_expression", "parenthesized_expression", "condition_clause", "while_statement"):
-        return parent.type != "parenthesized_expression" or stays_inside(parent, program, depth + 1) or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
+    if parent.type in (
+        "if_statement",
+        "unary_expression",
+        "parenthesized_expression",
+        "condition_clause",
+        "while_statement",
+    ):
+        return (
+            parent.type != "parenthesized_expression"
+            or stays_inside(parent, program, depth + 1)
+            or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
+        )
     if parent.type == "sizeof_expression":
         return False
     if parent.type == "binary_expression":
         operator = text_of(field(parent, "operator"))
-        return operator in ("==", "!=", "&&", "||", "<", ">") or (operator in ("+", "-") and stays_inside(parent, program, depth + 1))
+        return operator in ("==", "!=", "&&", "||", "<", ">") or (
+            operator in ("+", "-") and stays_inside(parent, program, depth + 1)
+        )
     if parent.type == "argument_list" and parent.parent is not None:
         call = parent.parent
         name = text_of(field(call, "function")).rsplit("::", 1)[-1]
-        if name in ("memset", "memcpy", "memmove", "qsort", "fread", "fwrite", "sort", "fill", "printf", "snprintf", "sprintf", "read", "write", "memcmp"):
+        if name in (
+            "memset",
+            "memcpy",
+            "memmove",
+            "qsort",
+            "fread",
+            "fwrite",
+            "sort",
+            "fill",
+            "printf",
+            "snprintf",
+            "sprintf",
+            "read",
+            "write",
+            "memcmp",
+        ):
             return call.parent is not None and call.parent.type == "expression_statement"
         own = program.named(name)
         at = [each.start_byte for each in children(parent)].index(node.start_byte)
         if len(own) != 1 or at >= len(own[0].model.parameters) or own[0].body is None:
             return False
         inner = own[0].model.parameters[at].name
-        return all(stays_inside(each, program, depth + 1) for each in nodes(own[0].body, "identifier") if text_of(each) == inner)
+        return all(
+            stays_inside(each, program, depth + 1)
+            for each in nodes(own[0].body, "identifier")
+            if text_of(each) == inner
+        )
     return False
 
 
 def _without(node: Node, text: bytes) -> Edit:
     start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if text[start : node.start_byte].strip() or text[node.end_byte : end].strip() or (node.parent is not None and node.parent.type != "compound_statement"):
-        return Edit(node.start_byte, node.end_byte, b";" if node.parent is not None and node.parent.type != "compound_statement" else b"")
+    if (
+        text[start : node.start_byte].strip()
+        or text[node.end_byte : end].strip()
+        or (node.parent is not None and node.parent.type != "compound_statement")
+    ):
+        return Edit(
+            node.start_byte,
+            node.end_byte,
+            b";" if node.parent is not None and node.parent.type != "compound_statement" else b"",
+        )
     return Edit(start, end, b"")
 
 
@@ -256,7 +337,11 @@ def _made_record(call: Node, procedure: Procedure) -> str | None:
         return None
     kind, pointer = text_of(field(one.parent, "type")), field(one, "declarator")
     name = text_of(field(pointer, "declarator"))
-    if pointer is None or pointer.type != "pointer_declarator" or size not in (f"sizeof*{name}", f"sizeof(*{name}", f"sizeof({kind.replace(' ', '')}"):
+    if (
+        pointer is None
+        or pointer.type != "pointer_declarator"
+        or size not in (f"sizeof*{name}", f"sizeof(*{name}", f"sizeof({kind.replace(' ', '')}")
+    ):
         return None
     plain = kind.removeprefix("struct ")
     return kind if plain in procedure.source.file.unit.records else None
@@ -271,7 +356,11 @@ def _pool(kind: str, spot: Spot, program: Program, text: bytes) -> Change | None
     first: Node | None = None
     label = re.sub(r"\W", "_", plain.lower())
     take, give = fresh_name(f"take_{label}", text), fresh_name(f"give_back_{label}", text)
-    makers = [(home, each) for name in ("malloc", "calloc", "realloc", "strdup", "aligned_alloc") for home, each in program.calls.get(name, [])]
+    makers = [
+        (home, each)
+        for name in ("malloc", "calloc", "realloc", "strdup", "aligned_alloc")
+        for home, each in program.calls.get(name, [])
+    ]
     for home, each in makers:
         made = _made_record(each, home) if text_of(field(each, "function")) == "malloc" else None
         if made == kind:
@@ -292,7 +381,10 @@ def _pool(kind: str, spot: Spot, program: Program, text: bytes) -> Change | None
             first = home.node if first is None or home.node.start_byte < first.start_byte else first
     if first is None or not freed or not edits:
         return None
-    if any(text_of(each) in ("free", "malloc") and (each.parent is None or each.parent.type != "call_expression") for each in nodes(spot.source.file.tree.root_node, "identifier")):
+    if any(
+        text_of(each) in ("free", "malloc") and (each.parent is None or each.parent.type != "call_expression")
+        for each in nodes(spot.source.file.tree.root_node, "identifier")
+    ):
         return None
     free_list = fresh_name(f"free_{label}", text)
     helper = f"""static {kind} *{free_list};
@@ -322,13 +414,26 @@ static void {give}({kind} *one) {{
     at = line_start(text, first.start_byte)
     include = b"" if b"<string.h>" in text else b"#include <string.h>\n\n"
     edits.append(Edit(at, at, include + helper.encode()))
-    return Change({spot.source.path: tuple(edits)}, spot.line, f"takes records of type {plain} from a pool that keeps freed ones instead of from malloc")
+    return Change(
+        {spot.source.path: tuple(edits)},
+        spot.line,
+        f"takes records of type {plain} from a pool that keeps freed ones instead of from malloc",
+    )
 
 
 def _declares(call: Node, plain: str) -> bool:
     one = call.parent
-    while one is not None and one.type in ("cast_expression", "parenthesized_expression", "init_declarator", "assignment_expression"):
-        if one.type == "init_declarator" and one.parent is not None and plain in text_of(field(one.parent, "type")).split():
+    while one is not None and one.type in (
+        "cast_expression",
+        "parenthesized_expression",
+        "init_declarator",
+        "assignment_expression",
+    ):
+        if (
+            one.type == "init_declarator"
+            and one.parent is not None
+            and plain in text_of(field(one.parent, "type")).split()
+        ):
             return True
         one = one.parent
     return False
@@ -337,7 +442,11 @@ def _declares(call: Node, plain: str) -> bool:
 def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
     procedure, text = spot.procedure, spot.source.text
-    if procedure.body is None or procedure.is_broken or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]:
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
+    ):
         return
     for node in nodes(procedure.body, "declaration"):
         match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
@@ -345,8 +454,19 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
             continue
         name = match[3]
-        uses = [each for each in nodes(procedure.body, "identifier") if text_of(each) == name and not inside(each, node)]
-        if any(not inside(each, loops[-1]) for each in uses) or any(not _is_plain_use(each) for each in uses) or sum(1 for each in nodes(procedure.body, "declaration") if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))) != 1:
+        uses = [
+            each for each in nodes(procedure.body, "identifier") if text_of(each) == name and not inside(each, node)
+        ]
+        if (
+            any(not inside(each, loops[-1]) for each in uses)
+            or any(not _is_plain_use(each) for each in uses)
+            or sum(
+                1
+                for each in nodes(procedure.body, "declaration")
+                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
+            )
+            != 1
+        ):
             continue
         given = match[4]
         if given is None:
@@ -363,10 +483,22 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             new = f"{name}.assign({given}{'' if count else ', 0'});"
         outer = loops[-1]
         start = line_start(text, outer.start_byte)
-        if text[start : outer.start_byte].strip() or outer.parent is None or outer.parent.type != "compound_statement" or outer.prev_named_sibling is not None and outer.prev_named_sibling.type == "preproc_call":
+        if (
+            text[start : outer.start_byte].strip()
+            or outer.parent is None
+            or outer.parent.type != "compound_statement"
+            or (outer.prev_named_sibling is not None and outer.prev_named_sibling.type == "preproc_call")
+        ):
             continue
-        edits = (Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()), Edit(node.start_byte, node.end_byte, new.encode()))
-        yield Change({spot.source.path: edits}, line_of(node), f"constructs the vector {name} once before the loop and fills it anew in each iteration")
+        edits = (
+            Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()),
+            Edit(node.start_byte, node.end_byte, new.encode()),
+        )
+        yield Change(
+            {spot.source.path: edits},
+            line_of(node),
+            f"constructs the vector {name} once before the loop and fills it anew in each iteration",
+        )
     del context
 
 
@@ -378,7 +510,23 @@ def _is_plain_use(node: Node) -> bool:
     if parent.type == "subscript_expression":
         return field(parent, "argument") == node
     if parent.type == "field_expression":
-        return text_of(field(parent, "field")) in ("size", "push_back", "begin", "end", "empty", "back", "front", "data", "reserve", "emplace_back", "pop_back", "clear", "at", "assign", "resize")
+        return text_of(field(parent, "field")) in (
+            "size",
+            "push_back",
+            "begin",
+            "end",
+            "empty",
+            "back",
+            "front",
+            "data",
+            "reserve",
+            "emplace_back",
+            "pop_back",
+            "clear",
+            "at",
+            "assign",
+            "resize",
+        )
     return parent.type == "for_range_loop" and field(parent, "right") == node
 
 
@@ -391,28 +539,58 @@ def reserved(context: Context, spot: Spot) -> Iterator[Change]:
         return
     for loop in loops_of(procedure):
         header = counted(loop, procedure)
-        if header is None or header.operator != "<" or text_of(header.start) != "0" or any(True for _ in around(loop, procedure)):
+        if (
+            header is None
+            or header.operator != "<"
+            or text_of(header.start) != "0"
+            or any(True for _ in around(loop, procedure))
+        ):
             continue
         start = line_start(text, loop.start_byte)
         names = []
         for call in nodes(header.body, "call_expression"):
             called = field(call, "function")
             base = field(called, "argument") if called is not None and called.type == "field_expression" else None
-            if base is None or base.type != "identifier" or text_of(field(called, "field")) not in ("push_back", "emplace_back"):
+            if (
+                base is None
+                or base.type != "identifier"
+                or text_of(field(called, "field")) not in ("push_back", "emplace_back")
+            ):
                 continue
             own = procedure.declarations.get(text_of(base))
-            if own is None or own.pointers or not re.match(r"(?:std::)?vector<", own.type) or text_of(base) in procedure.parameters:
+            if (
+                own is None
+                or own.pointers
+                or not re.match(r"(?:std::)?vector<", own.type)
+                or text_of(base) in procedure.parameters
+            ):
                 continue
             if next(iter(around(call, procedure)), None) == loop and text_of(base) not in names:
                 names.append(text_of(base))
         found = effects(header.bound, procedure, program)
-        if not names or text[start : loop.start_byte].strip() or not found.is_known or found.pure_calls or f"{names[0]}.reserve" in text.decode("utf-8", "replace"):
+        if (
+            not names
+            or text[start : loop.start_byte].strip()
+            or not found.is_known
+            or found.pure_calls
+            or f"{names[0]}.reserve" in text.decode("utf-8", "replace")
+        ):
             continue
         if any(_may_change(each, header.body) for each in nodes(header.bound, "identifier")):
             continue
-        lines = "".join(f"{indent(text, loop.start_byte).decode()}if ({text_of(header.bound)} > 0) {each}.reserve({each}.size() + (size_t)({text_of(header.bound)}));\n" for each in names)
-        yield Change({spot.source.path: (Edit(start, start, lines.encode()),)}, line_of(loop), f"reserves the room of {', '.join(names)} before the loop")
+        lines = "".join(
+            f"{indent(text, loop.start_byte).decode()}if ({text_of(header.bound)} > 0) {each}.reserve({each}.size() + (size_t)({text_of(header.bound)}));\n"
+            for each in names
+        )
+        yield Change(
+            {spot.source.path: (Edit(start, start, lines.encode()),)},
+            line_of(loop),
+            f"reserves the room of {', '.join(names)} before the loop",
+        )
 
 
 def _may_change(name: Node, body: Node) -> bool:
-    return any(text_of(field(each, "left") or field(each, "argument")) == text_of(name) for each in nodes(body, "assignment_expression", "update_expression"))
+    return any(
+        text_of(field(each, "left") or field(each, "argument")) == text_of(name)
+        for each in nodes(body, "assignment_expression", "update_expression")
+    )

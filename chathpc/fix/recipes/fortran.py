@@ -14,7 +14,22 @@ from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop
 from chathpc.fix.recipes.dependences import is_independent, keeps_order
 from chathpc.fix.recipes.directives import uses_openmp
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import COSTLY, INTRINSICS, control, declarations_end, dependences, do_node, is_index_free_after, is_safe, nest, outside_names, own_text, pure_function, type_text, uses
+from chathpc.fix.recipes.fortran_loops import (
+    COSTLY,
+    INTRINSICS,
+    control,
+    declarations_end,
+    dependences,
+    do_node,
+    is_index_free_after,
+    is_safe,
+    nest,
+    outside_names,
+    own_text,
+    pure_function,
+    type_text,
+    uses,
+)
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
@@ -53,20 +68,31 @@ def _best_order(loops: list[Loop], procedure: Procedure, context: Context) -> Ch
     found, private = dependences(loops, function, context.program, constants)
     variables = {one.variable for one in loops}
     moving = variables | {one.name for one in uses(function, loops[-1], context.program) or [] if one.write}
-    if not found.is_known or any(not _is_steady(one, moving - {one.variable}) or not is_index_free_after(one.variable, loops[0], function) for one in loops):
+    if not found.is_known or any(
+        not _is_steady(one, moving - {one.variable}) or not is_index_free_after(one.variable, loops[0], function)
+        for one in loops
+    ):
         return None
     exact = all(one.exact for one in found.reductions.values())
     controls = [control(node) if (node := do_node(procedure, one)) is not None else None for one in loops]
     if any(one is None for one in controls) or (not exact and not context.may_round):
         return None
-    if _directive_before(loops[0], procedure) and (private or found.reductions or any(each != 0 for vector in found.vectors for each in vector)):
+    if _directive_before(loops[0], procedure) and (
+        private or found.reductions or any(each != 0 for vector in found.vectors for each in vector)
+    ):
         return None
     costs = [_cost(one.variable, function, loops[-1], constants) for one in loops]
     identity = tuple(range(len(loops)))
-    legal = [order for order in permutations(identity) if order != identity and costs[order[-1]] <= 0.6 * costs[-1] and keeps_order(found.vectors, order)]
+    legal = [
+        order
+        for order in permutations(identity)
+        if order != identity and costs[order[-1]] <= 0.6 * costs[-1] and keeps_order(found.vectors, order)
+    ]
     if not legal:
         return None
-    order = min(legal, key=lambda each: (costs[each[-1]], costs[each[-2]], sum(abs(new - old) for new, old in enumerate(each))))
+    order = min(
+        legal, key=lambda each: (costs[each[-1]], costs[each[-2]], sum(abs(new - old) for new, old in enumerate(each)))
+    )
     edits = []
     for place, old in enumerate(order):
         here, there = controls[place], controls[old]
@@ -74,14 +100,23 @@ def _best_order(loops: list[Loop], procedure: Procedure, context: Context) -> Ch
             edits.append(Edit(here.start_byte, here.end_byte, text[there.start_byte : there.end_byte]))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(loops[old].variable for old in order)
-    return Change({procedure.source.path: tuple(edits)}, loops[0].first, f"interchanges the loops to the order {names}, so that the innermost runs over the first index", semantics)
+    return Change(
+        {procedure.source.path: tuple(edits)},
+        loops[0].first,
+        f"interchanges the loops to the order {names}, so that the innermost runs over the first index",
+        semantics,
+    )
 
 
 def _is_steady(loop: Loop, moving: set[str]) -> bool:
     sides = [each for each in (loop.start, loop.condition) if each is not None]
     if any(each.kind in (Kind.CALL, Kind.INDEX) for side in sides for each in side.walk()):
         return False
-    return loop.counted and loop.start is not None and not {each.text for side in sides for each in side.walk() if each.kind == Kind.NAME} & moving
+    return (
+        loop.counted
+        and loop.start is not None
+        and not {each.text for side in sides for each in side.walk() if each.kind == Kind.NAME} & moving
+    )
 
 
 def _directive_before(loop: Loop, procedure: Procedure) -> bool:
@@ -122,12 +157,22 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         if base is None or number not in _POWERS or not _is_real(base, procedure):
             continue
         shown = text[base.start_byte : base.end_byte].decode()
-        if base.type not in ("identifier", "call_expression", "parenthesized_expression", "derived_type_member_expression"):
+        if base.type not in (
+            "identifier",
+            "call_expression",
+            "parenthesized_expression",
+            "derived_type_member_expression",
+        ):
             continue
         if len(shown) > 40 or any(_is_function(each, procedure) for each in nodes(base, "call_expression")):
             continue
         new = _POWERS[number].format(x=shown)
-        yield Change({spot.source.path: (Edit(node.start_byte, node.end_byte, new.encode()),)}, line_of(node), f"computes {text_of(node)} as {new}", "rounds differently")
+        yield Change(
+            {spot.source.path: (Edit(node.start_byte, node.end_byte, new.encode()),)},
+            line_of(node),
+            f"computes {text_of(node)} as {new}",
+            "rounds differently",
+        )
 
 
 def _is_function(node: Node, procedure: Procedure) -> bool:
@@ -213,7 +258,11 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         number += 1
         taken.append(node)
         first = outer
-        while first.prev_named_sibling is not None and first.prev_named_sibling.type == "comment" and own_text(first.prev_named_sibling).startswith("!$omp"):
+        while (
+            first.prev_named_sibling is not None
+            and first.prev_named_sibling.type == "comment"
+            and own_text(first.prev_named_sibling).startswith("!$omp")
+        ):
             first = first.prev_named_sibling
         start, blank = line_start(text, first.start_byte), indent(text, outer.start_byte)
         value_ = text[node.start_byte : node.end_byte]
@@ -229,7 +278,10 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _arrays(procedure: Procedure) -> frozenset[str]:
-    named = {**procedure.source.file.unit.variables, **{one.name: one for one in (*procedure.model.declarations, *procedure.model.parameters)}}
+    named = {
+        **procedure.source.file.unit.variables,
+        **{one.name: one for one in (*procedure.model.declarations, *procedure.model.parameters)},
+    }
     return frozenset(name for name, one in named.items() if one.dims)
 
 
@@ -239,7 +291,9 @@ def _declared_type(kind: str, procedure: Procedure) -> str:
 
 def _is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
     if node.type == "math_expression":
-        return text_of(field(node, "operator")) == "**" and (_number(field(node, "right")) is not None or field(node, "right") is not None and field(node, "right").type == "identifier" and _is_real(field(node, "right"), procedure))  # type: ignore[union-attr,arg-type]
+        exponent = field(node, "right")
+        named = exponent is not None and exponent.type == "identifier" and _is_real(exponent, procedure)
+        return text_of(field(node, "operator")) == "**" and (_number(exponent) is not None or named)
     name = own_text(next(iter(children(node)), None))
     known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     if known is not None and known.dims:
@@ -259,7 +313,11 @@ def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool
             names |= outside_names(callee)
         elif call.text not in INTRINSICS:
             return False
-    return bool(names) and not names & moving and not (function.returns is not None and function.returns.name in names & moving)
+    return (
+        bool(names)
+        and not names & moving
+        and not (function.returns is not None and function.returns.name in names & moving)
+    )
 
 
 def _is_surely_done(node: Node, procedure: Procedure) -> bool:
@@ -324,13 +382,26 @@ def _directives(procedure: Procedure) -> Iterator[tuple[Node, str, Loop | None]]
         while following is not None and following.type == "comment" and words.endswith("&"):
             words = words[:-1] + own_text(following).removeprefix("!$omp").removeprefix("&")
             following = following.next_named_sibling
-        loop = next((one for one in procedure.model.loops if following is not None and one.first == line_of(following)), None)
+        loop = next(
+            (one for one in procedure.model.loops if following is not None and one.first == line_of(following)), None
+        )
         yield node, words, loop
 
 
 def _is_uneven(loop: Loop, procedure: Procedure) -> bool:
     inner = procedure.model.loops_in(loop.index)
-    return any(not one.counted or loop.variable in {each.text for side in (one.start, one.condition) if side is not None for each in side.walk() if each.kind == Kind.NAME and each.text != one.variable} for one in inner)
+    return any(
+        not one.counted
+        or loop.variable
+        in {
+            each.text
+            for side in (one.start, one.condition)
+            if side is not None
+            for each in side.walk()
+            if each.kind == Kind.NAME and each.text != one.variable
+        }
+        for one in inner
+    )
 
 
 def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
@@ -340,13 +411,21 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         return
     constants = spot.source.file.unit.constants
     for node, words, loop in _directives(procedure):
-        if loop is None or not re.search(r"\bparallel\s+do\b", words) or "reduction" in words or "default(none)" in words.replace(" ", ""):
+        if (
+            loop is None
+            or not re.search(r"\bparallel\s+do\b", words)
+            or "reduction" in words
+            or "default(none)" in words.replace(" ", "")
+        ):
             continue
         outer = do_node(procedure, loop)
         if outer is None:
             continue
         sections = [each for each in nodes(outer, "comment") if own_text(each).startswith("!$omp")]
-        if not sections or not all(re.match(r"!\$omp\s+(?:end\s+)?(?:critical|atomic)\b(?!.*(?:read|write|capture))", own_text(each)) for each in sections):
+        if not sections or not all(
+            re.match(r"!\$omp\s+(?:end\s+)?(?:critical|atomic)\b(?!.*(?:read|write|capture))", own_text(each))
+            for each in sections
+        ):
             continue
         names = _protected(sections, outer, function)
         found = uses(function, loop, context.program)
@@ -370,7 +449,12 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
         lines = [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in sections]
         written = text[node.start_byte : node.end_byte].decode()
         edits = (*lines, _with_clause(node, written, f"reduction(+:{', '.join(names)})"))
-        yield Change({spot.source.path: edits}, line_of(sections[0]), f"sums {', '.join(names)} by a reduction instead of in a critical section", "reassociates floating point")
+        yield Change(
+            {spot.source.path: edits},
+            line_of(sections[0]),
+            f"sums {', '.join(names)} by a reduction instead of in a critical section",
+            "reassociates floating point",
+        )
 
 
 def _protected(sections: list[Node], outer: Node, function: Function) -> list[str]:
@@ -393,24 +477,44 @@ def _protected(sections: list[Node], outer: Node, function: Function) -> list[st
     for one in inside_statements:
         if one.line in protected:
             expr = one.expr
-            if expr is None or expr.kind != Kind.ASSIGN or expr.parts[1].kind != Kind.BINARY or expr.parts[1].text != "+":
+            if (
+                expr is None
+                or expr.kind != Kind.ASSIGN
+                or expr.parts[1].kind != Kind.BINARY
+                or expr.parts[1].text != "+"
+            ):
                 return []
             target, total = expr.parts[0], expr.parts[1]
-            name = target.text if target.kind == Kind.NAME else target.base.text if target.kind == Kind.INDEX and target.base is not None and target.base.kind == Kind.NAME else ""
-            if not name or str(total.parts[0]) != str(target) or any(each.kind == Kind.NAME and each.text == name for each in total.parts[1].walk()):
+            name = (
+                target.text
+                if target.kind == Kind.NAME
+                else target.base.text
+                if target.kind == Kind.INDEX and target.base is not None and target.base.kind == Kind.NAME
+                else ""
+            )
+            if (
+                not name
+                or str(total.parts[0]) != str(target)
+                or any(used.kind == Kind.NAME and used.text == name for used in total.parts[1].walk())
+            ):
                 return []
             if name not in names:
                 names.append(name)
+    counts = dict.fromkeys(names, 0)
     for one in inside_statements:
-        for each in one.expr.walk() if one.expr is not None else ():
-            if each.kind == Kind.NAME and each.text in names and one.line not in protected:
-                return []
-    counts = {name: 0 for name in names}
-    for one in inside_statements:
-        for each in one.expr.walk() if one.expr is not None else ():
-            if each.kind == Kind.NAME and each.text in counts:
-                counts[each.text] += 1
-    updates = {name: sum(1 for one in inside_statements if one.line in protected and one.expr is not None and name in one.expr.parts[0].names()) for name in names}
+        for used in one.expr.walk() if one.expr is not None else ():
+            if used.kind == Kind.NAME and used.text in counts:
+                if one.line not in protected:
+                    return []
+                counts[used.text] += 1
+    updates = {
+        name: sum(
+            1
+            for one in inside_statements
+            if one.line in protected and one.expr is not None and name in one.expr.parts[0].names()
+        )
+        for name in names
+    }
     return names if all(counts[name] == 2 * updates[name] for name in names) else []
 
 
@@ -418,15 +522,27 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
     """`parallel do` at an outermost loop whose iterations are proved independent."""
     procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
     flags = context.project.flags
-    if not is_safe(procedure) or not uses_openmp(context.program, flags.value if flags else None) or "!$omp" in own_text(procedure.node):
+    if (
+        not is_safe(procedure)
+        or not uses_openmp(context.program, flags.value if flags else None)
+        or "!$omp" in own_text(procedure.node)
+    ):
         return
-    if any("!$omp parallel" in own_text(one.node) and procedure.model.name in own_text(one.node) for one in context.program.procedures if one is not procedure):
+    if any(
+        "!$omp parallel" in own_text(one.node) and procedure.model.name in own_text(one.node)
+        for one in context.program.procedures
+        if one is not procedure
+    ):
         return
     for loop in function.loops:
         if loop.parent >= 0 or not loop.counted or not function.loops_in(loop.index):
             continue
         found, private = dependences([loop], function, context.program, spot.source.file.unit.constants)
-        if not found.is_known or not is_independent(found.vectors) or not is_index_free_after(loop.variable, loop, function):
+        if (
+            not found.is_known
+            or not is_independent(found.vectors)
+            or not is_index_free_after(loop.variable, loop, function)
+        ):
             continue
         exact = all(one.exact for one in found.reductions.values())
         node = do_node(procedure, loop)
@@ -437,9 +553,17 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         clauses += "".join(f" reduction(+:{name})" for name in found.reductions)
         start, blank = line_start(text, node.start_byte), indent(text, node.start_byte)
         end = line_end(text, node.end_byte - 1)
-        edits = (Edit(start, start, blank + f"!$omp parallel do{clauses}\n".encode()), Edit(end, end, blank + b"!$omp end parallel do\n"))
+        edits = (
+            Edit(start, start, blank + f"!$omp parallel do{clauses}\n".encode()),
+            Edit(end, end, blank + b"!$omp end parallel do\n"),
+        )
         semantics: Semantics = "exact" if exact else "reassociates floating point"
-        yield Change({spot.source.path: edits}, loop.first, f"shares the loop over {loop.variable} among threads: its iterations are independent", semantics)
+        yield Change(
+            {spot.source.path: edits},
+            loop.first,
+            f"shares the loop over {loop.variable} among threads: its iterations are independent",
+            semantics,
+        )
 
 
 def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
@@ -451,31 +575,66 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
         listed = [each for each in children(loop)[1:] if each.type not in ("end_do_loop_statement",)]
         opens = [each for each in listed if each.type == "open_statement"]
         closes = [each for each in listed if each.type == "close_statement"]
-        if len(opens) != 1 or len(closes) != 1 or any(True for _ in nodes(loop, "subroutine_call", "read_statement", "keyword_statement", "inquire_statement")):
+        if (
+            len(opens) != 1
+            or len(closes) != 1
+            or any(
+                True for _ in nodes(loop, "subroutine_call", "read_statement", "keyword_statement", "inquire_statement")
+            )
+        ):
             continue
         if sum(1 for _ in nodes(loop, "open_statement", "close_statement")) != 2:
             continue
         words = own_text(opens[0]).replace(" ", "")
         unit = re.search(r"newunit=(\w+)", words)
-        if unit is None or ("position='append'" not in words and 'position="append"' not in words) or "status=" in words or "iostat" in words or "err=" in words:
+        if (
+            unit is None
+            or ("position='append'" not in words and 'position="append"' not in words)
+            or "status=" in words
+            or "iostat" in words
+            or "err=" in words
+        ):
             continue
         if own_text(closes[0]).replace(" ", "") not in (f"close({unit[1]})", f"close(unit={unit[1]})"):
             continue
         writes = list(nodes(loop, "write_statement"))
-        if not writes or any(not own_text(each).replace(" ", "").startswith((f"write({unit[1]},", f"write(unit={unit[1]},")) for each in writes):
+        if not writes or any(
+            not own_text(each).replace(" ", "").startswith((f"write({unit[1]},", f"write(unit={unit[1]},"))
+            for each in writes
+        ):
             continue
-        changing = {own_text(field(each, "left")) for each in nodes(loop, "assignment_statement")} | {own_text(children(control(loop) or loop)[0])}
-        names = {own_text(each) for each in nodes(opens[0], "identifier")} - {unit[1], "newunit", "file", "position", "action", "form"}
+        changing = {own_text(field(each, "left")) for each in nodes(loop, "assignment_statement")} | {
+            own_text(children(control(loop) or loop)[0])
+        }
+        names = {own_text(each) for each in nodes(opens[0], "identifier")} - {
+            unit[1],
+            "newunit",
+            "file",
+            "position",
+            "action",
+            "form",
+        }
         if names & changing or children(loop)[1:][0] == closes[0]:
             continue
-        if not listed.index(opens[0]) < min(at for at, each in enumerate(listed) if any(True for _ in nodes(each, "write_statement"))) or listed.index(closes[0]) < max(at for at, each in enumerate(listed) if any(True for _ in nodes(each, "write_statement"))):
+        if not listed.index(opens[0]) < min(
+            at for at, each in enumerate(listed) if any(True for _ in nodes(each, "write_statement"))
+        ) or listed.index(closes[0]) < max(
+            at for at, each in enumerate(listed) if any(True for _ in nodes(each, "write_statement"))
+        ):
             continue
         start, blank = line_start(text, loop.start_byte), indent(text, loop.start_byte)
         end = line_end(text, loop.end_byte - 1)
-        edits = [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in (opens[0], closes[0])]
+        edits = [
+            Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"")
+            for each in (opens[0], closes[0])
+        ]
         edits += [
             Edit(start, start, blank + text[opens[0].start_byte : opens[0].end_byte].strip() + b"\n"),
             Edit(end, end, blank + text[closes[0].start_byte : closes[0].end_byte].strip() + b"\n"),
         ]
-        yield Change({spot.source.path: tuple(edits)}, line_of(opens[0]), "opens the file once for all records instead of once a record")
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(opens[0]),
+            "opens the file once for all records instead of once a record",
+        )
     del context

@@ -19,9 +19,79 @@ from chathpc.fix.recipes.syntax import children, line_of, nodes, text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-INTRINSICS = frozenset({"abs", "min", "max", "sqrt", "exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "mod", "modulo", "int", "nint", "floor", "ceiling", "real", "dble", "sign", "merge", "size", "aint", "anint", "hypot", "erf", "erfc", "gamma", "iand", "ior", "ieor", "ishft", "epsilon", "tiny", "huge", "kind", "ubound", "lbound", "dim"})
-COSTLY = frozenset({"exp", "log", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "erf", "erfc", "gamma"})
-_UNSAFE = re.compile(r"\b(?:pointer|target|equivalence|volatile|asynchronous|common|save|goto|go\s+to|entry|impure)\b|=>\s*\w+\s*\(|^\s*#", re.IGNORECASE | re.MULTILINE)
+INTRINSICS = frozenset(
+    {
+        "abs",
+        "min",
+        "max",
+        "sqrt",
+        "exp",
+        "log",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "mod",
+        "modulo",
+        "int",
+        "nint",
+        "floor",
+        "ceiling",
+        "real",
+        "dble",
+        "sign",
+        "merge",
+        "size",
+        "aint",
+        "anint",
+        "hypot",
+        "erf",
+        "erfc",
+        "gamma",
+        "iand",
+        "ior",
+        "ieor",
+        "ishft",
+        "epsilon",
+        "tiny",
+        "huge",
+        "kind",
+        "ubound",
+        "lbound",
+        "dim",
+    }
+)
+COSTLY = frozenset(
+    {
+        "exp",
+        "log",
+        "log10",
+        "sin",
+        "cos",
+        "tan",
+        "asin",
+        "acos",
+        "atan",
+        "atan2",
+        "sinh",
+        "cosh",
+        "tanh",
+        "erf",
+        "erfc",
+        "gamma",
+    }
+)
+_UNSAFE = re.compile(
+    r"\b(?:pointer|target|equivalence|volatile|asynchronous|common|save|goto|go\s+to|entry|impure)\b|=>\s*\w+\s*\(|^\s*#",
+    re.IGNORECASE | re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,7 +130,13 @@ def uses(function: Function, loop: Loop, program: Program | None = None) -> list
             named = root(target)
             if named.kind != Kind.NAME:
                 return None
-            parts = target.parts if target.kind == Kind.INDEX and target.base is named else None if target.kind != Kind.NAME else ()
+            parts = (
+                target.parts
+                if target.kind == Kind.INDEX and target.base is named
+                else None
+                if target.kind != Kind.NAME
+                else ()
+            )
             reading = [expr.parts[1], *(parts or ())]
             if target.kind == Kind.MEMBER or (target.kind == Kind.INDEX and target.base is not named):
                 reading.extend(part for each in target.walk() if each.kind == Kind.INDEX for part in each.parts)
@@ -69,7 +145,11 @@ def uses(function: Function, loop: Loop, program: Program | None = None) -> list
         else:
             found.extend(_reads(reading, statement.line, statement.branch, statement.loop))
         for each in expr.walk():
-            if each.kind == Kind.CALL and each.text not in INTRINSICS and not (program is not None and pure_function(each.text, program)):
+            if (
+                each.kind == Kind.CALL
+                and each.text not in INTRINSICS
+                and not (program is not None and pure_function(each.text, program))
+            ):
                 return None
             if each.kind == Kind.OTHER and each.text not in ("array_literal",):
                 return None
@@ -112,7 +192,9 @@ def pure_function(name: str, program: Program, depth: int = 0) -> Procedure | No
             return None
         if statement.expr is None:
             continue
-        if statement.does == Does.EVALUATE and (statement.expr.kind != Kind.ASSIGN or root(statement.expr.parts[0]).text not in own):
+        if statement.does == Does.EVALUATE and (
+            statement.expr.kind != Kind.ASSIGN or root(statement.expr.parts[0]).text not in own
+        ):
             return None
         if any(each.kind == Kind.CALL and each.text not in INTRINSICS for each in statement.expr.walk()):
             return None
@@ -122,8 +204,21 @@ def pure_function(name: str, program: Program, depth: int = 0) -> Procedure | No
 def outside_names(procedure: Procedure) -> frozenset[str]:
     """Names that a function uses and that are not its own."""
     model = procedure.model
-    own = {each.name for each in (*model.declarations, *model.parameters)} | {model.name, model.returns.name if model.returns else ""}
-    return frozenset(each.text for one in model.statements if one.expr is not None for each in one.expr.walk() if each.kind == Kind.NAME) - own - {loop.variable for loop in model.loops}
+    own = {each.name for each in (*model.declarations, *model.parameters)} | {
+        model.name,
+        model.returns.name if model.returns else "",
+    }
+    return (
+        frozenset(
+            each.text
+            for one in model.statements
+            if one.expr is not None
+            for each in one.expr.walk()
+            if each.kind == Kind.NAME
+        )
+        - own
+        - {loop.variable for loop in model.loops}
+    )
 
 
 def do_node(procedure: Procedure, loop: Loop) -> Node | None:
@@ -149,9 +244,16 @@ def nest(function: Function, loop: Loop) -> list[Loop]:
         last = found[-1]
         inner = [one for one in function.loops if one.parent == last.index]
         own = [one for one in function.statements if one.loop == last.index and one.does != Does.CONDITION]
-        if len(inner) != 1 or own or any(one.loop == last.index and one.line != last.first for one in function.statements) or len(found) > 3:
+        if (
+            len(inner) != 1
+            or own
+            or any(one.loop == last.index and one.line != last.first for one in function.statements)
+            or len(found) > 3
+        ):
             return found
-        if not inner[0].counted or any(region.first > last.first and region.first <= inner[0].first for region in function.regions):
+        if not inner[0].counted or any(
+            region.first > last.first and region.first <= inner[0].first for region in function.regions
+        ):
             return found
         found.append(inner[0])
 
@@ -160,7 +262,11 @@ def reductions(found: Sequence[Use], function: Function, loop: Loop) -> dict[str
     """Scalars that are only added to: `x = x + …`."""
     sums: dict[str, Reduction] = {}
     for name in {one.name for one in found if one.write and one.parts == ()}:
-        statements = [one for one in function.inside(loop.index) if one.expr is not None and any(each.kind == Kind.NAME and each.text == name for each in one.expr.walk())]
+        statements = [
+            one
+            for one in function.inside(loop.index)
+            if one.expr is not None and any(each.kind == Kind.NAME and each.text == name for each in one.expr.walk())
+        ]
         if all(one.does == Does.EVALUATE and one.expr is not None and _is_sum(one.expr, name) for one in statements):
             declared = function.declared(name)
             kind = declared.type if declared is not None else ""
@@ -175,7 +281,7 @@ def _is_sum(expr: Expr, name: str) -> bool:
         return False
     left, right = value.parts
     others = sum(each.kind == Kind.NAME and each.text == name for each in right.walk())
-    while left.kind == Kind.BINARY and left.text in ("+", "-") and not (left.kind == Kind.NAME):
+    while left.kind == Kind.BINARY and left.text in ("+", "-"):
         others += sum(each.kind == Kind.NAME and each.text == name for each in left.parts[1].walk())
         left = left.parts[0]
     return left.kind == Kind.NAME and left.text == name and others == 0
@@ -186,14 +292,23 @@ def private_scalars(found: Sequence[Use], function: Function, outer: Loop) -> se
     private = set()
     for name in {one.name for one in found if one.write and one.parts == ()}:
         declared = next((one for one in function.declarations if one.name == name), None)
-        if declared is None or declared.dims or declared.value is not None or (function.returns is not None and name == function.returns.name):
+        if (
+            declared is None
+            or declared.dims
+            or declared.value is not None
+            or (function.returns is not None and name == function.returns.name)
+        ):
             continue
         first = next(one for one in found if one.name == name)
         outside = any(
             each.kind == Kind.NAME and each.text == name
             for one in function.statements
             if one.expr is not None and not outer.first <= one.line <= outer.last
-            for each in (one.expr.parts[1] if one.does == Does.EVALUATE and one.expr.kind == Kind.ASSIGN and one.expr.parts[0].kind == Kind.NAME else one.expr).walk()
+            for each in (
+                one.expr.parts[1]
+                if one.does == Does.EVALUATE and one.expr.kind == Kind.ASSIGN and one.expr.parts[0].kind == Kind.NAME
+                else one.expr
+            ).walk()
         )
         if first.write and first.branch == 0 and not outside:
             private.add(name)
@@ -205,13 +320,15 @@ def is_index_free_after(variable: str, outer: Loop, function: Function) -> bool:
     for one in function.statements:
         if one.expr is None or outer.first <= one.line <= outer.last:
             continue
-        if any(each.kind == Kind.NAME and each.text == variable for each in one.expr.walk()):
-            if not any(loop.variable == variable for loop in function.chain(one.loop)):
-                return False
+        used = any(each.kind == Kind.NAME and each.text == variable for each in one.expr.walk())
+        if used and not any(loop.variable == variable for loop in function.chain(one.loop)):
+            return False
     return any(one.name == variable for one in function.declarations)
 
 
-def dependences(loops: Sequence[Loop], function: Function, program: Program, constants: dict[str, int]) -> tuple[Dependences, set[str]]:
+def dependences(
+    loops: Sequence[Loop], function: Function, program: Program, constants: dict[str, int]
+) -> tuple[Dependences, set[str]]:
     """Distances between iterations of the nest `loops` that touch the same element, and scalars that each iteration has for itself."""
     result = Dependences()
     found = uses(function, loops[-1], program)
@@ -228,7 +345,12 @@ def dependences(loops: Sequence[Loop], function: Function, program: Program, con
     changing = {one.name for one in found if one.write} | inner
     for write in (one for one in found if one.write):
         for other in found:
-            if other.name != write.name or write.name in private or write.name in result.reductions or write.name in inner:
+            if (
+                other.name != write.name
+                or write.name in private
+                or write.name in result.reductions
+                or write.name in inner
+            ):
                 continue
             if write.parts == () or other.parts == ():
                 result.why = f"{write.name} is carried from one iteration to the next"
@@ -242,7 +364,9 @@ def dependences(loops: Sequence[Loop], function: Function, program: Program, con
     return result, private
 
 
-def _distance(first: Sequence[Expr], second: Sequence[Expr], variables: list[str], changing: set[str], constants: dict[str, int]) -> Vector | None:
+def _distance(
+    first: Sequence[Expr], second: Sequence[Expr], variables: list[str], changing: set[str], constants: dict[str, int]
+) -> Vector | None:
     fixed: list[int | None] = [None] * len(variables)
     scope = Scope({}, constants)
     for mine, its in zip(first, second, strict=True):
@@ -284,7 +408,11 @@ def type_text(expr: Expr, function: Function, program: Program) -> str | None:
         declared = None
         if one.kind == Kind.NAME:
             declared = function.declared(one.text) or program.variables.get(one.text)
-        elif one.kind == Kind.CALL and (callee := pure_function(one.text, program)) is not None and callee.model.returns is not None:
+        elif (
+            one.kind == Kind.CALL
+            and (callee := pure_function(one.text, program)) is not None
+            and callee.model.returns is not None
+        ):
             declared = callee.model.returns
         if declared is not None and declared.type.startswith(("real", "double", "complex")):
             kinds.add(declared.type)

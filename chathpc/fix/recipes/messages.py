@@ -45,11 +45,23 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
         for loop in loops_of(procedure):
             listed = statements(field(loop, "body"))
             calls = [_call(each) for each in listed]
-            exchanging = [each for each in nodes(field(loop, "body") or loop, "call_expression") if text_of(field(each, "function")) in _CALLS]
+            exchanging = [
+                each
+                for each in nodes(field(loop, "body") or loop, "call_expression")
+                if text_of(field(each, "function")) in _CALLS
+            ]
             single = [each for each in exchanging if _is_single(each)]
-            if not single or any(True for each in nodes(field(loop, "body") or loop, "for_statement", "while_statement") if any(inside(one, each) for one in single)):
+            if not single or any(
+                True
+                for each in nodes(field(loop, "body") or loop, "for_statement", "while_statement")
+                if any(inside(one, each) for one in single)
+            ):
                 continue
-            edits = _together(loop, [each for each in calls if each is not None], procedure, program) if all(each is not None for each in calls) else None
+            edits = (
+                _together(loop, [each for each in calls if each is not None], procedure, program)
+                if all(each is not None for each in calls)
+                else None
+            )
             if edits is None:
                 if any(_is_of_loop(each, loop, procedure) for each in single):
                     return
@@ -58,7 +70,11 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
             if procedure is spot.procedure:
                 first = first or line_of(loop)
     if found and first:
-        yield Change({path: tuple(edits) for path, edits in found.items()}, first, "exchanges all elements in one message instead of one message each")
+        yield Change(
+            {path: tuple(edits) for path, edits in found.items()},
+            first,
+            "exchanges all elements in one message instead of one message each",
+        )
 
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
@@ -68,7 +84,11 @@ def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
 
 def _call(statement: Node) -> Node | None:
     inner = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
-    return inner if inner is not None and inner.type == "call_expression" and text_of(field(inner, "function")) in _CALLS else None
+    return (
+        inner
+        if inner is not None and inner.type == "call_expression" and text_of(field(inner, "function")) in _CALLS
+        else None
+    )
 
 
 def _is_single(call: Node) -> bool:
@@ -94,9 +114,13 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
         listed = children(field(call, "arguments"))
         buffers, fixed, tags = _CALLS[name]
         arguments = [text[each.start_byte : each.end_byte].decode() for each in listed]
-        if not _is_single(call) or any(header.variable in {text_of(one) for one in nodes(listed[each], "identifier")} for each in fixed):
+        if not _is_single(call) or any(
+            header.variable in {text_of(one) for one in nodes(listed[each], "identifier")} for each in fixed
+        ):
             return None
-        if name in ("MPI_Recv", "MPI_Sendrecv") and "MPI_ANY" in text_of(call) or any("STATUS" not in arguments[each] for each in fixed if name == "MPI_Recv" and each == 6):
+        if (name in ("MPI_Recv", "MPI_Sendrecv") and "MPI_ANY" in text_of(call)) or any(
+            "STATUS" not in arguments[each] for each in fixed if name == "MPI_Recv" and each == 6
+        ):
             return None
         for place, count_at in buffers:
             base = _first_element(listed[place], header, procedure)
@@ -105,7 +129,11 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             arguments[place], arguments[count_at] = base, count
             element = field(listed[place], "argument")
             if element is not None:
-                written.append(Access(element, procedure, base, True, name == "MPI_Recv" or (name == "MPI_Sendrecv" and place == 5)))
+                written.append(
+                    Access(
+                        element, procedure, base, True, name == "MPI_Recv" or (name == "MPI_Sendrecv" and place == 5)
+                    )
+                )
         for place in tags:
             # One message takes the place of many: its tag is that of the statement, not of the iteration.
             if header.variable in {text_of(one) for one in nodes(listed[place], "identifier")}:
@@ -119,7 +147,15 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
     body = (b"\n" + blank).join(each.encode() for each in lines)
     guard = f"if ({count} > 0) ".encode()
     if len(lines) > 1:
-        body = b"{\n" + blank + b"  " + (b"\n" + blank + b"  ").join(each.encode() for each in lines) + b"\n" + blank + b"}"
+        body = (
+            b"{\n"
+            + blank
+            + b"  "
+            + (b"\n" + blank + b"  ").join(each.encode() for each in lines)
+            + b"\n"
+            + blank
+            + b"}"
+        )
     return [Edit(loop.start_byte, loop.end_byte, guard + body)]
 
 
@@ -131,7 +167,13 @@ def _first_element(node: Node, header: Counted, procedure: Procedure) -> str | N
     element = field(one, "argument")
     index = bare(field(element, "index") or next(iter(children(field(element, "indices"))), None))
     base = field(element, "argument")
-    if element is None or element.type != "subscript_expression" or index is None or base is None or header.variable in {text_of(each) for each in nodes(base, "identifier")}:
+    if (
+        element is None
+        or element.type != "subscript_expression"
+        or index is None
+        or base is None
+        or header.variable in {text_of(each) for each in nodes(base, "identifier")}
+    ):
         return None
     terms = linear(expression(index), Scope({}, {}), frozenset({header.variable}))
     step = factor(terms, header.variable) if terms is not None else None
@@ -141,7 +183,11 @@ def _first_element(node: Node, header: Counted, procedure: Procedure) -> str | N
     if len(names) != 1:
         return None
     text = procedure.source.text
-    replaced = text[index.start_byte : names[0].start_byte] + text_of(header.start).encode() + text[names[0].end_byte : index.end_byte]
+    replaced = (
+        text[index.start_byte : names[0].start_byte]
+        + text_of(header.start).encode()
+        + text[names[0].end_byte : index.end_byte]
+    )
     return f"&{text_of(base)}[{replaced.decode()}]"
 
 
@@ -154,13 +200,27 @@ def vector_reduction(context: Context, spot: Spot) -> Iterator[Change]:
         header = counted(loop, procedure)
         listed = statements(field(loop, "body"))
         at = [place for place, each in enumerate(listed) if _reduction(each) is not None]
-        if header is None or header.operator != "<" or header.step != 1 or text_of(header.start) != "0" or not header.own or len(at) != 1:
+        if (
+            header is None
+            or header.operator != "<"
+            or header.step != 1
+            or text_of(header.start) != "0"
+            or not header.own
+            or len(at) != 1
+        ):
             continue
         call = _reduction(listed[at[0]])
         arguments = children(field(call, "arguments"))
-        if call is None or len(arguments) != 6 or text_of(arguments[2]) != "1" or text_of(arguments[3]) not in ("MPI_DOUBLE", "MPI_INT", "MPI_LONG"):
+        if (
+            call is None
+            or len(arguments) != 6
+            or text_of(arguments[2]) != "1"
+            or text_of(arguments[3]) not in ("MPI_DOUBLE", "MPI_INT", "MPI_LONG")
+        ):
             continue
-        mine, total = (text_of(field(each, "argument")) if each.type == "pointer_expression" else "" for each in arguments[:2])
+        mine, total = (
+            text_of(field(each, "argument")) if each.type == "pointer_expression" else "" for each in arguments[:2]
+        )
         before, after = listed[: at[0]], listed[at[0] + 1 :]
         change = _split(header, call, mine, total, before, after, spot, program, text)
         if change is not None:
@@ -172,20 +232,52 @@ def _reduction(statement: Node) -> Node | None:
     return inner if inner is not None and text_of(field(inner, "function")) == "MPI_Allreduce" else None
 
 
-def _split(header: Counted, call: Node, mine: str, total: str, before: list[Node], after: list[Node], spot: Spot, program: Program, text: bytes) -> Change | None:
+def _split(
+    header: Counted,
+    call: Node,
+    mine: str,
+    total: str,
+    before: list[Node],
+    after: list[Node],
+    spot: Spot,
+    program: Program,
+    text: bytes,
+) -> Change | None:
     procedure = spot.procedure
-    kind = {"MPI_DOUBLE": "double", "MPI_INT": "int", "MPI_LONG": "long"}[text_of(children(field(call, "arguments"))[3])]
+    kind = {"MPI_DOUBLE": "double", "MPI_INT": "int", "MPI_LONG": "long"}[
+        text_of(children(field(call, "arguments"))[3])
+    ]
     own = [procedure.declarations.get(name) for name in (mine, total)]
-    if not mine or not total or mine == total or any(one is None or one.type != kind or one.pointers or one.dims for one in own):
+    if (
+        not mine
+        or not total
+        or mine == total
+        or any(one is None or one.type != kind or one.pointers or one.dims for one in own)
+    ):
         return None
-    declared = [each for each in before if each.type == "declaration" and re.search(rf"\b({mine}|{total})\b", text_of(each))]
-    if len(declared) > 2 or not declared or any(re.search(rf"\b{name}\b", text_of(each)) for each in after for name in (mine,)):
+    declared = [
+        each for each in before if each.type == "declaration" and re.search(rf"\b({mine}|{total})\b", text_of(each))
+    ]
+    if (
+        len(declared) > 2
+        or not declared
+        or any(re.search(rf"\b{name}\b", text_of(each)) for each in after for name in (mine,))
+    ):
         return None
-    if any(True for each in (*before, *after) for _ in nodes(each, "return_statement", "break_statement", "continue_statement", "goto_statement", "preproc_call")):
+    if any(
+        True
+        for each in (*before, *after)
+        for _ in nodes(
+            each, "return_statement", "break_statement", "continue_statement", "goto_statement", "preproc_call"
+        )
+    ):
         return None
     if not all(any(re.search(rf"\b{name}\b", text_of(each)) for each in declared) for name in (mine, total)):
         return None
-    first, second = [effects(each, procedure, program) for each in before], [effects(each, procedure, program) for each in after]
+    first, second = (
+        [effects(each, procedure, program) for each in before],
+        [effects(each, procedure, program) for each in after],
+    )
     if not all(each.is_known for each in (*first, *second)):
         return None
     shared = {name for each in first for name in each.declared} - {mine, total}
@@ -197,7 +289,15 @@ def _split(header: Counted, call: Node, mine: str, total: str, before: list[Node
     if any(not one.memory and one.name not in local for each in (*first, *second) for one in each.writes):
         return None
     # What the second part writes must not be read by the first part of a later iteration.
-    if any(may_overlap(write, other, program) for each in second for write in each.writes if write.memory for part in first for other in part.accesses if other.memory or other.name not in local):
+    if any(
+        may_overlap(write, other, program)
+        for each in second
+        for write in each.writes
+        if write.memory
+        for part in first
+        for other in part.accesses
+        if other.memory or other.name not in local
+    ):
         return None
     parts = fresh_name(f"{mine}_parts", text)
     blank = indent(text, header.node.start_byte)
@@ -217,7 +317,11 @@ def _split(header: Counted, call: Node, mine: str, total: str, before: list[Node
     )
     if b"stdlib.h" not in text:
         return None
-    return Change({spot.source.path: (Edit(header.node.start_byte, header.node.end_byte, new.encode()),)}, line_of(call), f"reduces all {bound} numbers at once instead of one in each iteration")
+    return Change(
+        {spot.source.path: (Edit(header.node.start_byte, header.node.end_byte, new.encode()),)},
+        line_of(call),
+        f"reduces all {bound} numbers at once instead of one in each iteration",
+    )
 
 
 def _overlap(accesses: list[Access], program: Program) -> bool:

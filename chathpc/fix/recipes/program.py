@@ -62,13 +62,18 @@ class Procedure:
     @cached_property
     def unstable(self) -> bool:
         """True where something in it is volatile or atomic: such accesses are never moved."""
-        return _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte])) is not None
+        return (
+            _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte]))
+            is not None
+        )
 
     @cached_property
     def restricted(self) -> frozenset[str]:
         """Parameters that are declared restrict."""
         head = self.source.text[self.node.start_byte : self.body.start_byte if self.body else self.node.end_byte]
-        return frozenset(match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head))
+        return frozenset(
+            match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head)
+        )
 
     @property
     def has_errors(self) -> bool:
@@ -101,7 +106,9 @@ class Source:
     @property
     def is_cpp(self) -> bool:
         """C++ or CUDA, where operators may be functions."""
-        return language_of(self.path) in (Language.CPP, Language.CUDA, Language.HIP) or self.path.endswith((".h", ".hpp", ".hh"))
+        return language_of(self.path) in (Language.CPP, Language.CUDA, Language.HIP) or self.path.endswith(
+            (".h", ".hpp", ".hh")
+        )
 
     @property
     def language(self) -> str:
@@ -168,7 +175,12 @@ class Program:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables and fields whose address is taken somewhere."""
-        return frozenset(name for source in self.sources.values() if not source.is_fortran for name in _addressed(source.file.tree.root_node))
+        return frozenset(
+            name
+            for source in self.sources.values()
+            if not source.is_fortran
+            for name in _addressed(source.file.tree.root_node)
+        )
 
     @cached_property
     def has_unions(self) -> bool:
@@ -190,15 +202,14 @@ class Program:
     @cached_property
     def handed_on(self) -> frozenset[str]:
         """Functions that are used other than by a call, and so may be called from anywhere."""
-        found = set()
+        found: set[str] = set()
         for source in self.sources.values():
             if source.is_fortran:
                 continue
             for node in nodes(source.file.tree.root_node, "identifier"):
                 parent = node.parent
-                if parent is None or parent.type in ("call_expression", "function_declarator"):
-                    if parent is None or field(parent, "function") == node or parent.type == "function_declarator":
-                        continue
+                if parent is None or parent.type == "function_declarator" or field(parent, "function") == node:
+                    continue
                 found.add(text_of(node))
         return frozenset(found & set(self._named))
 

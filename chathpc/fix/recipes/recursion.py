@@ -30,19 +30,38 @@ def remembered(context: Context, spot: Spot) -> Iterator[Change]:
     """
     procedure, program, text = spot.procedure, context.program, spot.source.text
     model, name = procedure.model, procedure.model.name
-    if procedure.body is None or not model.parameters or model.returns is None or name in program.handed_on or len(program.named(name)) != 1:
+    if (
+        procedure.body is None
+        or not model.parameters
+        or model.returns is None
+        or name in program.handed_on
+        or len(program.named(name)) != 1
+    ):
         return
     if "member" in model.marks or procedure.node.parent is None or procedure.node.parent.type != "translation_unit":
         return
     calls = [each for each in nodes(procedure.body, "call_expression") if text_of(field(each, "function")) == name]
-    if not calls or any(name == text_of(each) for each in nodes(procedure.body, "identifier") if each.parent is None or field(each.parent, "function") != each):
+    if not calls or any(
+        name == text_of(each)
+        for each in nodes(procedure.body, "identifier")
+        if each.parent is None or field(each.parent, "function") != each
+    ):
         return
     outward = summary(procedure, program)
     kinds = [of_declaration(one) for one in model.parameters]
     result = of_declaration(model.returns)
-    if outward is None or not result.is_arithmetic or any(one.reference or not (kind.is_integer or kind.depth) for one, kind in zip(model.parameters, kinds, strict=True)):
+    if (
+        outward is None
+        or not result.is_arithmetic
+        or any(
+            one.reference or not (kind.is_integer or kind.depth)
+            for one, kind in zip(model.parameters, kinds, strict=True)
+        )
+    ):
         return
-    if not any(kind.is_integer for kind in kinds) or _THREADS.search(text) and any(_THREADS.search(each.text) for each in program.sources.values()):
+    if not any(kind.is_integer for kind in kinds) or any(
+        _THREADS.search(each.text) for each in program.sources.values()
+    ):
         return
     head = text[procedure.node.start_byte : procedure.body.start_byte].rstrip()
     written = _parameters(procedure.node, text)
@@ -58,15 +77,23 @@ def _parameters(node: Node, text: bytes) -> list[str] | None:
     listed = field(declarator, "parameters")
     if listed is None:
         return None
-    found = [text[each.start_byte : each.end_byte].decode() for each in listed.named_children if each.type == "parameter_declaration"]
+    found = [
+        text[each.start_byte : each.end_byte].decode()
+        for each in listed.named_children
+        if each.type == "parameter_declaration"
+    ]
     return None if any("[" in each or "(" in each for each in found) else found
 
 
-def _table(spot: Spot, calls: list[Node], head: bytes, written: list[str], kinds: list[Type], *, forgets: bool) -> Change:
+def _table(
+    spot: Spot, calls: list[Node], head: bytes, written: list[str], kinds: list[Type], *, forgets: bool
+) -> Change:
     procedure, text = spot.procedure, spot.source.text
     name = procedure.model.name
     names = [one.name for one in procedure.model.parameters]
-    computed, known, table, round_ = (fresh_name(f"{name}_{each}", text) for each in ("computed", "known", "table", "round"))
+    computed, known, table, round_ = (
+        fresh_name(f"{name}_{each}", text) for each in ("computed", "known", "table", "round")
+    )
     pattern = re.compile(rb"\b%s(?=\s*\()" % name.encode())
     given, handed = ", ".join(written), ", ".join(names)
     result_text = plain(procedure.model.returns.type) if procedure.model.returns is not None else "int"
@@ -78,7 +105,9 @@ def _table(spot: Spot, calls: list[Node], head: bytes, written: list[str], kinds
     keep = " ".join(f"slot->{one} = {one};" for one in names)
     fields = " ".join(f"{each};" for each in written)
     cast = f"{table}_entry"
-    before = f"static {result_text} {known}({given});\n\n".encode() + pattern.sub(computed.encode(), head, count=1) + b" "
+    before = (
+        f"static {result_text} {known}({given});\n\n".encode() + pattern.sub(computed.encode(), head, count=1) + b" "
+    )
     after = f"""
 
 typedef struct {{ {fields} unsigned long round; {result_text} value; }} {cast};
@@ -99,9 +128,16 @@ static {result_text} {known}({given}) {{
 """.encode() + head + f" {{\n{'  ' + round_ + '++;' + chr(10) if forgets else ''}  return {known}({handed});\n}}".encode()  # fmt: skip
     body = procedure.body
     start = procedure.node.start_byte
-    edits = [Edit(start, body.start_byte if body is not None else start, before), Edit(procedure.node.end_byte, procedure.node.end_byte, after)]
+    edits = [
+        Edit(start, body.start_byte if body is not None else start, before),
+        Edit(procedure.node.end_byte, procedure.node.end_byte, after),
+    ]
     for call in calls:
         called = field(call, "function")
         if called is not None:
             edits.append(Edit(called.start_byte, called.end_byte, known.encode()))
-    return Change({spot.source.path: tuple(edits)}, line_of(procedure.node), f"keeps results of {name} in a table with their arguments instead of computing them again")
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(procedure.node),
+        f"keeps results of {name} in a table with their arguments instead of computing them again",
+    )

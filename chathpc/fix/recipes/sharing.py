@@ -31,14 +31,24 @@ def padded(context: Context, spot: Spot) -> Iterator[Change]:
         return
     for name, record in program.records.items():
         kind = next((each for each in _record_nodes(spot.source.file.tree.root_node) if _name_of(each) == name), None)
-        arrays = [one for one in (*program.variables.values(), *(each for procedure in program.procedures for each in procedure.model.declarations)) if one.type.removeprefix("struct ") == name and (one.dims or one.pointers)]
+        arrays = [
+            one
+            for one in (
+                *program.variables.values(),
+                *(each for procedure in program.procedures for each in procedure.model.declarations),
+            )
+            if one.type.removeprefix("struct ") == name and (one.dims or one.pointers)
+        ]
         size = type_size(name, spot.source.file.unit)
         atomics = any("atomic" in one.type for one in record.fields)
         if kind is None or not arrays or (size is None and not atomics) or (size or 8) >= 64 or record.aligned >= 64:
             continue
         if not any(_is_per_thread(one.name, text) for one in arrays):
             continue
-        if any(re.search(rb"\bsizeof\b[^;]*\b%s\b" % name.encode(), each) and _BYTES.search(each) for each in text.split(b";")):
+        if any(
+            re.search(rb"\bsizeof\b[^;]*\b%s\b" % name.encode(), each) and _BYTES.search(each)
+            for each in text.split(b";")
+        ):
             continue
         body = field(kind, "body")
         if body is None:
@@ -46,7 +56,11 @@ def padded(context: Context, spot: Spot) -> Iterator[Change]:
         last = children(body)[-1]
         label = fresh_name("padding", text)
         line = b"\n" + indent(text, last.start_byte) + f"char {label}[{_APART}];".encode()
-        yield Change({spot.source.path: (Edit(last.end_byte, last.end_byte, line),)}, line_of(kind), f"puts {_APART} bytes between the records of type {name} of different threads")
+        yield Change(
+            {spot.source.path: (Edit(last.end_byte, last.end_byte, line),)},
+            line_of(kind),
+            f"puts {_APART} bytes between the records of type {name} of different threads",
+        )
 
 
 def _record_nodes(root: Node) -> Iterator[Node]:
@@ -86,9 +100,14 @@ def own_counts(context: Context, spot: Spot) -> Iterator[Change]:
             match = re.fullmatch(r"([\w.\[\]]+)\.fetch_add\((.+), std::memory_order_relaxed\)", text_of(call))
             if match is not None and call.parent is not None and call.parent.type == "expression_statement":
                 calls.setdefault(match[1], []).append(call)
-        if not calls or any(True for _ in nodes(header.body, "return_statement", "goto_statement", "preproc_call", "lambda_expression")):
+        if not calls or any(
+            True for _ in nodes(header.body, "return_statement", "goto_statement", "preproc_call", "lambda_expression")
+        ):
             continue
-        written = {text_of(field(each, "left") or field(each, "argument")) for each in nodes(loop, "assignment_expression", "update_expression")}
+        written = {
+            text_of(field(each, "left") or field(each, "argument"))
+            for each in nodes(loop, "assignment_expression", "update_expression")
+        }
         start, blank = line_start(text, loop.start_byte), indent(text, loop.start_byte)
         edits: list[Edit] = []
         after = ""
@@ -103,11 +122,21 @@ def own_counts(context: Context, spot: Spot) -> Iterator[Change]:
             edits.append(Edit(start, start, blank + f"{kind} {label} = 0;\n".encode()))
             for call in found:
                 argument = children(field(call, "arguments"))[0]
-                edits.append(Edit(call.start_byte, call.end_byte, f"{label} += ".encode() + text[argument.start_byte : argument.end_byte]))
+                edits.append(
+                    Edit(
+                        call.start_byte,
+                        call.end_byte,
+                        f"{label} += ".encode() + text[argument.start_byte : argument.end_byte],
+                    )
+                )
             after += f"\n{blank.decode()}{target}.fetch_add({label}, std::memory_order_relaxed);"
         if edits and not text[start : loop.start_byte].strip():
             edits.append(Edit(loop.end_byte, loop.end_byte, after.encode()))
-            yield Change({spot.source.path: tuple(edits)}, line_of(loop), f"counts {', '.join(calls)} in variables of the thread's own and adds them once behind the loop")
+            yield Change(
+                {spot.source.path: tuple(edits)},
+                line_of(loop),
+                f"counts {', '.join(calls)} in variables of the thread's own and adds them once behind the loop",
+            )
 
 
 def _atomic_type(target: str, program: Program) -> str | None:
@@ -126,8 +155,21 @@ def locked_once(context: Context, spot: Spot) -> Iterator[Change]:
     for loop in loops_of(procedure):
         header = counted(loop, procedure)
         listed = statements(field(loop, "body"))
-        guards = [at for at, each in enumerate(listed) if re.fullmatch(r"(?:const )?std::(?:lock_guard|scoped_lock|unique_lock)<std::mutex> \w+[({][\w.>-]+[)}];", text_of(each))]
-        if header is None or not header.own or len(guards) != 1 or loop.parent is None or loop.parent.type != "compound_statement":
+        guards = [
+            at
+            for at, each in enumerate(listed)
+            if re.fullmatch(
+                r"(?:const )?std::(?:lock_guard|scoped_lock|unique_lock)<std::mutex> \w+[({][\w.>-]+[)}];",
+                text_of(each),
+            )
+        ]
+        if (
+            header is None
+            or not header.own
+            or len(guards) != 1
+            or loop.parent is None
+            or loop.parent.type != "compound_statement"
+        ):
             continue
         updates = listed[guards[0] + 1 :]
         change = _gathered(header.node, listed[guards[0]], updates, listed[: guards[0]], spot, program, text)
@@ -135,9 +177,23 @@ def locked_once(context: Context, spot: Spot) -> Iterator[Change]:
             yield change
 
 
-def _gathered(loop: Node, guard: Node, updates: list[Node], before: list[Node], spot: Spot, program: Program, text: bytes) -> Change | None:
+def _gathered(
+    loop: Node, guard: Node, updates: list[Node], before: list[Node], spot: Spot, program: Program, text: bytes
+) -> Change | None:
     procedure = spot.procedure
-    if not updates or any(True for each in (*before, *updates) for _ in nodes(each, "return_statement", "break_statement", "goto_statement", "throw_statement", "lambda_expression", "continue_statement")):
+    if not updates or any(
+        True
+        for each in (*before, *updates)
+        for _ in nodes(
+            each,
+            "return_statement",
+            "break_statement",
+            "goto_statement",
+            "throw_statement",
+            "lambda_expression",
+            "continue_statement",
+        )
+    ):
         return None
     blank, start = indent(text, loop.start_byte), line_start(text, loop.start_byte)
     edits: list[Edit] = []
@@ -145,7 +201,12 @@ def _gathered(loop: Node, guard: Node, updates: list[Node], before: list[Node], 
     for each in updates:
         expr = next(iter(children(each)), None) if each.type == "expression_statement" else None
         target = field(expr, "left")
-        if expr is None or target is None or expr.type != "assignment_expression" or text_of(field(expr, "operator")) != "+=":
+        if (
+            expr is None
+            or target is None
+            or expr.type != "assignment_expression"
+            or text_of(field(expr, "operator")) != "+="
+        ):
             return None
         kind = type_of(target, procedure, program)
         if kind is None or not kind.is_integer:
@@ -160,7 +221,9 @@ def _gathered(loop: Node, guard: Node, updates: list[Node], before: list[Node], 
         targets.append(shown)
         if target.type == "subscript_expression":
             own = field_of(base, procedure, program)
-            extent = value(own.dims[0], spot.source.file.unit.constants) if own is not None and len(own.dims) == 1 else None
+            extent = (
+                value(own.dims[0], spot.source.file.unit.constants) if own is not None and len(own.dims) == 1 else None
+            )
             if extent is None or extent > 4096:
                 return None
             first += f"{blank.decode()}{kind.name} {label}[{extent}] = {{}};\n"
@@ -171,11 +234,27 @@ def _gathered(loop: Node, guard: Node, updates: list[Node], before: list[Node], 
         edits.append(Edit(base.start_byte, base.end_byte, label.encode()))
     fields = {each.rsplit(".", 1)[-1].rsplit(">", 1)[-1] for each in targets}
     used = [text_of(each) for part in (*before, *updates) for each in nodes(part, "field_identifier")]
-    if any(used.count(each) != 1 for each in fields) or any(text_of(each) in ("at",) for part in updates for each in nodes(part, "identifier")):
+    if any(used.count(each) != 1 for each in fields) or any(
+        text_of(each) in ("at",) for part in updates for each in nodes(part, "identifier")
+    ):
         return None
     whole = text[guard.start_byte : guard.end_byte].decode()
     line = line_start(text, guard.start_byte)
-    edits.append(Edit(line, guard.end_byte + 1, b"") if not text[line : guard.start_byte].strip() and text[guard.end_byte : guard.end_byte + 1] == b"\n" else Edit(guard.start_byte, guard.end_byte, b""))
+    edits.append(
+        Edit(line, guard.end_byte + 1, b"")
+        if not text[line : guard.start_byte].strip() and text[guard.end_byte : guard.end_byte + 1] == b"\n"
+        else Edit(guard.start_byte, guard.end_byte, b"")
+    )
     edits.append(Edit(start, start, first.encode()))
-    edits.append(Edit(loop.end_byte, loop.end_byte, f"\n{blank.decode()}{{\n{blank.decode()}  {whole}{last}\n{blank.decode()}}}".encode()))
-    return Change({spot.source.path: tuple(edits)}, line_of(guard), f"gathers {', '.join(targets)} in variables of the thread's own and takes the lock once behind the loop")
+    edits.append(
+        Edit(
+            loop.end_byte,
+            loop.end_byte,
+            f"\n{blank.decode()}{{\n{blank.decode()}  {whole}{last}\n{blank.decode()}}}".encode(),
+        )
+    )
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(guard),
+        f"gathers {', '.join(targets)} in variables of the thread's own and takes the lock once behind the loop",
+    )

@@ -255,7 +255,8 @@ RECIPES: tuple[Recipe, ...] = (
         "append-in-place",
         "Appends to a string in place instead of making a new one from the old one and what is added.",
         "A local string, which is no part of what is added.",
-        ("allocation-churn", "redundant-copies", "quadratic-algorithm", "page-faults", "memory-bandwidth", "hot-compute"), ("c++",), "exact", lookups.appended, 0.95,
+        ("allocation-churn", "redundant-copies", "quadratic-algorithm", "page-faults", "memory-bandwidth", "hot-compute"),
+        ("c++",), "exact", lookups.appended, 0.95,
     ),
     Recipe(
         "running-power",

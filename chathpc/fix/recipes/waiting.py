@@ -28,7 +28,12 @@ def condition_variables(context: Context, spot: Spot) -> Iterator[Change]:
         if len(listed) != 3 or any(each is None for each in listed) or condition is None:
             continue
         unlock, sleep, lock = ((text_of(field(each, "function")), text_of(field(each, "arguments"))) for each in listed)
-        if unlock[0] != "pthread_mutex_unlock" or lock[0] != "pthread_mutex_lock" or unlock[1] != lock[1] or sleep[0] not in _SLEEPS:
+        if (
+            unlock[0] != "pthread_mutex_unlock"
+            or lock[0] != "pthread_mutex_lock"
+            or unlock[1] != lock[1]
+            or sleep[0] not in _SLEEPS
+        ):
             continue
         mutex = re.fullmatch(r"\(&(\w+(?:->|\.))(\w+)\)", unlock[1])
         if mutex is None:
@@ -38,8 +43,16 @@ def condition_variables(context: Context, spot: Spot) -> Iterator[Change]:
         if flag is None or variable is None or not _is_always_announced(flag, variable, program):
             continue
         text = spot.source.text
-        new = b"while (" + text[condition.start_byte : condition.end_byte] + f") pthread_cond_wait(&{mutex[1]}{variable}, &{mutex[1]}{mutex[2]});".encode()
-        yield Change({spot.source.path: (Edit(loop.start_byte, loop.end_byte, new),)}, line_of(loop), f"waits on the condition variable {variable} instead of sleeping and looking again")
+        new = (
+            b"while ("
+            + text[condition.start_byte : condition.end_byte]
+            + f") pthread_cond_wait(&{mutex[1]}{variable}, &{mutex[1]}{mutex[2]});".encode()
+        )
+        yield Change(
+            {spot.source.path: (Edit(loop.start_byte, loop.end_byte, new),)},
+            line_of(loop),
+            f"waits on the condition variable {variable} instead of sleeping and looking again",
+        )
 
 
 def _call(statement: Node) -> Node | None:
@@ -58,7 +71,9 @@ def _condition_variable(mutex: str, program: Program) -> str | None:
     """The only condition variable in the record that has the mutex."""
     for record in program.records.values():
         if any(one.name == mutex for one in record.fields):
-            found = [one.name for one in record.fields if one.type == "pthread_cond_t" and not one.dims and not one.pointers]
+            found = [
+                one.name for one in record.fields if one.type == "pthread_cond_t" and not one.dims and not one.pointers
+            ]
             return found[0] if len(found) == 1 else None
     return None
 
@@ -71,18 +86,33 @@ def _is_always_announced(flag: str, variable: str, program: Program) -> bool:
             target = field(node, "left") or field(node, "argument")
             if target is None or target.type != "field_expression" or text_of(field(target, "field")) != flag:
                 continue
-            if node.type == "assignment_expression" and text_of(field(node, "right")) == "0" and text_of(field(node, "operator")) == "=":
+            if (
+                node.type == "assignment_expression"
+                and text_of(field(node, "right")) == "0"
+                and text_of(field(node, "operator")) == "="
+            ):
                 continue
             statement = node.parent
-            following = statement.next_named_sibling if statement is not None and statement.type == "expression_statement" else None
+            following = (
+                statement.next_named_sibling
+                if statement is not None and statement.type == "expression_statement"
+                else None
+            )
             announced = False
             while following is not None:
                 call = _call(following)
                 name = text_of(field(call, "function")) if call is not None else ""
-                if name == "pthread_cond_broadcast" and re.search(rf"\b{variable}\)\Z", text_of(field(call, "arguments"))):
+                if name == "pthread_cond_broadcast" and re.search(
+                    rf"\b{variable}\)\Z", text_of(field(call, "arguments"))
+                ):
                     announced = True
                     break
-                if name.startswith("pthread_mutex_unlock") or following.type in ("return_statement", "break_statement", "continue_statement", "goto_statement"):
+                if name.startswith("pthread_mutex_unlock") or following.type in (
+                    "return_statement",
+                    "break_statement",
+                    "continue_statement",
+                    "goto_statement",
+                ):
                     break
                 following = following.next_named_sibling
             if not announced:
