@@ -6,6 +6,7 @@ docs/diff-schema.json     JSON schema of a comparison
 docs/answer-schema.json   JSON schema of an answer to a question
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
+docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
 docs/diff.md              its table of thresholds; the rest of that page is written by hand
 """
 
@@ -98,6 +99,7 @@ def pages() -> dict[Path, str]:
         DOCS / "answer-schema.json": schema_page("chathpc.chat.record:Answer"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
+        DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
         DOCS / "diff.md": with_thresholds((DOCS / "diff.md").read_text(encoding="utf-8")),
     }
 

@@ -126,10 +126,8 @@ def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Prog
                 return False
             if at and any(True for _ in nodes(value, "call_expression", "subscript_expression")):
                 # Evaluated where it would not have been: only what cannot fail.
-                if any(
-                    field(each, "function") is not None and field(each, "function").type != "field_expression"
-                    for each in nodes(value, "call_expression")
-                ):  # type: ignore[union-attr]
+                called = [field(each, "function") for each in nodes(value, "call_expression")]
+                if any(each is None or each.type != "field_expression" for each in called):
                     return False
                 if any(True for _ in nodes(value, "subscript_expression")):
                     return False

@@ -227,7 +227,7 @@ def program(sources: Mapping[str, str]) -> Program:
 
 
 def _addressed(root: Node) -> frozenset[str]:
-    found = set()
+    found: set[str] = set()
     for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
         if node.type == "lambda_expression":
             found.update(text_of(one) for one in nodes(node, "identifier"))
