@@ -63,9 +63,10 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
             amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
             cast = f"({kind} *)" if spot.source.is_cpp else ""
             lines = [
+                f"{kind} *{name};",
                 f"static {kind} *{kept};", f"static size_t {room};", f"const size_t {need} = {amount};",
                 f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}malloc({need}); {room} = {kept} ? {need} : 0; }}",
-                f"{kind} *{name} = {kept};",
+                f"{name} = {kept};",
             ]  # fmt: skip
             if how == "calloc":
                 lines.append(f"if ({name}) memset({name}, 0, {need});")

@@ -114,7 +114,7 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
             each.write and not each.memory and each.name == one.variable
             for each in effects(one.body, procedure, program).accesses
         )
-        found[one.variable] = one if same and one.own and not changed and one.variable not in outer else None
+        found[one.variable] = one if same and not changed and one.variable not in outer else None
     moving = inner.declared | {one.name for one in inner.writes if not one.memory}
     whole = [
         one
@@ -127,13 +127,23 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
     return [
         one
         for one in whole
-        if sum(text_of(field(each, "declarator")) == one.variable for each in nodes(body, "init_declarator"))
-        == sum(
-            1
-            for each in nodes(body, "for_statement")
-            if (again := counted(each, procedure)) is not None and again.variable == one.variable
+        if all(
+            _is_in_loop_over(each, one.variable, body, procedure)
+            for each in nodes(body, "identifier")
+            if text_of(each) == one.variable
         )
     ]
+
+
+def _is_in_loop_over(node: Node, variable: str, body: Node, procedure: Procedure) -> bool:
+    """True if a loop that counts the variable stands around the node."""
+    loop = enclosing(node, frozenset({"for_statement"}), body)
+    while loop is not None:
+        one = counted(loop, procedure)
+        if one is not None and one.variable == variable:
+            return True
+        loop = enclosing(loop, frozenset({"for_statement"}), body)
+    return False
 
 
 def _limits(one: Counted) -> tuple[str, str, str, int]:

@@ -230,8 +230,6 @@ def _indices(node: Node | None) -> list[Node]:
         node = field(node, "argument")
     if node is not None and node.type not in ("identifier", "this"):
         found.append(node)
-    elif node is not None:
-        pass
     return found
 
 
@@ -277,9 +275,35 @@ def _memory(node: Node, mode: str, found: Effects, procedure: Procedure, program
             (each, "read") for each in (children(index) if index.type == "subscript_argument_list" else [index])
         ]
     argument = field(node, "argument")
-    if argument is not None and argument.type != "this":
+    while argument is not None and argument.type == "subscript_expression" and _is_array(argument, procedure, program):
+        # A row of an array of several dimensions is no pointer that is read.
+        index = field(argument, "index") or field(argument, "indices")
+        following += [] if index is None else [(index, "read")]
+        argument = field(argument, "argument")
+    if argument is not None and argument.type != "this" and not _is_array(argument, procedure, program):
         following.append((argument, "read"))
     return following
+
+
+def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
+    """True for the name of an array or container, and rows of an array: where it lies does not change."""
+    depth = 0
+    while node.type == "subscript_expression":
+        inner = field(node, "argument")
+        if inner is None:
+            return False
+        node, depth = inner, depth + 1
+    if node.type != "identifier" or text_of(node) in procedure.parameters and depth == 0 and not _is_container(node, procedure, program):
+        return False
+    one = declared(text_of(node), procedure, program)
+    if one is None or one.pointers or one.reference:
+        return False
+    return len(one.dims) > depth or (depth == 0 and _CONTAINERS.match(one.type) is not None)
+
+
+def _is_container(node: Node, procedure: Procedure, program: Program) -> bool:
+    one = declared(text_of(node), procedure, program)
+    return one is not None and _CONTAINERS.match(one.type) is not None
 
 
 def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple[Node, str]]:
@@ -297,7 +321,6 @@ def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple
         if inner is not None and inner.type == "function_declarator":
             found.opaque.append(f"constructor of {name}")
         elif inner is not None:
-            following += [(each, "read") for each in nodes(inner, "array_declarator") if False]
             for each in nodes(inner, "array_declarator"):
                 size = field(each, "size")
                 if size is not None:

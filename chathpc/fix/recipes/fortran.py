@@ -529,7 +529,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
     ):
         return
     if any(
-        "!$omp parallel" in own_text(one.node) and procedure.model.name in own_text(one.node)
+        "!$omp parallel" in own_text(one.node) and re.search(rf"\b{procedure.model.name}\b", own_text(one.node))
         for one in context.program.procedures
         if one is not procedure
     ):

@@ -129,7 +129,7 @@ def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
         if (
             parent is not None
             and parent.type in ("declaration", "init_declarator")
-            and node == (field(parent, "declarator"))
+            and (parent.type == "declaration" or node == field(parent, "declarator"))
         ):
             continue
         if not _is_counted_again(node, name, procedure):

@@ -507,7 +507,7 @@ int main(void) {
   printf("%.17g\\n", s);
   return 0;
 }
-""", "static double *t_kept;", has_not=("free(t);",),
+""", "static double *t_kept;", has_not=("  free(t);",),
     ),
     cpp(
         "small array", "keep-buffer",
