@@ -7,6 +7,7 @@ docs/answer-schema.json   JSON schema of an answer to a question
 docs/project-schema.json  JSON schema of the key `project` of a chathpc.yaml
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
+docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
 docs/fix-schema.json      JSON schema of what chathpc fix found
 docs/diff.md, fix.md      their tables of thresholds; the rest of these pages is written by hand
 """
@@ -102,6 +103,7 @@ def pages() -> dict[Path, str]:
         DOCS / "project-schema.json": schema_page("chathpc.fix.project_schema:ProjectValues", "validation"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
+        DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
         DOCS / "fix-schema.json": schema_page("chathpc.fix.report:FixReport"),
         DOCS / "diff.md": with_thresholds("diff.md", "chathpc.comparison.thresholds"),
         DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),
