@@ -36,7 +36,7 @@ static std::vector<Order> orders(int n, int kinds, uint32_t s) {
 class Stock {
  public:
   Item &item(const std::string &sku) {
-    auto ins = index_.emplace(sku.substr(0, 19), items_.size());
+    auto ins = index_.emplace(sku.substr(0, 17), items_.size());
     if (ins.second) items_.push_back(Item{sku, 0});
     return items_[ins.first->second];
   }
