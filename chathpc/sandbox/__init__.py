@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from chathpc.sandbox.choose import choose, states
 from chathpc.sandbox.contract import Completed, Limits, Request, Sandbox
 
-__all__ = ["Completed", "Limits", "Request", "Sandbox"]
+__all__ = ["Completed", "Limits", "Request", "Sandbox", "choose", "states"]
