@@ -46,7 +46,7 @@ program crystal
     s%count = 0
     if (allocated(s%x)) deallocate (s%x)
     do i = 1, n
-      call add(s, 0.01_dp*mod(i*i, 211) + k)
+      call add(s, 0.01_dp*mod(i*i + 3*k, 211))
     end do
     e = e + energy(s)
   end do

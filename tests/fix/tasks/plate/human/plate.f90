@@ -23,8 +23,8 @@ contains
     do j = 2, n - 1
       do i = 2, n - 1
         u(i, j) = t(i, j) + k(i, j)*(t(i - 1, j) + t(i + 1, j) + t(i, j - 1) + t(i, j + 1) - 4*t(i, j))
-        if (u(i, j) > 49.0_dp) then
-          u(i, j) = 49.0_dp
+        if (u(i, j) > 44.0_dp) then
+          u(i, j) = 44.0_dp
           cooled = cooled + 1
         end if
       end do
