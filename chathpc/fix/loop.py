@@ -30,6 +30,7 @@ from chathpc.fix.project import Project
 from chathpc.fix.records import Attempt, Candidate, GateResult, Problem, Proposer, Speedup, Verdict
 from chathpc.fix.runner import Built, Case, Runner, changed_inputs
 from chathpc.fix.speed import Timing
+from chathpc.fix.thresholds import threshold
 from chathpc.fix.workspace import Workspace, entries, tree_hash, work_folder
 from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
@@ -460,10 +461,12 @@ class Session:
         timing, problem = self._timed(original, changed)
         return speed_gate.result(timing, problem)[0]
 
-    def _timed(self, original: Built, changed: Built) -> tuple[Timing, str]:
+    def _timed(self, original: Built, changed: Built, fewest: float | None = None) -> tuple[Timing, str]:
+        seconds = self.budget.timing if fewest is None else self.budget.timing / 4
         return speed_gate.measure(
-            self.runner, original, changed, seconds=self.budget.timing, random=self.random, clock=self.clock, tell=self.progress
-        )
+            self.runner, original, changed, seconds=seconds, random=self.random, clock=self.clock, tell=self.progress,
+            fewest=fewest,
+        )  # fmt: skip
 
     def _compared(self, base: State, changed: Built) -> Diff:
         from chathpc.comparison.compare import diff
@@ -513,11 +516,11 @@ class Session:
         self.progress("timing all changes together")
         return self._recorded(f"all {last.built.digest}", first.built, last.built)[1]
 
-    def _recorded(self, what: str, original: Built, changed: Built) -> tuple[str, Speedup | None, str]:
+    def _recorded(self, what: str, original: Built, changed: Built, fewest: float | None = None) -> tuple[str, Speedup | None, str]:
         """A timing that is taken once: outcome, speed-up, statement."""
         known = self.past.measured.get(what)
         if known is None:
-            timing, problem = self._timed(original, changed)
+            timing, problem = self._timed(original, changed, fewest)
             result, speedup = speed_gate.result(timing, problem)
             known = {
                 "what": what,
@@ -539,12 +542,12 @@ class Session:
         built = self.runner.build({}, flags)
         if not built.completed.succeeded or built.digest == last.built.digest:
             return ()
-        outcome, speedup, statement = self._recorded(f"original {flags}", first.built, built)
+        outcome, speedup, statement = self._recorded(f"original {flags}", first.built, built, threshold("baseline_pairs"))
         changed = None
         if outcome != "wrong answer":
             both = self.runner.build(last.files, optimised(last.flags or self.project.flags.value))
             if both.completed.succeeded:
-                changed = self._recorded(f"changed {both.digest}", built, both)[1]
+                changed = self._recorded(f"changed {both.digest}", built, both, threshold("baseline_pairs"))[1]
         return (Baseline(flags, outcome, speedup, statement, changed),)
 
 
@@ -568,20 +571,30 @@ def optimised(flags: str) -> str:
 
 
 def _named(base: State, originals: Mapping[str, str]) -> set[str]:
-    """Functions that findings are about or that are called from there, and all that is no function of the program."""
-    profile = _load(base.profile)
-    tree = profile.tree
+    """Functions that findings are about, what is only called from there, and all that is no function of the program's own."""
+    from chathpc.diagnosis.source.text import parsed
+
+    files = (parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in {**originals, **base.files}.items())
+    own = {name for file in files if file is not None for name in file.function_names}
+    tree = _load(base.profile).tree
     label, texts = tree.function_labels
-    found: set[str] = set()
-    for finding in base.diagnosis.findings:
-        if finding.where.function:
-            found.add(finding.where.function)
-        node = finding.where.node
-        if node >= 0:
-            found.update(texts[number] for number in np.unique(label[node : tree.end[node]]).tolist())
-    sources = "\n".join(originals.values())
-    names = {texts[number] for number in np.unique(label).tolist()}
-    return found | {name for name in names if name.split("(")[0].split("::")[-1].split(".")[0] not in sources}
+    places = {each.where.function for each in base.diagnosis.findings if each.where.function}
+    found = places | {text for text in texts if _plain(text) not in own}
+    for place in places - {"main", "MAIN__"}:
+        # Everything is called from the main program, which makes nothing plausible.
+        inside = np.zeros(len(tree) + 1, dtype=np.int64)
+        at = np.flatnonzero(label == texts.index(place)) if place in texts else np.zeros(0, dtype=np.int64)
+        np.add.at(inside, at, 1)
+        np.add.at(inside, tree.end[at], -1)
+        below = np.cumsum(inside[:-1]) > 0
+        everywhere = set(np.unique(label[~below]).tolist())
+        found |= {texts[number] for number in np.unique(label[below]).tolist() if number not in everywhere}
+    return found
+
+
+def _plain(name: str) -> str:
+    """A function's own name: without arguments, classes and what compilers append."""
+    return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
 
 
 def _load(path: Path) -> Profile:

@@ -258,16 +258,17 @@ class Runner:
 
 
 def _beyond_system(environment: Mapping[str, str]) -> tuple[Path, ...]:
-    """Folders of compilers and libraries outside the system's, as modules name them; never a home's top or the root."""
+    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself."""
     found: list[Path] = []
+    home = Path.home()
     for name, value in environment.items():
         if not name.endswith(("PATH", "_HOME", "_ROOT", "ROOT", "_DIR")):
             continue
         for part in value.split(":"):
-            path = Path(os.path.normpath(part)) if part.startswith("/") else None
-            # bin and lib of an installation need what is beside them.
-            path = path.parent if path is not None and path.name in ("bin", "lib", "lib64", "include") else path
-            if path is None or len(path.parts) < 3 or path == Path.home() or not path.is_dir():
+            path = Path(os.path.realpath(part)) if part.startswith("/") else None
+            if path is not None and path.name in ("bin", "lib", "lib64", "include") and not path.is_relative_to(home):
+                path = path.parent  # an installation needs what is beside them
+            if path is None or len(path.parts) < 3 or home.is_relative_to(path) or not path.is_dir():
                 continue
             if not any(path.is_relative_to(system) for system in _SYSTEM) and path not in found:
                 found.append(path)

@@ -96,14 +96,14 @@ def _critical(count: int, alpha: float) -> int:
     return int(np.searchsorted(below, alpha / 2, side="right")) - 1
 
 
-def enough(original: Sequence[float], changed: Sequence[float]) -> bool:
-    """Whether more pairs would tell nothing new: after the least number, if the interval is tight, or one at a stricter level is
-    wholly on one side.
+def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -> bool:
+    """Whether more pairs would tell nothing new: after the least number, if the interval is tight, if one at a stricter level is
+    wholly on one side, or if there is at most a small gain, which is not worth the time.
 
     Looking again and again finds a difference by chance sooner or later; what ends the pairs early must therefore be much less
     likely by chance than what is told in the end.
     """
-    if len(original) < threshold("min_pairs"):
+    if len(original) < fewest:
         return False
     logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
     means = walsh(logs)
@@ -111,17 +111,19 @@ def enough(original: Sequence[float], changed: Sequence[float]) -> bool:
     if low > math.log(threshold("clear")) or high < 0:
         return True
     low, high = signed_rank_interval(means, len(logs), 0.95)
+    if high < math.log(threshold("clear")):
+        return True
     if high - low > math.log1p(threshold("tight")):
         return False
     _, low, high = ratio(original, changed)
     return high / low - 1 <= threshold("tight")
 
 
-def judge(original: Sequence[float], changed: Sequence[float]) -> Timing:
+def judge(original: Sequence[float], changed: Sequence[float], fewest: float | None = None) -> Timing:
     """The verdict over pairs of runs in seconds.
 
     faster: the whole interval is above the least speed-up that counts. slower: all of it is below 1. invalid: too few or too short
-    runs, or a machine that changed while they ran. inconclusive: everything else.
+    runs, or a machine that changed while they ran. inconclusive: everything else. `fewest` pairs are needed (default: min_pairs).
     """
     count = len(original)
     estimate, low, high = ratio(original, changed)
@@ -134,8 +136,9 @@ def judge(original: Sequence[float], changed: Sequence[float]) -> Timing:
             outcome, statement, tuple(original), tuple(changed), estimate, low, high, outliers(ratios), drifted
         )
 
-    if count < threshold("min_pairs"):
-        return told("invalid", f"only {count} pairs of runs were possible, {threshold('min_pairs'):g} are needed")
+    fewest = threshold("min_pairs") if fewest is None else fewest
+    if count < fewest:
+        return told("invalid", f"only {count} pairs of runs were possible, {fewest:g} are needed")
     if median(original) < threshold("min_seconds"):
         return told(
             "invalid",
@@ -186,11 +189,13 @@ def measure_pairs(
     seconds: float,
     random: np.random.Generator,
     clock: Callable[[], float],
+    fewest: float | None = None,
 ) -> tuple[list[float], list[float]]:
     """Run pairs until `enough`, the most pairs, or `seconds` are over; `run` of "original" or "changed" returns seconds, None to stop."""
     original: list[float] = []
     changed: list[float] = []
     begin = clock()
+    fewest = threshold("min_pairs") if fewest is None else fewest
     while len(original) < threshold("max_pairs"):
         order = ("original", "changed") if random.random() < 0.5 else ("changed", "original")
         taken: dict[str, float] = {}
@@ -201,8 +206,9 @@ def measure_pairs(
             taken[side] = value
         original.append(taken["original"])
         changed.append(taken["changed"])
-        if enough(original, changed) or (
-            clock() - begin > seconds and len(original) >= threshold("min_pairs")
-        ) or clock() - begin > seconds * threshold("overrun"):
+        taken_so_far = clock() - begin
+        if enough(original, changed, fewest) or (taken_so_far > seconds and len(original) >= fewest):
+            break
+        if taken_so_far > seconds * threshold("overrun"):
             break
     return original, changed

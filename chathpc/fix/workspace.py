@@ -28,7 +28,7 @@ _CANNOT_CLONE = {errno.EOPNOTSUPP, errno.ENOTTY, errno.EXDEV, errno.EINVAL, errn
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A file or link below a root: its path there, its mode, the target of a link, the hash of a file's content."""
+    """A file or link below a root: its path there, who may run it, the target of a link, the hash of a file's content."""
 
     path: str
     mode: int
@@ -66,15 +66,16 @@ def entries(root: Path) -> Iterator[tuple[str, os.stat_result]]:
 
 
 def listing(root: Path) -> tuple[Entry, ...]:
-    """Everything below `root`, with hashes (SHA-256)."""
+    """Everything below `root` that a copy has, with hashes (SHA-256)."""
     return tuple(
         Entry(
             path,
-            stat.S_IMODE(status.st_mode),
+            status.st_mode & 0o111,
             os.readlink(root / path) if stat.S_ISLNK(status.st_mode) else None,
             "" if stat.S_ISLNK(status.st_mode) else digest_of(root / path),
         )
         for path, status in entries(root)
+        if not stat.S_ISLNK(status.st_mode) or stays_inside(root, path)
     )
 
 
@@ -149,17 +150,16 @@ def write_files(root: Path, files: Mapping[str, str]) -> None:
 
 def remove(folder: Path) -> None:
     """Remove a folder and all in it, also where a program took away the right to."""
-
-    def again(function: object, path: str, error: BaseException) -> None:
-        with suppress(OSError):
-            os.chmod(os.path.dirname(path), 0o700)
-            os.chmod(path, 0o700, follow_symlinks=True) if not os.path.islink(path) else None
-            shutil.rmtree(path) if os.path.isdir(path) and not os.path.islink(path) else os.unlink(path)
-
-    if folder.is_symlink():
+    if folder.is_symlink() or folder.is_file():
         folder.unlink()
     elif folder.exists():
-        shutil.rmtree(folder, onexc=again) if hasattr(shutil.rmtree, "avoids_symlink_attacks") else None
+        try:
+            shutil.rmtree(folder)
+        except OSError:
+            for path, _, _ in os.walk(folder):
+                with suppress(OSError):
+                    os.chmod(path, 0o700)
+            shutil.rmtree(folder)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,11 @@ class HPCToolkit:
 
     def events(self, plan: Plan) -> tuple[str, ...]:
         """Wall time of each thread, so that waiting is seen; and what the GPU does."""
-        return (f"REALTIME@f{plan.rate}", *(("gpu=cuda",) if self._gpu else ()))
+        return (f"REALTIME@f{plan.rate}", *(("gpu=nvidia",) if self._gpu else ()))
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of hpcrun with traces; it tells ranks apart by itself."""

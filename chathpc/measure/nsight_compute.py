@@ -23,12 +23,17 @@ class NsightCompute:
         )
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
-        """Nothing to look for."""
+        """Makes the folder of the reports."""
+        (plan.work / "profile").mkdir()
         return plan
 
     def events(self, plan: Plan) -> tuple[str, ...]:
         """All sections, so that every rule of chathpc has its counters."""
         return ("full",)
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
 
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of ncu, one report a rank behind a launcher; only the kernels whose name is asked for."""
@@ -37,8 +42,8 @@ class NsightCompute:
         if plan.kernel is not None:
             ncu += ["--kernel-name", plan.kernel]
         if not plan.launcher:
-            return (*ncu, "--export", str(plan.work / "report"), *plan.program)
-        script = f'exec {shlex.join(ncu)} --export "$0/report.{RANK}" "$@"'
+            return (*ncu, "--export", str(plan.work / "profile" / "report"), *plan.program)
+        script = f'exec {shlex.join(ncu)} --export "$0/profile/report.{RANK}" "$@"'
         return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
 
     def recorded(self, plan: Plan) -> bool:
@@ -51,7 +56,7 @@ class NsightCompute:
 
         reports = _reports(plan)
         if installed() or len(reports) > 1:
-            return reports[0] if len(reports) == 1 else plan.work
+            return reports[0] if len(reports) == 1 else plan.work / "profile"
         target = plan.work / "report.csv"
         words = (plan.tool("ncu"), "--import", str(reports[0]), "--page", "raw", "--csv")
         done = do("ncu --import", ("sh", "-c", 'exec "$@" > "$0"', str(target), *words), {})
@@ -66,5 +71,5 @@ class NsightCompute:
 
 
 def _reports(plan: Plan) -> list[Path]:
-    found = plan.work.glob("report*.ncu-rep")
+    found = (plan.work / "profile").glob("report*.ncu-rep")
     return sorted(found, key=lambda file: (len(file.name), file.name))

@@ -34,6 +34,10 @@ class NsightSystems:
         )
         return ("cuda", "nvtx", "osrt", *more)
 
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
+
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of nsys profile; behind a launcher one report a rank."""
         nsys = (

@@ -58,6 +58,14 @@ class Perf:
         """CPU time, and counters where there are some."""
         return (_TIME, *(_COUNTERS if self._counters else ()))
 
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Of perf itself, which reads symbols of the kernel before and after: a second or more on some machines."""
+        nothing = replace(plan, launcher=(), program=("true",))
+        done = do("perf around nothing", self.record(nothing), _QUIET)
+        for file in _files(plan):
+            file.unlink()
+        return done.seconds if done.succeeded else 0.0
+
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command of perf record, one file a rank behind a launcher. Frame pointers are followed where the program keeps them: that costs
         less; else a piece of the stack is kept and unwound by the tables of debug information.

@@ -59,6 +59,10 @@ class Profiler(Protocol):
         """The plan with what this machine allows; ProfilerError where it allows nothing."""
         ...
 
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Seconds that it takes around a program that does nothing, which are no overhead of the program; 0 where that is little."""
+        ...
+
     def record(self, plan: Plan) -> tuple[str, ...]:
         """The command that runs the program under it."""
         ...

@@ -33,9 +33,10 @@ class Step:
 class Measured:
     """A program was measured. `folder` holds all of it, `path` is the profile in it, for chathpc.load.
 
-    `code` is the program's exit status (minus the signal) and `seconds` its wall time under the profiler; `plain_seconds` that
-    without it, None if it was not run so. `rate` is in samples a second and thread, None for tracers. `remarks` are sentences:
-    which other profiler failed and why, and what the figures leave open.
+    `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler, of which the profiler itself
+    took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in
+    samples a second and thread, None for tracers. `remarks` are sentences: which other profiler failed and why, and what the
+    figures leave open.
     """
 
     folder: Path
@@ -45,6 +46,7 @@ class Measured:
     events: tuple[str, ...]
     code: int
     seconds: float
+    start_up: float
     plain_seconds: float | None
     rate: float | None
     steps: tuple[Step, ...]
@@ -56,4 +58,4 @@ class Measured:
         """How much longer it took under the profiler, as a share of the plain run: one run each, so noise is in it, and it may be
         negative; None without a plain run.
         """
-        return None if not self.plain_seconds else self.seconds / self.plain_seconds - 1.0
+        return None if not self.plain_seconds else (self.seconds - self.start_up) / self.plain_seconds - 1.0

@@ -91,9 +91,7 @@ def measure(
             progress("running the program alone")
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
-            run.remarks.append(
-                f"The plain run ended with {_ending(plain)}; what was measured may be a run that failed."
-            )
+            run.remarks.append(f"The program alone ended with {_ending(plain)}.")
         plan = replace(plan, rate=rate or sampling_rate(None if plain is None else _cpu_seconds(plain, start)))
         measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
         if measured.path.name.endswith(".txt"):
@@ -178,7 +176,7 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
             continue
         remarks = [*(f"Not measured with {why}." for why in reasons if ": " in why), *run.remarks, *measured.remarks]
         return replace(measured, remarks=tuple(remarks))
-    told = "; ".join(reasons)
+    told = " ".join(["; ".join(reasons) + ".", *run.remarks]).rstrip(".")
     raise ChathpcError(
         f"The program could not be measured: {told}.",
         hint="See docs/measure.md for the profilers and where to get them.",
@@ -187,6 +185,7 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
 
 def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
     plan = profiler.prepare(plan, run)
+    start_up = profiler.start_up(plan, run) if plain is not None and plain.succeeded else 0.0
     run.progress(f"running the program under {profiler.name}")
     done = run.program("run", profiler.record(plan), run.shown, {"PERF_CONFIG": os.devnull})
     if not profiler.recorded(plan) or (
@@ -199,11 +198,11 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
     (plan.work / "stderr.txt").write_bytes(done.stderr)
     sampled = profiler.name in ("perf", "hpctoolkit")
     remarks = []
-    if done.code != 0:
+    if done.code != 0 and (plain is None or plain.code != done.code):
         remarks.append(f"The program ended with {_ending(done)}.")
     return Measured(
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
-        code=done.code, seconds=done.seconds, plain_seconds=plain.seconds if plain is not None and plain.succeeded else None,
+        code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.succeeded else None,
         rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
     )  # fmt: skip
 
@@ -288,6 +287,7 @@ def _write_record(work: Path, measured: Measured, command: tuple[str, ...], fold
         "events": list(measured.events),
         "rate": measured.rate,
         "seconds": round(measured.seconds, 6),
+        "start_up": round(measured.start_up, 6),
         "plain_seconds": None if measured.plain_seconds is None else round(measured.plain_seconds, 6),
         "overhead": None if measured.overhead is None else round(measured.overhead, 6),
         "remarks": list(measured.remarks),

@@ -7,6 +7,7 @@ import functools
 import os
 import re
 import resource
+import secrets
 import select
 import shutil
 import signal
@@ -22,9 +23,9 @@ from chathpc.sandbox.execution import execute, signalled
 from chathpc.sandbox.limits import resource_limits
 from chathpc.sandbox.seccomp import filter_program
 
-#: First process inside: says when the command begins, holds no descriptor open for it, and hands its status on. Its own words
-#: ("Segmentation fault") are nobody's output.
-_FIRST = 'printf . >&"$0"; eval "exec $0>&-"; exec 9>&2 2>/dev/null; (exec 2>&9 9>&-; exec "$@"); exit "$?"'
+#: First process inside: says when the command begins, and hands its status on. Its own words ("Segmentation fault") are nobody's
+#: output.
+_FIRST = 'printf %s "$0" >&2; exec 9>&2 2>/dev/null; (exec 2>&9 9>&-; exec "$@"); exit "$?"'
 #: Seconds within which bubblewrap has made its namespaces.
 _SET_UP = 20.0
 
@@ -41,10 +42,10 @@ class Bubblewrap:
     def run(self, request: Request) -> Completed:
         """Run it to its end or its limits. Errors: UsageError for an impossible request, ChathpcError if bwrap itself fails."""
         system.check(request)
-        ours = [os.pipe(), os.pipe(), os.pipe()]
-        (status, status_end), (gate_end, gate), (ready, ready_end) = ours
-        handed = [status_end, gate_end, ready_end]
-        kept = [status, gate, ready]
+        (status, status_end), (gate_end, gate) = os.pipe(), os.pipe()
+        handed = [status_end, gate_end]
+        kept = [status, gate]
+        mark = secrets.token_hex(16)
         try:
             options = [*self._options(request)]
             for path, text in _accounts().items():
@@ -55,16 +56,16 @@ class Bubblewrap:
                 options += ["--seccomp", str(handed[-1])]
             options += ["--remount-ro", "/", "--chdir", str(request.folder)]
             options += ["--json-status-fd", str(status_end), "--block-fd", str(gate_end), "--"]
-            command = [self._program, *options, "/bin/sh", "-c", _FIRST, str(ready_end), *request.command]
+            command = [self._program, *options, "/bin/sh", "-c", _FIRST, mark, *request.command]
 
             def begin(process: subprocess.Popen[bytes]) -> _Namespace:
                 while handed:
                     os.close(handed.pop())
-                namespace = _Namespace(process, ready)
+                namespace = _Namespace(process)
                 kept.extend(namespace.let_go(status, gate, request.limits))
                 return namespace
 
-            return execute(command, request, system.environment(request, "/tmp"), begin, ready, handed)  # noqa: S108 - its own
+            return execute(command, request, system.environment(request, "/tmp"), begin, mark.encode(), handed)  # noqa: S108 - its own
         finally:
             for descriptor in (*handed, *kept):
                 os.close(descriptor)
@@ -90,7 +91,8 @@ class Bubblewrap:
                 yield from ("--ro-bind", path, path)
         for path in system.SETTINGS:
             yield from ("--ro-bind-try", path, path)
-        yield from ("--proc", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm")  # noqa: S108 - its own
+        # Root stays the owner of the kernel's settings below /proc, and needs no capability to write some of them (core_pattern).
+        yield from ("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", *size, "--tmpfs", "/dev/shm")  # noqa: S108 - its own
         for path in system.gpu_devices() if request.gpu else ():
             yield from ("--dev-bind", path, path)
         yield from ("--remount-ro", "/dev")
@@ -107,9 +109,8 @@ class Bubblewrap:
 class _Namespace:
     """The process namespace: its first process is the shell around the command, and all in it end with that."""
 
-    def __init__(self, process: subprocess.Popen[bytes], ready: int) -> None:
+    def __init__(self, process: subprocess.Popen[bytes]) -> None:
         self._process = process
-        self._ready = ready
         self._first: int | None = None
 
     def let_go(self, status: int, gate: int, limits: Limits) -> list[int]:
@@ -122,16 +123,13 @@ class _Namespace:
             _limit(pid, limits)
             os.write(gate, b".")
         except OSError:
-            self._process.kill()  # not a step without its limits
+            os.kill(self._process.pid, signal.SIGKILL)  # not a step without its limits
         return [] if self._first is None else [self._first]
-
-    def began(self) -> float | None:
-        return time.monotonic() if os.read(self._ready, 1) else None
 
     def stop(self) -> None:
         # The first process is killed, not bwrap, so that the CPU time of all is still collected.
         if self._first is None:
-            self._process.kill()
+            os.kill(self._process.pid, signal.SIGKILL)
         else:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)

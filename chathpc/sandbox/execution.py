@@ -27,10 +27,6 @@ _CHUNK = 1 << 16
 class Tree(Protocol):
     """What differs between sandboxes once the process that holds the others is started."""
 
-    def began(self) -> float | None:
-        """The clock (time.monotonic) when the command itself began; asked once, when `ready` can be read. None: it never did."""
-        ...
-
     def stop(self) -> None:
         """Kill the command and all that it started."""
         ...
@@ -42,12 +38,14 @@ class Tree(Protocol):
 
 @dataclass(slots=True)
 class _Streams:
-    """What the command has written, and what of its input is still to be fed."""
+    """What the command has written, and what of its input is still to be fed. It begins after the mark on stderr."""
 
     limit: int
+    mark: bytes
     stdin: memoryview
     kept: dict[int, bytearray] = field(default_factory=dict)
     seen: int = 0
+    began: float | None = None
 
     def read(self, descriptor: int) -> bool:
         """Take what is there; False at the end of the stream."""
@@ -55,9 +53,16 @@ class _Streams:
             data = os.read(descriptor, _CHUNK)
         except BlockingIOError:
             return True
-        room = max(0, self.limit - self.seen)
-        self.kept[descriptor] += data[:room]
+        room = max(0, (self.limit if self.began is not None else _CHUNK) - self.seen)
+        kept = self.kept[descriptor]
+        kept += data[:room]
         self.seen += len(data)
+        if self.began is None and (place := kept.find(self.mark)) >= 0:
+            self.began = time.monotonic()
+            # Before it stands what the sandbox said of itself.
+            del kept[: place + len(self.mark)]
+            self.seen = len(kept)
+            del kept[self.limit :]
         return bool(data)
 
     def feed(self, descriptor: int) -> bool:
@@ -76,13 +81,13 @@ def execute(
     request: Request,
     environment: Mapping[str, str],
     tree: Callable[[subprocess.Popen[bytes]], Tree],
-    ready: int,
+    mark: bytes,
     descriptors: Sequence[int] = (),
 ) -> Completed:
     """Start the holding `command` in a session of its own and see it to its end or the request's limits.
 
-    `tree` is called as soon as it is started; `ready` can be read when the command begins. `descriptors` are handed on, all others
-    closed. Errors: ChathpcError if the command could not be begun at all, with what the sandbox said.
+    `tree` is called as soon as it is started; `mark` is written to stderr just before the command begins, and is no part
+    of its output. `descriptors` are handed on, all others closed. Errors: ChathpcError if the command could not be begun at all, with what the sandbox said.
     """
     try:
         process = subprocess.Popen(
@@ -105,7 +110,7 @@ def execute(
             os.set_blocking(pipe.fileno(), False)
         handle = os.pidfd_open(process.pid)
         stack.callback(os.close, handle)
-        watch = _Watch(process, handle, ready, request)
+        watch = _Watch(process, handle, mark, request)
         # Whatever goes wrong here, an interrupt by the user among it: nothing is left running.
         stack.callback(watch.make_sure)
         watch.tree = tree(process)
@@ -115,13 +120,12 @@ def execute(
 class _Watch:
     """One running tree: feeds it, reads it, counts it, ends it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], handle: int, ready: int, request: Request) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], handle: int, mark: bytes, request: Request) -> None:
         self.process = process
         self.handle = handle
-        self.ready = ready
+        self.mark = mark
         self.request = request
         self.begun = time.monotonic()
-        self.started: float | None = None
         self.tree: Tree | None = None
         self.status: Status = "exited"
         self.reason = ""
@@ -140,11 +144,12 @@ class _Watch:
             pipe.fileno() for pipe in (self.process.stdin, self.process.stdout, self.process.stderr)
         )
         limits = self.request.limits
-        streams = _Streams(limits.output, memoryview(self.request.stdin), {stdout: bytearray(), stderr: bytearray()})
+        streams = _Streams(
+            limits.output, self.mark, memoryview(self.request.stdin), {stdout: bytearray(), stderr: bytearray()}
+        )
         ended = 0.0
         with selectors.DefaultSelector() as selector:
             selector.register(self.handle, selectors.EVENT_READ)
-            selector.register(self.ready, selectors.EVENT_READ)
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stderr, selectors.EVENT_READ)
             if self.request.stdin:
@@ -161,14 +166,12 @@ class _Watch:
                     self.status, stopped, self.spent = status, now, cpu_time(self.process.pid)
                     self.tree.stop()
                 elif stopped is not None and not self.gone and now > stopped + _GRACE:
-                    self.process.kill()
+                    # Not Popen.kill, which may collect it and lose what it used.
+                    os.kill(self.process.pid, signal.SIGKILL)
                 for key, _ in selector.select(_LOOK):
                     if key.fd == self.handle:
                         ended, self.gone = time.monotonic(), True
                         selector.unregister(self.handle)
-                    elif key.fd == self.ready:
-                        self.started = self.tree.began()
-                        selector.unregister(self.ready)
                     elif key.fd == stdin:
                         if not streams.feed(stdin):
                             selector.unregister(stdin)
@@ -183,9 +186,9 @@ class _Watch:
         """Why it must be ended now, if it must."""
         assert self.tree is not None
         limits = self.request.limits
-        if now > (self.begun + _SET_UP if self.started is None else self.started) + limits.seconds:
+        if now > (self.begun + _SET_UP if streams.began is None else streams.began) + limits.seconds:
             return "timed-out"
-        if streams.seen > limits.output:
+        if streams.began is not None and streams.seen > limits.output:
             return "output-limit"
         if self.gone:
             return None
@@ -204,14 +207,14 @@ class _Watch:
         self.process.returncode = os.waitstatus_to_exitcode(status)
         code, cpu_seconds, end = self.tree.outcome(status, usage.ru_utime + usage.ru_stime)
         error = bytes(streams.kept[stderr])
-        if self.started is None and self.status == "exited":
+        if streams.began is None and self.status == "exited":
             said = error.decode("utf-8", "replace").strip()[-500:]
             raise ChathpcError(f"The sandbox could not begin: {said or 'it said nothing'}.", hint="See chathpc doctor.")
         if self.status != "exited":
             code = -signal.SIGKILL
         elif code < 0:
             self.status = "killed"
-        seconds = max(0.0, (ended if end is None else end) - (self.begun if self.started is None else self.started))
+        seconds = max(0.0, (ended if end is None else end) - (self.begun if streams.began is None else streams.began))
         cpu_seconds = max(self.spent, cpu_seconds)
         return Completed(self.status, code, bytes(streams.kept[stdout]), error, seconds, cpu_seconds, self.reason)
 

@@ -6,7 +6,6 @@ import ctypes
 import functools
 import shutil
 import tempfile
-from dataclasses import dataclass
 
 from chathpc.errors import ChathpcError
 from chathpc.sandbox import system
@@ -31,38 +30,6 @@ _DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"
 _FACTS = ("/proc", "/etc/passwd", "/etc/group", "/etc/hosts", "/etc/nsswitch.conf")
 
 
-@dataclass(frozen=True, slots=True)
-class Gap:
-    """Something that Landlock does not stop. `until` is the version (ABI) that closes it; `filtered` where our filter closes it."""
-
-    name: str
-    what: str
-    until: int | None = None
-    filtered: bool = False
-
-
-#: What is known to stay open, told to the user; tests/sandbox holds attempts that prove each that is open on a new kernel.
-GAPS = (
-    Gap("processes", "the names and arguments of all processes can be read, though not their environment or memory"),
-    Gap("metadata", "modes and times of the user's files elsewhere can be changed, though not what is in them"),
-    Gap("names", "whether a file elsewhere exists, its size and its owner can be seen, though not what is in it"),
-    Gap("truncate", "files elsewhere can be emptied", until=3),
-    Gap("signals", "other processes of the user can be killed", until=6),
-    Gap("tcp", "TCP connections can be made", until=4, filtered=True),
-    Gap("sockets", "UDP and Unix sockets can be used", filtered=True),
-    Gap("shared-memory", "shared memory segments (System V) of the user can be read", filtered=True),
-    Gap("set-user-id", "set-user-id files can be left behind", filtered=True),
-)
-
-
-def gaps() -> tuple[Gap, ...]:
-    """Those of GAPS that are open on this machine."""
-    version, filtered = abi(), bool(filter_program())
-    return tuple(
-        gap for gap in GAPS if not (gap.until is not None and version >= gap.until) and not (gap.filtered and filtered)
-    )
-
-
 @functools.cache
 def abi() -> int:
     """Version of Landlock that the kernel has; 0 for none."""
@@ -73,7 +40,7 @@ def abi() -> int:
 
 
 class Landlock:
-    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `gaps` says what this leaves open."""
+    """Runs commands behind Landlock, a filter of system calls, and without capabilities. `known_gaps.py` says what this leaves open."""
 
     name = "landlock"
 

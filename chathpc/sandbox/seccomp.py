@@ -29,7 +29,7 @@ _FAMILIES = (1, 2, 10, 16)  # unix, inet, inet6, netlink
 
 @dataclass(frozen=True, slots=True)
 class _Calls:
-    """Numbers of system calls on one instruction set; `modes` with the argument that is a file's mode, `x32` the first number of a second interface, where there is one."""
+    """Numbers of system calls; `modes` and `opens` with the argument that is a mode, `x32` where a second interface begins."""
 
     audit: int
     refused: tuple[int, ...]
@@ -39,6 +39,7 @@ class _Calls:
     socket: int
     shared: tuple[int, ...]
     modes: tuple[tuple[int, int], ...]
+    opens: tuple[tuple[int, int], ...]
     x32: int | None = None
 
 
@@ -46,10 +47,12 @@ class _Calls:
 _NEWER = (425, 426, 427, 428, 429, 430, 431, 432, 433, 442, 437)
 #: S_ISUID and S_ISGID.
 _SET_ID = 0o6000
+#: O_CREAT and O_TMPFILE without O_DIRECTORY, the same on both.
+_MAKING = 0x400040
 _CLONE3 = 435
 _CALLS = {
     # add_key request_key keyctl userfaultfd bpf mount umount2 pivot_root setns open_by_handle_at; shmget shmat semget msgget mq_open;
-    # chmod fchmod fchmodat fchmodat2 open openat creat mknod mknodat
+    # chmod fchmod fchmodat fchmodat2 creat mknod mknodat; open openat
     "x86_64": _Calls(
         0xC000003E,
         (248, 249, 250, 323, 321, 165, 166, 155, 308, 304),
@@ -58,6 +61,8 @@ _CALLS = {
         16,
         41,
         (29, 30, 64, 68, 240),
+        ((90, 1), (91, 1), (268, 2), (452, 2), (85, 1), (133, 1), (259, 2)),
+        ((2, 2), (257, 3)),
         0x40000000,
     ),
     "aarch64": _Calls(
@@ -68,7 +73,8 @@ _CALLS = {
         29,
         198,
         (194, 196, 190, 186, 180),
-        ((52, 1), (53, 2), (452, 2), (56, 3), (33, 2)),
+        ((52, 1), (53, 2), (452, 2), (33, 2)),
+        ((56, 3),),
     ),
 }
 
@@ -95,6 +101,10 @@ def filter_program(*, sockets: bool = True, machine: str | None = None) -> bytes
     program += _on(calls.unshare, _refuse_bits(0, _NEW_NAMESPACE | _NEW_TIME))
     for number, index in calls.modes:
         program += _on(number, _refuse_bits(index, _SET_ID))
+    for number, index in calls.opens:
+        # The mode counts only where a file may be made; the flags stand before it.
+        making = [_argument(index - 1), _step(_ANY_BIT, _MAKING, yes=1), _step(_RETURN, _ALLOW)]
+        program += _on(number, [*making, *_refuse_bits(index, _SET_ID)])
     typing = [step for code in _TYPING for step in _on(code, [_refuse(errno.EPERM)])]
     program += _on(calls.ioctl, [_argument(1), *typing, _step(_RETURN, _ALLOW)])
     if sockets:

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import secrets
 import subprocess
 import sys
 import time
@@ -23,6 +24,7 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
     """Run it behind `walls` (what `supervisor._become` builds in the child; None for no walls)."""
     job_end, job = os.pipe()
     report, report_end = os.pipe()
+    mark = secrets.token_hex(16)
     text = json.dumps(
         {
             "command": request.command,
@@ -30,6 +32,7 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
             "folder": str(request.folder),
             "limits": resource_limits(request.limits),
             "parent": os.getpid(),
+            "mark": mark,
             "walls": walls,
         }
     ).encode()
@@ -48,7 +51,7 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
         return _Supervised(process, report)
 
     try:
-        return execute(command, request, {}, begin, report, handed)
+        return execute(command, request, {}, begin, mark.encode(), handed)
     finally:
         for descriptor in (*handed, *kept):
             os.close(descriptor)
@@ -60,26 +63,18 @@ class _Supervised:
     def __init__(self, process: subprocess.Popen[bytes], report: int) -> None:
         self._process = process
         self._report = report
-        self._told = b""
-
-    def began(self) -> float | None:
-        while b"\n" not in self._told and (data := os.read(self._report, 4096)):
-            self._told += data
-        first = self._told.partition(b"\n")[0]
-        # It ended without a first line: the report of the end may already be there.
-        return float(first) if first and not first.startswith(b"{") else None
 
     def stop(self) -> None:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, supervisor.STOP)
 
     def outcome(self, status: int, cpu_seconds: float) -> tuple[int, float, float | None]:
+        told = b""
         while data := os.read(self._report, 4096):
-            self._told += data
-        lines = self._told.splitlines()
-        if not lines or not lines[-1].startswith(b"{"):
+            told += data
+        if not told.endswith(b"\n"):
             return signalled(os.waitstatus_to_exitcode(status)), cpu_seconds, None  # it was killed itself
-        found = json.loads(lines[-1])
+        found = json.loads(told)
         return signalled(int(found["code"])), float(found["cpu"]), min(float(found["end"]), time.monotonic())
 
 

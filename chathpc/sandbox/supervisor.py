@@ -1,8 +1,8 @@
 """Holds one command and all that it starts, where there is no namespace to do so; runs alone, as `python -I -S -c`.
 
 It is the child subreaper (prctl(2)), so that processes which fork twice and leave their session stay below it, and it ends only when
-none is left. It takes a job (JSON) from one descriptor and reports on another: the clock when the command began, then a line of JSON.
-Only the standard library is imported: the process must start fast and stand apart.
+none is left. It takes a job (JSON) from one descriptor and reports on another, a line of JSON; a mark on
+stderr says that the command begins. Only the standard library is imported: the process must start fast and stand apart.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def _filter(steps: bytes) -> None:
     _prctl(_SET_SECCOMP, 2, ctypes.addressof(program))
 
 
-def _become(job: dict[str, Any], report: int) -> None:
+def _become(job: dict[str, Any]) -> None:
     """In the child: limits, walls, then the command."""
     _prctl(_SET_DEATH_SIGNAL, signal.SIGKILL)
     os.setsid()
@@ -137,7 +137,7 @@ def _become(job: dict[str, Any], report: int) -> None:
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and what is ignored stays so
         signal.signal(number, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    os.write(report, b"%.9f\n" % time.monotonic())
+    os.write(2, job["mark"].encode())
     try:
         os.execvpe(job["command"][0], job["command"], job["environment"])  # noqa: S606
     except FileNotFoundError:
@@ -192,7 +192,7 @@ def main(job_descriptor: int, report: int) -> None:
     child = os.fork()
     if child == 0:
         try:
-            _become(job, report)
+            _become(job)
         except (OSError, ValueError) as error:
             os.write(2, os.fsencode(f"{error}\n"))
         finally:

@@ -28,16 +28,17 @@ User = Literal["root", "user"]
 
 @dataclass(frozen=True, slots=True)
 class Escape:
-    """One attempt. `free` are the users for whom it works where nothing holds it; `gaps` the sandboxes that are known to let it pass."""
+    """One attempt. `free` are the users for whom it works where nothing holds it (none where that would do harm or needs special
+    hardware); `users` those for whom it is one; `gap` names what Landlock is known to leave open."""
 
     name: str
     shell: str = ""
     c: str = ""
-    flags: str = ""
     sign: Sign = "output"
     free: tuple[User, ...] = ("root", "user")
     limits: dict[str, float] = field(default_factory=dict)
     gap: str = ""
+    users: tuple[User, ...] = ("root", "user")
 
 
 _C = """
@@ -172,11 +173,12 @@ ESCAPES = (
         "struct iovec to = {a, 4}, from = {(void *)start, 4};"
         'if (process_vm_readv(NUMBER("VICTIM"), &to, 1, &from, 1, 0) == 4) ESCAPED(); }',
     ),
-    Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process"),
+    Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process", gap="signals"),
     Escape(
         "kill-all-processes-of-the-user",
         'python3 -c "" 2>/dev/null; kill -9 $VICTIM; kill -9 -- -$VICTIM',
         sign="victim-process",
+        gap="signals",
     ),
     Escape(
         "shared-memory-segment",
@@ -194,7 +196,7 @@ ESCAPES = (
     Escape("write-above", "echo x > ../home/planted", sign="planted"),
     Escape("write-through-symbolic-link", 'ln -s "$OUTSIDE/victim" link; echo escaped >> link', sign="victim-file"),
     Escape("write-through-hard-link", 'ln "$OUTSIDE/victim" link; echo escaped >> link', sign="victim-file"),
-    Escape("truncate-outside", 'truncate -s 0 "$OUTSIDE/victim"', sign="victim-file"),
+    Escape("truncate-outside", 'truncate -s 0 "$OUTSIDE/victim"', sign="victim-file", gap="truncate"),
     Escape("change-mode-outside", 'chmod 0666 "$OUTSIDE/victim"', sign="victim-mode", gap="metadata"),
     Escape("see-names-outside", 'test -e "$OUTSIDE/.ssh/id_rsa" && echo escaped', gap="names"),
     Escape(
@@ -216,10 +218,10 @@ ESCAPES = (
     Escape("set-user-id-left-behind", "cp /bin/sh left; chmod 6755 left", sign="set-id"),
     Escape(
         "set-user-id-made",
-        c='int main(void) { umask(0); int f = open("left", O_CREAT | O_WRONLY, 06755); return write(f, "x", 1) != 1; }',
+        c='int main(void) { umask(0); int f = open("left", O_CREAT | O_WRONLY, 06755); return f < 0; }',
         sign="set-id",
     ),
-    Escape("set-user-id-program", '"$SHOWN/reader"', free=("user",)),
+    Escape("set-user-id-program", '"$SHOWN/reader"', free=("user",), users=("user",)),
     # The terminal
     Escape(
         "type-into-the-terminal",

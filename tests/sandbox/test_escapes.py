@@ -22,8 +22,8 @@ from typing import Any
 
 import pytest
 
-from chathpc.sandbox import states
-from chathpc.sandbox.landlock import GAPS
+from chathpc.sandbox import gaps, states
+from chathpc.sandbox.known_gaps import GAPS
 from tests.sandbox.escapes import ESCAPES, Escape, program
 
 ORDINARY = 65534
@@ -96,10 +96,11 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
         (outer / "home/victim").write_text("untouched\n")
         for path in (outer / "home/.ssh/id_rsa", outer / "home/victim"):
             path.chmod(0o600)
-        segment = Path("/dev/shm") / f"chathpc-{token}"
+        segment = Path("/dev/shm") / f"chathpc-{secrets.token_hex(8)}"
         segment.write_text(token)
         stack.callback(segment.unlink)
-        sockets = _listeners(outer / "home/socket", token, stack)
+        abstract = secrets.token_hex(8)
+        sockets = _listeners(outer / "home/socket", abstract, stack)
         if ROOT:
             for path in (segment, *outer.rglob("*")):
                 os.chown(path, uid, uid)
@@ -109,6 +110,8 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
             env={"VICTIM_KEY": token},
             cwd=outer / "home",
             user=uid if ROOT else None,
+            group=uid if ROOT else None,
+            extra_groups=[] if ROOT else None,
             start_new_session=True,
         )
         stack.callback(victim.wait)
@@ -120,20 +123,19 @@ def stage(request: pytest.FixtureRequest) -> Iterator[Stage]:
             "SHOWN": str(outer / "shown"),
             "VICTIM": str(victim.pid),
             "PORT": str(sockets[0].getsockname()[1]),
-            "ABSTRACT": token,
+            "ABSTRACT": abstract,
             "SEGMENT": segment.name,
             "SEGMENT_KEY": str(number),
         }
         yield Stage(outer, uid, token, victim, sockets, environment)
 
 
-def _listeners(named: Path, token: str, stack: contextlib.ExitStack) -> list[socket.socket]:
+def _listeners(named: Path, abstract: str, stack: contextlib.ExitStack) -> list[socket.socket]:
     stream = stack.enter_context(socket.create_server(("127.0.0.1", 0)))
     datagram = stack.enter_context(socket.socket(socket.AF_INET, socket.SOCK_DGRAM))
     datagram.bind(stream.getsockname())
     found = [stream, datagram]
-    # The abstract name may not hold the token itself: it is told to the attempt.
-    for address in (b"\0" + token.encode(), str(named).encode()):
+    for address in (b"\0" + abstract.encode(), str(named).encode()):
         listening = stack.enter_context(socket.socket(socket.AF_UNIX))
         listening.bind(address)
         listening.listen()
@@ -230,11 +232,13 @@ def _attempt(caller: Caller, escape: Escape, stage: Stage, sandbox: str) -> dict
 def test_nothing_gets_out_but_by_the_gaps_that_are_told(
     caller: Caller, stage: Stage, escape: Escape, sandbox: str, user: str
 ) -> None:
+    if user not in escape.users:
+        return
     if sandbox not in WORKING:
         pytest.skip(f"{sandbox} does not work here")
     found = _attempt(caller, escape, stage, sandbox)
     assert "error" not in found
-    known = sandbox == "landlock" and escape.gap != ""
+    known = escape.gap in {gap.name for gap in gaps(sandbox)}
     assert _escaped(escape, stage, found) == known, found
 
 
@@ -252,3 +256,7 @@ def test_each_attempt_succeeds_where_nothing_holds_it(caller: Caller, stage: Sta
 def test_there_are_enough_attempts_and_the_gaps_have_their_words() -> None:
     assert len({escape.name for escape in ESCAPES}) == len(ESCAPES) >= 25
     assert {escape.gap for escape in ESCAPES} - {""} <= {gap.name for gap in GAPS}
+    # Whatever is open on a new kernel, whose filter is known, is proved by an attempt.
+    assert {gap.name for gap in GAPS if gap.sandbox == "landlock" and gap.until is None and not gap.filtered} <= {
+        escape.gap for escape in ESCAPES
+    }

@@ -56,7 +56,8 @@ def imports(runner: Runner, built: Built) -> Imports | None:
     named = runner.tool(built, f"nm -D --undefined-only {files} 2>/dev/null")
     if not named.succeeded:
         return None
-    names = frozenset(row.split()[-1].partition("@")[0].decode("ascii", "replace") for row in named.stdout.splitlines() if row.split()[:1] in ([b"U"], [b"w"]))
+    rows = (row.split() for row in named.stdout.decode("ascii", "replace").splitlines())
+    names = frozenset(row[-1].partition("@")[0] for row in rows if row[:1] in (["U"], ["w"]))
     counted = runner.tool(
         built,
         f"objdump -d --no-show-raw-insn {files} 2>/dev/null | awk '/cvts[d]2ss|cvtpd2ps/{{n++}} /(add|mul|sub|div)(ss|ps) /{{s++}} END{{print n+0, s+0}}'",

@@ -44,8 +44,10 @@ def judge(
     limit = threshold("most_speedup") if finding is None else bound(finding)
     figures = {"bound": limit, "low": speedup.low, "predicted": None if finding is None else finding.speedup_bound}
     if speedup.low <= limit * threshold("bound_error"):
-        of = "any finding can give" if finding is None else f"'{clean(finding.title)}' can give"
-        return GateResult("plausibility", True, f"Not more than {of} ({_times(limit)}).", None, figures)
+        of = "that is believed at most" if finding is None else f"'{clean(finding.title)}' can give"
+        of = of if finding is None else f"that {of}"
+        said = f"The lower end of the interval, {_times(speedup.low)}, is not above the {_times(limit)} {of}."
+        return GateResult("plausibility", True, said, None, figures)
     if flags_alone:
         return GateResult("plausibility", True, "The compiler alone did it.", None, figures)
     above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"

@@ -24,6 +24,7 @@ def measure(
     random: np.random.Generator,
     clock: Callable[[], float] = time.monotonic,
     tell: Callable[[str], None] = lambda stage: None,
+    fewest: float | None = None,
 ) -> tuple[Timing, str]:
     """Time the project's run in pairs, for some `seconds`; and what was wrong with an answer in one of the timed runs, if any was.
 
@@ -58,8 +59,8 @@ def measure(
             return None
         return ran.seconds
 
-    mine, theirs = measure_pairs(run, seconds=seconds, random=random, clock=clock)
-    return judge(mine, theirs), problem[0] if problem else ""
+    mine, theirs = measure_pairs(run, seconds=seconds, random=random, clock=clock, fewest=fewest)
+    return judge(mine, theirs, fewest), problem[0] if problem else ""
 
 
 def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
