@@ -18,7 +18,7 @@ static Field field_make(int n, double base) {
   f.first = rank * f.count;
   f.all = calloc(n + 2, sizeof(double));
   f.mine = malloc(f.count * sizeof(double));
-  for (int i = 0; i < f.count; i++) f.mine[i] = base + 0.01 * ((f.first + i) % 89);
+  for (int i = 0; i < f.count; i++) f.mine[i] = base + 0.01 * ((f.first + i) % (base > 1.5 ? 97 : 89));
   return f;
 }
 
