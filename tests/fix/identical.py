@@ -1,6 +1,6 @@
 """How often a program is called faster than itself on this machine, in the sandbox that is there.
 
-    python -m tests.fix.identical [TRIALS]
+python -m tests.fix.identical [TRIALS]
 """
 
 from __future__ import annotations
@@ -28,7 +28,12 @@ def main() -> None:
         root.mkdir()
         (root / "wave.c").write_text(C)
         project = Project(
-            root, "gcc $CFLAGS -o app wave.c -lm", Run("run", "./app 3000"), ("*.c",), flags=Flags("CFLAGS", "-O2"), check=Check()
+            root,
+            "gcc $CFLAGS -o app wave.c -lm",
+            Run("run", "./app 3000"),
+            ("*.c",),
+            flags=Flags("CFLAGS", "-O2"),
+            check=Check(),
         )
         space = Workspace(Path(folder) / "work")
         space.prepare(root)
@@ -38,7 +43,9 @@ def main() -> None:
         for trial in range(trials):
             timing, problem = measure(runner, original, changed, seconds=20, random=np.random.default_rng(trial))
             found[problem or timing.outcome] += 1
-            sys.stdout.write(f"{trial} {timing.outcome} {timing.ratio:.3f} {timing.low:.3f} {timing.high:.3f} {timing.pairs}\n")
+            sys.stdout.write(
+                f"{trial} {timing.outcome} {timing.ratio:.3f} {timing.low:.3f} {timing.high:.3f} {timing.pairs}\n"
+            )
             sys.stdout.flush()
     sys.stdout.write(f"{dict(found)}\n")
 

@@ -91,7 +91,9 @@ def answer(gate: Gate) -> float:
 
 
 def test_an_honest_change_passes_everything(gate: Gate) -> None:
-    found = gate.replaced("0.000125 * (u[i - 1] - 2.0 * u[i] + u[i + 1])", "0.000125 * ((u[i - 1] + u[i + 1]) - 2.0 * u[i])")
+    found = gate.replaced(
+        "0.000125 * (u[i - 1] - 2.0 * u[i] + u[i + 1])", "0.000125 * ((u[i - 1] + u[i + 1]) - 2.0 * u[i])"
+    )
     assert found.passed, found.statement
     assert found.figures["left_out"] == []
     assert {"1 other size", "memory filled before use", "variables filled before use"} <= set(found.figures["tried"])  # type: ignore[arg-type]
@@ -142,13 +144,19 @@ def test_a_variable_that_nobody_set_is_found(gate: Gate) -> None:
 
 
 def test_a_write_behind_the_end_is_found_by_the_sanitizer(gate: Gate) -> None:
-    found = gate.replaced("for (int i = 1; i < CELLS - 1; i++)", "u[CELLS] = 1.0;\n    for (int i = 1; i < CELLS - 1; i++)")
+    found = gate.replaced(
+        "for (int i = 1; i < CELLS - 1; i++)", "u[CELLS] = 1.0;\n    for (int i = 1; i < CELLS - 1; i++)"
+    )
     assert found.verdict == Verdict.WRONG_ANSWER
     assert "sanitizer of address" in found.statement
 
 
 def test_nan_a_crash_another_status_and_no_end_are_wrong(gate: Gate) -> None:
-    for new in ("return sum / 0.0 * 0.0;", "return *(volatile double *)8;", "for (volatile int k = 0; k < 1;) ;\n  return sum;"):
+    for new in (
+        "return sum / 0.0 * 0.0;",
+        "return *(volatile double *)8;",
+        "for (volatile int k = 0; k < 1;) ;\n  return sum;",
+    ):
         assert gate.replaced("return sum;", new).verdict == Verdict.WRONG_ANSWER
     assert "exit status is 3" in gate.replaced("return 0;", "return 3;").statement
 
@@ -189,8 +197,8 @@ def test_calls_that_are_hidden_from_readers_are_found_in_the_built_program(gate:
     original = imports(gate.runner, gate.reference.built)
     assert original is not None
     for hidden, says in (
-        ("extern int unlock(const char *) __asm__(\"getpid\"); unlock(\"X\");", "asks where it runs"),
-        ("extern float g(float) __asm__(\"sqrtf\"); u[0] += g((float)steps) * 0;", "lower precision"),
+        ('extern int unlock(const char *) __asm__("getpid"); unlock("X");', "asks where it runs"),
+        ('extern float g(float) __asm__("sqrtf"); u[0] += g((float)steps) * 0;', "lower precision"),
     ):
         built = gate.runner.build({"wave.c": C.replace("free(u);", f"{hidden} free(u);")})
         assert built.completed.succeeded, built.completed.stderr
