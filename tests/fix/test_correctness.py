@@ -137,7 +137,8 @@ def test_memory_that_nobody_set_is_found(gate: Gate) -> None:
 
 
 def test_a_variable_that_nobody_set_is_found(gate: Gate) -> None:
-    text = C.replace("static double wave", "__attribute__((noinline)) static double part(int n) { double x[4]; if (n > 9999) x[1] = n; return x[1] < -1e300; }\nstatic double wave")  # fmt: skip
+    part = "static double part(int n) { double x[4]; if (n > 9999) x[1] = n; return x[1] < -1e300; }"
+    text = C.replace("static double wave", f"__attribute__((noinline)) {part}\nstatic double wave")
     found = gate(text.replace("return sum;", "return sum + part(steps);"))
     assert not found.passed
     assert found.verdict == Verdict.WRONG_ANSWER
@@ -172,7 +173,8 @@ def test_a_race_is_read_in_the_source(tmp_path: Path) -> None:
     loop = "for (int i = 0; i < CELLS; i++)\n    u[i] = sin(0.37 * i);"
     gate = Gate(tmp_path, C, flags=flags, threads=(1, 2))
     assert gate.replaced(loop, f"#pragma omp parallel for\n  {loop}").passed
-    racing = "double top = 0.0;\n#pragma omp parallel for\n  for (int i = 0; i < CELLS; i++) {\n    u[i] = sin(0.37 * i);\n    top += u[i];\n  }\n  if (top > 1e30) return 1;"  # fmt: skip
+    body = "{\n    u[i] = sin(0.37 * i);\n    top += u[i];\n  }\n  if (top > 1e30) return 1;"
+    racing = f"double top = 0.0;\n#pragma omp parallel for\n  for (int i = 0; i < CELLS; i++) {body}"
     found = gate.replaced(loop, racing)
     assert found.verdict == Verdict.WRONG_ANSWER
     assert "A race" in found.statement
