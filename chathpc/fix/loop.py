@@ -436,8 +436,10 @@ class Session:
         yield gate("scope", lambda: self._scope(whole, candidate, base, tree))
         yield gate("build", lambda: self._build(files, flags))
         changed = self.runner.build(files, flags)
-        yield gate("correctness", lambda: self._correctness(changed, files))
-        yield gate("speed", lambda: self._speed(base.built, changed))
+        correct = gate("correctness", lambda: self._correctness(changed, files, base.built))
+        yield correct
+        quick = correct.figures.get("quick")
+        yield gate("speed", lambda: self._speed(base.built, changed, quick if isinstance(quick, list) else []))
         speedup = speedup_of(self.past.gates[key])
         if speedup is None:
             return
@@ -471,12 +473,22 @@ class Session:
             programs = None if mine is None or theirs is None else (mine, theirs)
         return build_gate.judge(self._reference().built, changed, touched, programs)
 
-    def _correctness(self, changed: Built, files: Mapping[str, str]) -> GateResult:
+    def _correctness(self, changed: Built, files: Mapping[str, str], base: Built) -> GateResult:
+        def pair() -> tuple[float, float] | None:
+            case = self._case()
+            self.progress("a first look at its speed")
+            sides = (base, changed)
+            ran = {at: self.runner.run(sides[at], case) for at in self.random.permutation(2).tolist()}
+            return (ran[0].seconds, ran[1].seconds) if all(each.completed.succeeded for each in ran.values()) else None
+
+        texts = {**self.originals, **files}
         return Examination(
-            self._reference(), changed, {**self.originals, **files}, self.originals, self.random, self.progress
+            self._reference(), changed, texts, self.originals, self.random, self.progress, pair
         ).examine()
 
-    def _speed(self, original: Built, changed: Built) -> GateResult:
+    def _speed(self, original: Built, changed: Built, quick: Sequence[float]) -> GateResult:
+        if quick:
+            return speed_gate.dropped(quick)
         timing, problem = self._timed(original, changed)
         return speed_gate.result(timing, problem)[0]
 

@@ -16,6 +16,7 @@ from chathpc.fix.outputs import Difference, compare
 from chathpc.fix.project import Run
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.text import clean
 
@@ -104,6 +105,8 @@ class Examination:
     original_texts: Mapping[str, str]
     random: np.random.Generator
     tell: Tell = lambda stage: None
+    #: Seconds (of what it goes on from, of the change) of a pair of runs, or None: for a first look at whether it is worth the rest.
+    pair: Callable[[], tuple[float, float] | None] | None = None
     cases: int = 0
     largest: float = 0.0
     tried: list[str] = field(default_factory=list)
@@ -127,6 +130,9 @@ class Examination:
             if problem is not None:
                 verdict, statement = problem
                 return GateResult("correctness", False, statement, verdict, self._figures())
+            if step == self._declared and (quick := self._hopeless()):
+                said = f"Same answers in {self.cases} runs; the rest was left out, for it is not faster."
+                return GateResult("correctness", True, said, None, {**self._figures(), "quick": list(quick)})
         said = f"Same answers in {self.cases} runs ({', '.join(self.tried)})"
         if self.largest:
             said += f"; numbers differ by at most {self.largest:.1g} of their size"
@@ -139,6 +145,16 @@ class Examination:
             "tried": list(self.tried),
             "left_out": list(self.left_out),
         }
+
+    def _hopeless(self) -> list[float]:
+        """Ratios of a few pairs of runs if none of them reaches what is worth a closer look; else nothing."""
+        ratios: list[float] = []
+        while self.pair is not None and len(ratios) < threshold("quick_pairs"):
+            found = self.pair()
+            if found is None or found[0] >= threshold("clear") * found[1]:
+                return []
+            ratios.append(found[0] / found[1])
+        return ratios
 
     # -- one run ---------------------------------------------------------------------------------------------
 
