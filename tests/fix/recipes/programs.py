@@ -22,7 +22,15 @@ class Case:
     cause: str | None = None
 
 
-def c(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+def c(
+    name: str,
+    recipe: str,
+    body: str,
+    *has: str,
+    has_not: tuple[str, ...] = (),
+    relative: float = 0.0,
+    cause: str | None = None,
+) -> Case:
     """A case in C."""
     return Case(name, recipe, "c", _HEAD + body, has, has_not, relative, cause)
 
@@ -32,7 +40,15 @@ def cpp(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] =
     return Case(name, recipe, "c++", _CPP + body, has, has_not, relative)
 
 
-def f90(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+def f90(
+    name: str,
+    recipe: str,
+    body: str,
+    *has: str,
+    has_not: tuple[str, ...] = (),
+    relative: float = 0.0,
+    cause: str | None = None,
+) -> Case:
     """A case in Fortran."""
     return Case(name, recipe, "fortran", body, has, has_not, relative, cause)
 

@@ -89,8 +89,13 @@ def _whole(functions: list[str]) -> str:
     return _HEAD + "".join(parts) + f"int main(void) {{\n  {fill}\n  {calls}\n  return 0;\n}}\n"
 
 
-@pytest.mark.parametrize("recipe", ["interchange-loops", "hoist-invariant-call", "tile-loops", "parallel-loop", "call-once"])
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
+@pytest.mark.parametrize(
+    "recipe", ["interchange-loops", "hoist-invariant-call", "tile-loops", "parallel-loop", "call-once"]
+)
+@settings(
+    max_examples=6,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
 @given(functions=st.lists(nests(), min_size=24, max_size=40))
 def test_changed_nests_print_the_same(recipe: str, functions: list[str]) -> None:
     source = _whole(functions)
