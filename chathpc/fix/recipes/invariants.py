@@ -143,7 +143,8 @@ def _is_letter_near(letter: Node | None, rest: Node | None) -> bool:
     if rest.type != "binary_expression" or text_of(field(rest, "operator")) != "%":
         return False
     radix = text_of(field(rest, "right"))
-    return radix.isdigit() and 0 < ord(text_of(letter)[1]) - int(radix) and ord(text_of(letter)[1]) + int(radix) < 128
+    code = ord(text_of(letter)[1])
+    return radix.isdigit() and code > int(radix) and code + int(radix) < 128
 
 
 def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Programs in which a recipe would be wrong, each with the reason."""
 
 from __future__ import annotations

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Small programs with something to mend, each with what must (not) be in the changed text."""
 
 from __future__ import annotations

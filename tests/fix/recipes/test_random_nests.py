@@ -85,7 +85,8 @@ def nests(draw: st.DrawFn) -> str:
 def _whole(functions: list[str]) -> str:
     parts = [f"static void f{at}(void) {{\n  {one}\n}}\n" for at, one in enumerate(functions)]
     calls = " ".join(f'f{at}(); printf("%.17g\\n", digest());' for at in range(len(functions)))
-    fill = "for (int x = 0; x < N; x++) { d[x] = 0.01 * x; for (int y = 0; y < N; y++) { a[x][y] = 0.1 * x - 0.03 * y; b[x][y] = 0.02 * x * y; c[x * N + y] = 0.5 - 0.01 * y; } }"
+    fill = "for (int x = 0; x < N; x++) { d[x] = 0.01 * x; "
+    fill += "for (int y = 0; y < N; y++) { a[x][y] = 0.1 * x - 0.03 * y; b[x][y] = 0.02 * x * y; c[x * N + y] = 0.5 - 0.01 * y; } }"
     return _HEAD + "".join(parts) + f"int main(void) {{\n  {fill}\n  {calls}\n  return 0;\n}}\n"
 
 
