@@ -57,11 +57,11 @@ def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Coun
             continue
         if schedule is not None and schedule.replace(" ", "") != "static":
             continue
-        if spot.cause in _IMBALANCE or _is_uneven(header):
+        if spot.cause in _IMBALANCE or _is_uneven(header, context.program):
             yield one, header
 
 
-def _is_uneven(header: Counted) -> bool:
+def _is_uneven(header: Counted, program: Program) -> bool:
     """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
     for node in nodes(header.body, *C_LOOPS):
         for name in ("initializer", "condition"):
@@ -74,7 +74,23 @@ def _is_uneven(header: Counted) -> bool:
                 return True
         if node.type in ("while_statement", "do_statement"):
             return True
+    for call in nodes(header.body, "call_expression"):
+        for callee in program.named(text_of(field(call, "function"))):
+            inner = loops_of(callee)
+            if any(each.type in ("while_statement", "do_statement") for each in inner) or any(
+                True for each in inner for _ in nodes(each, "break_statement", "return_statement")
+            ):
+                return True
+            if any(field(each, "condition") is not None and _has_logic(field(each, "condition")) for each in inner):
+                return True
     return any(True for _ in nodes(header.body, "continue_statement"))
+
+
+def _has_logic(condition: Node | None) -> bool:
+    """True for a loop that ends by more than its counter."""
+    return condition is not None and any(
+        text_of(field(each, "operator")) in ("&&", "||") for each in nodes(condition, "binary_expression")
+    )
 
 
 def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:

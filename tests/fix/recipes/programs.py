@@ -598,6 +598,13 @@ int main(void) {
 """, "best_round++",
     ),
     c(
+        "one number", "remember-results",
+        """
+static int length(unsigned long n) { if (n <= 1) return 1; return 1 + length(n % 2 ? 3 * n + 1 : n / 2); }
+int main(void) { long s = 0; for (unsigned long n = 1; n < 3000; n++) s += length(n) * (n % 7); printf("%ld\\n", s); return 0; }
+""", "length_table[n].round",
+    ),
+    c(
         "polling", "wait-on-condition",
         """
 #include <pthread.h>
