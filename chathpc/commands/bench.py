@@ -110,6 +110,7 @@ def diagnosis(
     show_default=True,
     help="Who proposes, repeatable: those of chathpc fix, human and buggy.",
 )
+@click.option("--llm", metavar="SPEC", help="Model of strategies that ask one: local[:MODEL], openai:MODEL, auto.")
 @click.option(
     "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
 )
@@ -147,6 +148,7 @@ def fixes(
     form: str | None,
     output: str | None,
     strategies: tuple[str, ...],
+    llm: str | None,
     chosen: tuple[str, ...],
     time_limit: float,
     rounds: int,
@@ -179,7 +181,8 @@ def fixes(
     strategies = tuple(dict.fromkeys(strategies))
     gates = [parse_gate(text) for text in required]
     tasks = find_tasks(folders, chosen)
-    settings = Settings(choose(allow_none=no_sandbox), work.resolve(), Budget(rounds=rounds, seconds=time_limit))
+    budget = Budget(rounds=rounds, seconds=time_limit)
+    settings = Settings(choose(allow_none=no_sandbox), work.resolve(), budget, llm=llm)
     with Progress(quiet=quiet) as progress:
         outcomes = run_tasks(tasks, strategies, settings, progress=progress)
     result = result_of(tasks, outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name)

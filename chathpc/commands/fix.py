@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from chathpc.commands.output import answer, check_output, chosen_format, output_
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
 from chathpc.errors import UsageError
-from chathpc.fix.strategies import STRATEGIES
+from chathpc.fix.strategies import NAMES
 
 if TYPE_CHECKING:
     from chathpc.fix.loop import Outcome
@@ -29,10 +30,9 @@ FORMATS = ("text", "markdown", "json")
     "strategies",
     metavar="NAME",
     multiple=True,
-    default=("recipes",),
-    show_default=True,
-    help=f"Who proposes, repeatable: {', '.join(STRATEGIES)}.",
+    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also direct.",
 )
+@click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
 @click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
 @click.option(
     "--rounds",
@@ -71,6 +71,7 @@ def command(
     folder: Path,
     init: bool,
     strategies: tuple[str, ...],
+    llm: str | None,
     profile: Path | None,
     rounds: int,
     time_limit: float,
@@ -109,13 +110,15 @@ def command(
         from chathpc.fix.loop import Budget, fix
         from chathpc.fix.project_file import read
         from chathpc.fix.result import exit_code, report
-        from chathpc.fix.strategies import proposers
+        from chathpc.fix.strategies import notes_of, proposers
         from chathpc.reports import fix_renderers
         from chathpc.sandbox import choose
 
+        chosen = strategies or (("recipes",) if llm is None else ("recipes", "direct"))
+        asked = proposers(tuple(dict.fromkeys(chosen)), llm, progress)
         outcome = fix(
             read(folder),
-            proposers(strategies),
+            asked,
             sandbox=choose(allow_none=no_sandbox),
             work=work,
             budget=Budget(rounds=rounds, candidates=candidates, seconds=time_limit),
@@ -123,6 +126,7 @@ def command(
             fresh=not resume,
             progress=progress,
         )
+        outcome = replace(outcome, remarks=(*outcome.remarks, *notes_of(asked)))
         progress("writing the report")
         found = report(outcome)
         text = fix_renderers()[chosen_format(form, output)](found, style)

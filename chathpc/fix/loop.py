@@ -351,7 +351,7 @@ class Session:
         if number in self.past.rounds:
             return
         sources = {**self.originals, **base.files}
-        problem = Problem(replace(self.project, flags=self._flags(base)), sources, base.diagnosis)
+        problem = Problem(replace(self.project, flags=self._flags(base)), sources, base.diagnosis, _load(base.profile))
         for proposer in self.proposers:
             if (number, proposer.name) in self.past.asked:
                 continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 
 from chathpc.errors import UsageError
@@ -10,14 +10,44 @@ from chathpc.fix.records import Proposer
 
 #: `module:object` without arguments; imported when it is asked for.
 STRATEGIES = {"recipes": "chathpc.fix.recipes:Recipes"}
+#: The same of those that ask a model; the object is given the way to it.
+MODEL_STRATEGIES = {
+    "direct": "chathpc.fix.models:Direct",
+    "advice": "chathpc.fix.models:Advice",
+    "team": "chathpc.fix.models:Team",
+}
+NAMES = (*STRATEGIES, *MODEL_STRATEGIES)
 
 
-def proposers(names: Sequence[str]) -> tuple[Proposer, ...]:
-    """The proposers of these strategies, in this order. UsageError for a name that there is not."""
-    found = []
+def proposers(
+    names: Sequence[str], llm: str | None = None, notice: Callable[[str], None] | None = None
+) -> tuple[Proposer, ...]:
+    """The proposers of these strategies, in this order; `llm` names the model of those that ask one, `notice` is told what that needs.
+
+    UsageError for a name that there is not, and for a strategy that lacks its model.
+    """
+    found: list[Proposer] = []
     for name in names:
-        if name not in STRATEGIES:
-            raise UsageError(f"There is no strategy '{name}'.", hint=f"Strategies are {', '.join(STRATEGIES)}.")
-        module, _, made = STRATEGIES[name].partition(":")
-        found.append(getattr(import_module(module), made)())
+        if name in STRATEGIES:
+            found.append(_made(STRATEGIES[name])())
+        elif name not in MODEL_STRATEGIES:
+            raise UsageError(f"There is no strategy '{name}'.", hint=f"Strategies are {', '.join(NAMES)}.")
+        elif llm is None or llm.strip() == "none":
+            raise UsageError(f"The strategy {name} asks a model, and none is named.", hint="Name one: --llm SPEC.")
+        else:
+            from chathpc.fix.models.asker import ModelAsker
+            from chathpc.llm.settings import load_settings
+
+            found.append(_made(MODEL_STRATEGIES[name])(ModelAsker(llm, load_settings(), notice)))
     return tuple(found)
+
+
+def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:
+    """What those that ask a model have to say of it, each sentence once: what it took, and why there was no answer."""
+    return tuple(dict.fromkeys(note for proposer in proposers for note in getattr(proposer, "notes", ())))
+
+
+def _made(place: str) -> Callable[..., Proposer]:
+    module, _, name = place.partition(":")
+    made: Callable[..., Proposer] = getattr(import_module(module), name)
+    return made

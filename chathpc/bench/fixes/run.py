@@ -34,12 +34,13 @@ _OUTCOME, _LEDGER = "outcome.json", "ledger.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What is the same for all tasks: the sandbox, the bounds of a task, and where results are kept."""
+    """What is the same for all tasks: the sandbox, the bounds of a task, where results are kept, and the model of strategies that ask one."""
 
     sandbox: Sandbox
     work: Path
     budget: Budget
     baselines: bool = False
+    llm: str | None = None
 
 
 def run_tasks(
@@ -54,7 +55,7 @@ def run_tasks(
     Expected trouble of a task is an outcome that says so. An outcome that is kept counts as long as task, strategy and bounds are
     the same. UsageError for a strategy that there is not.
     """
-    proposers([name for name in strategies if name not in _ORACLES])
+    proposers([name for name in strategies if name not in _ORACLES], settings.llm)
     found = []
     for number, task in enumerate(tasks, 1):
         outcomes = []
@@ -100,7 +101,7 @@ def _key(task: Task, strategy: str, settings: Settings) -> str:
     """A hash of all that an outcome depends on and that can be known."""
     from chathpc import __version__
 
-    parts = (tree_hash(task.folder), strategy, repr(settings.budget), settings.sandbox.name, __version__)
+    parts = (tree_hash(task.folder), strategy, repr(settings.budget), settings.sandbox.name, settings.llm, __version__)
     return hashlib.sha256(repr(parts).encode()).hexdigest()
 
 
@@ -125,7 +126,7 @@ def _fixed(
         copy_tree(task.original, tree)
         _describe(task, tree)
         write_atomically(mark, key)
-    proposer = _ORACLES[strategy](task) if strategy in _ORACLES else proposers((strategy,))[0]
+    proposer = _ORACLES[strategy](task) if strategy in _ORACLES else proposers((strategy,), settings.llm)[0]
     fixed = fix(
         read(tree),
         (proposer,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asker
+from chathpc.fix.models.asker import Asking
 from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
@@ -15,13 +15,10 @@ _MOST = 3
 _NONE = "NONE"
 
 
-class Advice:
+class Advice(Asking):
     """One candidate for each suggestion of each finding, in the catalogue's order."""
 
     name = "advice"
-
-    def __init__(self, ask: Asker) -> None:
-        self._ask = ask
 
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
         """The suggestions that were not tried yet, each as the model carries it out."""

@@ -107,3 +107,20 @@ class ModelAsker:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
+
+
+class Asking:
+    """What the strategies share: the way to a model, and what that took so far."""
+
+    def __init__(self, ask: Asker) -> None:
+        self._ask = ask
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of all questions and answers, as far as the model counts them."""
+        return int(getattr(self._ask, "tokens", 0))
+
+    @property
+    def notes(self) -> list[str]:
+        """Why there was no answer, each reason once."""
+        return list(getattr(self._ask, "notes", ()))

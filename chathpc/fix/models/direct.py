@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asker
+from chathpc.fix.models.asker import Asking
 from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
 
-class Direct:
+class Direct(Asking):
     """One candidate a round for each finding that a change of source could mend."""
 
     name = "direct"
-
-    def __init__(self, ask: Asker) -> None:
-        self._ask = ask
 
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
         """What the model writes for each finding; what it has written before is left out."""

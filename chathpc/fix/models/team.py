@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asker
+from chathpc.fix.models.asker import Asker, Asking
 from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 
@@ -18,13 +18,13 @@ _BAD = re.compile(r"\s*[*`]*BAD\b[*`]*[:.]?\s*(?P<why>.*)", re.DOTALL | re.IGNOR
 _PROMISING = frozenset({Verdict.INCONCLUSIVE, Verdict.SLOWER, Verdict.CAUSE_UNMOVED})
 
 
-class Team:
+class Team(Asking):
     """Candidates that the critic has read; those that it finds good come first, but the gates judge them all."""
 
     name = "team"
 
     def __init__(self, ask: Asker, critic: Asker | None = None) -> None:
-        self._ask = ask
+        super().__init__(ask)
         self._critic = critic or ask
 
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:

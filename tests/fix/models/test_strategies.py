@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+import chathpc
+from chathpc.errors import UsageError
 from chathpc.fix.models import Advice, Direct, Team
 from chathpc.fix.models.asker import ModelAsker, Question
 from chathpc.fix.models.questions import place_of, worthwhile
 from chathpc.fix.records import Problem, Verdict, identity
+from chathpc.fix.strategies import notes_of, proposers
 from chathpc.llm.settings import Settings
 from tests.fix.models.programs import FASTER, FUNCTION, SOURCE, Scripted, attempt, block, problem
 from tests.fix.models.test_answers import LOOP, TURNED
@@ -118,3 +124,31 @@ def test_without_a_model_there_is_a_note_and_no_answer() -> None:
     assert ask(Question("s", "u", 10), given) is None
     assert ask.form == "prose"
     assert not list(Direct(ask).propose(Problem(given.project, given.sources, given.diagnosis), ()))
+
+
+def test_strategies_that_ask_a_model_need_one_named() -> None:
+    with pytest.raises(UsageError, match="asks a model"):
+        proposers(("direct",))
+    with pytest.raises(UsageError, match="asks a model"):
+        proposers(("team",), "none")
+    with pytest.raises(UsageError, match="no strategy 'wish'"):
+        proposers(("wish",))
+
+
+def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    given = replace(problem(), profile=chathpc.load(Path("examples/omp-triangle/database")))
+    made = proposers(("direct", "advice", "team"), "scripted:echo")
+    for one in made:
+        assert not list(one.propose(given, ()))
+    assert [isinstance(getattr(one, "tokens", None), int) for one in made] == [True, True, True]
+    assert notes_of(made) == ()
+
+
+def test_a_model_that_is_not_there_is_told_of_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("CHATHPC_MODELS", str(tmp_path))
+    made = proposers(("direct", "advice"), "local:nowhere-to-be-found")
+    for one in made:
+        assert not list(one.propose(problem(), ()))
+    assert len(notes_of(made)) == 1
+    assert "nowhere-to-be-found" in notes_of(made)[0]
