@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -283,14 +284,6 @@ class Session:
                     f"The check '{clean(str(self.project.check.command))}' says no to the program as it is.",
                     hint="Correct check.command in chathpc.yaml.",
                 )
-        if (
-            len(reference.declared) == 1
-            and not self.project.run.seeded
-            and not any(c.isdigit() for c in self.project.run.command)
-        ):
-            self.remarks.append(
-                "There is one input and no seed: a change that knows the answer is harder to find. Declare more under 'inputs'."
-            )
 
     def _reference(self) -> Reference:
         if self.reference is None:
@@ -529,6 +522,16 @@ class Session:
     # -- the end ---------------------------------------------------------------------------------------------
 
     def _ended(self, first: State, last: State, accepted: Sequence[Attempt], complete: bool) -> Outcome:
+        run = self.project.run
+        if (
+            self.attempts
+            and len(self._reference().declared) == 1
+            and not run.seeded
+            and not re.search(r"\d", run.command)
+        ):
+            self.remarks.append(
+                "There is one input and no seed: a change that knows the answer is harder to find. Declare more under 'inputs'."
+            )
         speedup, diff = None, None
         baselines: tuple[Baseline, ...] = ()
         if accepted:

@@ -37,10 +37,12 @@ _ASAN = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 _TSAN = "-fsanitize=thread"
 _INITIALISED = ("-ftrivial-auto-var-init=pattern", "-ftrivial-auto-var-init=zero")
 _FORTRAN_INITIALISED = ("-finit-real=snan -finit-integer=-1431655766", "-finit-real=zero -finit-integer=0")
-_QUIET = (
-    ("ASAN_OPTIONS", "detect_leaks=0:exitcode=99:allocator_may_return_null=1"),
+#: Options of the sanitizers: end at the first report, by a status of its own, and not for leaks. They reserve all addresses, so that memory
+#: is bounded by what is really used (MiB).
+_OPTIONS = (
+    ("ASAN_OPTIONS", "detect_leaks=0:exitcode=99:allocator_may_return_null=1:hard_rss_limit_mb={}"),
     ("UBSAN_OPTIONS", "halt_on_error=1:exitcode=99"),
-    ("TSAN_OPTIONS", "halt_on_error=1:exitcode=99"),
+    ("TSAN_OPTIONS", "halt_on_error=1:exitcode=99:memory_limit_mb={}"),
 )
 #: A number that stands alone in a command, which may be a size.
 _SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
@@ -347,7 +349,8 @@ class Examination:
         if "pthread_create" in sources or "std::thread" in sources:
             # GNU's OpenMP runtime is not built for it and would be reported itself.
             wanted += [("threads", _TSAN)] if "omp " not in sources else []
-        case = replace(self.reference.quickest(), environment=_QUIET, sanitized=True)
+        options = tuple((name, value.format(project.limits.memory >> 20)) for name, value in _OPTIONS)
+        case = replace(self.reference.quickest(), environment=options, sanitized=True)
         for name, more in wanted:
             if not self._works(case, more):
                 self.left_out.append(f"sanitizer of {name}: the original does not pass it, or does not build with it")
