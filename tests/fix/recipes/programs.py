@@ -80,13 +80,8 @@ int main(void) {
         "function of the program", "hoist-invariant-call",
         """
 static double weigh(double x, int k) { double s = 0; for (int i = 0; i < k; i++) s += 1.0 / (x + i); return s; }
-int main(void) {
-  double s = 0, x = 1.5;
-  int n = 100;
-  for (int i = 0; i < n; i++) s += weigh(x, 50) * i;
-  printf("%.17g\\n", s);
-  return 0;
-}
+static double run(double x, int n) { double s = 0; for (int i = 0; i < n; i++) s += weigh(x, 50) * i; return s; }
+int main(void) { printf("%.17g\\n", run(1.5, 100)); return 0; }
 """, "weigh_once",
     ),
     c(
