@@ -102,10 +102,13 @@ int main(void) {
     c(
         "loop without braces in a loop", "hoist-invariant-call",
         """
-int main(void) {
-  double a[8][9], x = 0.7;
+static double a[8][9];
+static void fill(double x) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 9; j++) a[i][j] = exp(x * i) + cos(x) * j;
+}
+int main(void) {
+  fill(0.7);
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 9; j++) printf("%.17g ", a[i][j]);
   return 0;
