@@ -154,6 +154,11 @@ def origins(
     """Where the memory was made that a pointer or array leads to, over all of the program; None where that is not known."""
     if node is None or depth > _DEEPEST:
         return None
+    if depth == 0:
+        key = procedure.node.start_byte, procedure.source.path, node.start_byte, node.end_byte
+        if key not in program.known_origins:
+            program.known_origins[key] = origins(node, procedure, program, 1, seen)
+        return program.known_origins[key]
 
     def of(child: Node | None) -> Origins:
         return origins(child, procedure, program, depth + 1, seen)
@@ -464,7 +469,10 @@ def _are_exchanged(one: Node, other: Node, procedure: Procedure, program: Progra
 def _is_permutation(names: list[str], procedure: Procedure, program: Program) -> bool:
     """True if local pointers, and those that they are exchanged with, begin with memory of their own and only change places."""
     own = set(names)
-    runs = _runs(procedure)
+    key = procedure.source.path, procedure.node.start_byte
+    if key not in program.known_runs:
+        program.known_runs[key] = _runs(procedure)
+    runs = program.known_runs[key]
     for _ in range(4):
         for run in runs:
             touched = {target for target, _ in run}

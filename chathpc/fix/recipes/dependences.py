@@ -7,7 +7,7 @@ Banerjee, Dependence Analysis, 1997); everything else counts as a dependence in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from dataclasses import field as attribute
 from itertools import product as combinations
 from typing import TYPE_CHECKING
@@ -67,7 +67,7 @@ def dependences(
     found = Dependences()
     procedure = nest[0].procedure
     inner = effects(body, procedure, program)
-    inner.declared |= private
+    inner = replace(inner, declared=inner.declared | private)
     if not inner.is_known or (inner.pragmas and not directives):
         found.why = ", ".join(inner.opaque) or "calls or directives"
         return found
@@ -186,7 +186,7 @@ def scope_of(body: Node, inner: Effects, procedure: Procedure) -> Scope:
             continue
         kind = text_of(field(node.parent, "type"))
         label = text_of(name)
-        times = sum(text_of(field(each, "declarator")) == label for each in nodes(procedure.node, "init_declarator"))
+        times = procedure.times_declared.get(label, 0)
         if label in written or label in procedure.addressed or not WIDE.match(kind) or times != 1:
             continue
         if is_whole(value, procedure):
@@ -388,8 +388,6 @@ def _starts(node: Node, procedure: Procedure, program: Program) -> bool:
 def _renamed(expr: Expr, names: dict[str, str]) -> Expr:
     if not names:
         return expr
-    from dataclasses import replace
-
     text = names.get(expr.text, expr.text) if expr.kind == Kind.NAME else expr.text
     base = None if expr.base is None else _renamed(expr.base, names)
     return replace(expr, text=text, base=base, parts=tuple(_renamed(part, names) for part in expr.parts))

@@ -145,6 +145,9 @@ class Effects:
 
 def effects(node: Node, procedure: Procedure, program: Program, depth: int = 0) -> Effects:
     """What the statement or expression does, with what functions of the program do that it calls, where these are pure."""
+    key = procedure.node.start_byte, procedure.source.path, node.start_byte, node.end_byte, node.type, depth > 0
+    if key in program.known_effects:
+        return program.known_effects[key]
     found = Effects()
     if procedure.unstable:
         found.opaque.append("volatile or atomic")
@@ -152,6 +155,8 @@ def effects(node: Node, procedure: Procedure, program: Program, depth: int = 0) 
     while todo:
         one, mode = todo.pop()
         todo.extend(reversed(_step(one, mode, found, procedure, program, depth)))
+    if depth < _DEEPEST:
+        program.known_effects[key] = found
     return found
 
 

@@ -13,7 +13,18 @@ from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.loops import around, counted, is_invariant
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import C_LOOPS, bare, children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import (
+    C_LOOPS,
+    bare,
+    children,
+    enclosing,
+    field,
+    inside,
+    line_of,
+    nodes,
+    statements,
+    text_of,
+)
 from chathpc.fix.recipes.types import type_of
 
 if TYPE_CHECKING:
@@ -75,6 +86,8 @@ def _outermost(call: Node, procedure: Procedure, program: Program) -> Node | Non
             loop.type == "for_range_loop" and inside(call, field(loop, "right") or loop)
         ):
             continue  # that is evaluated once as it is
+        if procedure.model.name == "main" and len(statements(field(loop, "body"))) == 1:
+            break  # a benchmark repeats its work on purpose
         if not _is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
             break
         best = loop

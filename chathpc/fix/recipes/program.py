@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
     from chathpc.diagnosis.records import Finding
+    from chathpc.fix.recipes.effects import Effects
 
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
 _PLAIN = re.compile(r"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
@@ -80,7 +81,16 @@ class Procedure:
         """True where a part of it could not be parsed."""
         return self.node.has_error
 
-    @property
+    @cached_property
+    def times_declared(self) -> Mapping[str, int]:
+        """How often each name is declared with a value."""
+        found: dict[str, int] = {}
+        for one in nodes(self.node, "init_declarator"):
+            name = text_of(field(one, "declarator"))
+            found[name] = found.get(name, 0) + 1
+        return found
+
+    @cached_property
     def is_broken(self) -> bool:
         """True where a part of it could not be parsed, or is chosen by the preprocessor."""
         return self.node.has_error or any(True for _ in nodes(self.node, "preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def"))  # fmt: skip
@@ -145,6 +155,21 @@ class Program:
     def procedures(self) -> tuple[Procedure, ...]:
         """Functions of all files."""
         return tuple(one for source in self.sources.values() for one in source.procedures)
+
+    @cached_property
+    def known_effects(self) -> dict[tuple[int, str, int, int, str, bool], Effects]:
+        """What was found out about parts of functions: every recipe asks for the same."""
+        return {}
+
+    @cached_property
+    def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:
+        """Pointers that are moved from name to name, by function."""
+        return {}
+
+    @cached_property
+    def known_origins(self) -> dict[tuple[int, str, int, int], frozenset[str] | None]:
+        """Where pointers come from, as far as it was asked."""
+        return {}
 
     @cached_property
     def _named(self) -> dict[str, list[Procedure]]:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.fix.recipes.program import Procedure, Program, Spot, is_same_file
+from chathpc.fix.recipes.syntax import children, field, nodes, text_of
 
 #: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
 _CALLER = 0.6
+#: A function that the place calls, for each level.
+_CALLED = 0.8
 _EVIDENCE = 0.05
 _ELSEWHERE = 0.01
 _MOST = 24
@@ -31,6 +34,9 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
                 else procedure.model.first
             )
             note(procedure, line, weight * _CALLER**at, finding, finding.cause)
+            if at == 0:  # what is put into its caller by the compiler is charged to the caller
+                for depth, callee in _called(procedure, program):
+                    note(callee, callee.model.first, weight * _CALLED**depth, finding, finding.cause)
             for caller, call in program.calls.get(procedure.model.name, []):
                 if caller is not procedure:
                     note(caller, call.start_point[0] + 1, weight * _CALLER ** (at + 1), finding, finding.cause)
@@ -44,6 +50,24 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
             if not any(spot.procedure is procedure for spot in found.values()):
                 note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
     return tuple(sorted(found.values(), key=lambda spot: -spot.weight)[: _MOST * 2])
+
+
+def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure]]:
+    """Functions that a function calls, with those that these call, and how far each is away."""
+    found: list[tuple[int, Procedure]] = []
+    level = [procedure]
+    for depth in range(1, 4):
+        following: list[Procedure] = []
+        for one in level:
+            for call in nodes(one.node, "call_expression", "subroutine_call"):
+                called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
+                name = text_of(field(called, "field") or called).split("<")[0].rsplit("::", 1)[-1]
+                for each in program.named(name.lower() if one.source.is_fortran else name):
+                    if each is not procedure and all(each is not known for _, known in found):
+                        found.append((depth, each))
+                        following.append(each)
+        level = following
+    return found[:_MOST]
 
 
 def _holds(procedure: Procedure, line: int) -> bool:

@@ -80,13 +80,8 @@ int main(void) {
         "function of the program", "hoist-invariant-call",
         """
 static double weigh(double x, int k) { double s = 0; for (int i = 0; i < k; i++) s += 1.0 / (x + i); return s; }
-int main(void) {
-  double s = 0, x = 1.5;
-  int n = 100;
-  for (int i = 0; i < n; i++) s += weigh(x, 50) * i;
-  printf("%.17g\\n", s);
-  return 0;
-}
+static double run(double x, int n) { double s = 0; for (int i = 0; i < n; i++) s += weigh(x, 50) * i; return s; }
+int main(void) { printf("%.17g\\n", run(1.5, 100)); return 0; }
 """, "weigh_once",
     ),
     c(
@@ -107,10 +102,13 @@ int main(void) {
     c(
         "loop without braces in a loop", "hoist-invariant-call",
         """
-int main(void) {
-  double a[8][9], x = 0.7;
+static double a[8][9];
+static void fill(double x) {
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 9; j++) a[i][j] = exp(x * i) + cos(x) * j;
+}
+int main(void) {
+  fill(0.7);
   for (int i = 0; i < 8; i++)
     for (int j = 0; j < 9; j++) printf("%.17g ", a[i][j]);
   return 0;
