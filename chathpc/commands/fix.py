@@ -35,21 +35,35 @@ FORMATS = ("text", "markdown", "json")
 )
 @click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
 @click.option(
-    "--rounds", metavar="N", type=click.IntRange(1, 20), default=3, show_default=True, help="Changes that build on each other."
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(1, 20),
+    default=3,
+    show_default=True,
+    help="Changes that build on each other.",
 )
 @click.option(
     "--time-limit", metavar="S", type=click.FloatRange(1.0), default=1800.0, show_default=True, help="Seconds in all."
 )
 @click.option(
-    "--candidates", metavar="N", type=click.IntRange(1, 1000), default=24, show_default=True, help="Changes to try at most."
+    "--candidates",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=24,
+    show_default=True,
+    help="Changes to try at most.",
 )
 @click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
 @click.option("--yes", is_flag=True, help="With --apply: do not ask.")
 @click.option("--branch", metavar="NAME", help="Commit the change on a new branch; what is checked out stays as it is.")
-@click.option("--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work.")
+@click.option(
+    "--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work."
+)
 @click.option("--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust.")
 @click.option("--resume/--fresh", default=True, help="Go on with what an earlier call began (default), or forget it.")
-@click.option("--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: beside FOLDER.")
+@click.option(
+    "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: beside FOLDER."
+)
 @output_options(FORMATS)
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 @click.option("-v", "--verbose", is_flag=True, help="Show the whole patch and every change that was tried.")
@@ -148,7 +162,9 @@ def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | 
         made = commit(outcome.project.root, branch, before, after, f"{found.headline}\n\n{found.diagnosis}\n")
         complain(f"Committed as {made[:12]} on the branch {branch}.")
     if applied and found.patch:
-        if not yes and not _said_yes(len([path for path in after if before.get(path) != after[path]]), outcome.project.root):
+        if not yes and not _said_yes(
+            len([path for path in after if before.get(path) != after[path]]), outcome.project.root
+        ):
             complain("Nothing was changed.")
             return
         changed = apply(outcome.project.root, before, after)

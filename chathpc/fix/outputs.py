@@ -84,7 +84,8 @@ def compare_bytes(name: str, original: bytes, changed: bytes, check: Check) -> D
         return Difference("none", numbers=0)
     if b"\0" in original or b"\0" in changed or max(len(original), len(changed)) > _MOST:
         at = next(
-            (i for i, (a, b) in enumerate(zip(original, changed, strict=False)) if a != b), min(len(original), len(changed))
+            (i for i, (a, b) in enumerate(zip(original, changed, strict=False)) if a != b),
+            min(len(original), len(changed)),
         )
         return Difference(
             "binary", f"{clean(name)} differs from byte {at} on ({len(original)} bytes, now {len(changed)})"
@@ -144,7 +145,11 @@ def _words(line: bytes) -> bytes:
 
 def value_of(text: bytes) -> float:
     """The value of a number as it is printed; NaN for `nan`."""
-    lowered = text.lower().replace(b"d", b"e") if not text.lower().lstrip(b"+-").startswith((b"nan", b"inf")) else text.lower()
+    lowered = (
+        text.lower().replace(b"d", b"e")
+        if not text.lower().lstrip(b"+-").startswith((b"nan", b"inf"))
+        else text.lower()
+    )
     lowered = _BARE_EXPONENT.sub(rb"e\1", lowered)
     if lowered.lstrip(b"+-").startswith(b"nan"):
         return math.nan
@@ -153,7 +158,10 @@ def value_of(text: bytes) -> float:
 
 def most_digits(rows: Iterable[bytes]) -> int:
     """The most digits behind a point that any number of the text has."""
-    mantissas = (number.lower().replace(b"d", b"e").partition(b"e")[0] for row in rows for number in numbers_in(row))
+    numbers = (
+        _BARE_EXPONENT.sub(b"", number.lower()).replace(b"d", b"e") for row in rows for number in numbers_in(row)
+    )
+    mantissas = (number.partition(b"e")[0] for number in numbers)
     return max((len(each.partition(b".")[2]) for each in mantissas), default=0)
 
 

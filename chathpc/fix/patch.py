@@ -64,7 +64,8 @@ def _unchanged(root: Path, path: str, text: str | None) -> None:
         now = None
     if now != (None if text is None else text.encode("utf-8", "surrogateescape")):
         raise ChathpcError(
-            f"{clean(path)} has changed since the work began.", hint="Apply the patch by hand, or start anew with --fresh."
+            f"{clean(path)} has changed since the work began.",
+            hint="Apply the patch by hand, or start anew with --fresh.",
         )
 
 
@@ -120,7 +121,7 @@ def _git(
     """What git says; "" if it fails and `fails`. UsageError else."""
     try:
         done = subprocess.run(
-            ["git", "-C", str(top or root), *words], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,
+            ["git", "-C", str(top or root), *words], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,  # noqa: S607  # the user's own
             timeout=_GIT_SECONDS, check=False, env={**os.environ, **(environment or {})},
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired) as error:

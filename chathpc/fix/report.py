@@ -54,7 +54,9 @@ class BaselineRecord(Record):
     flags: str
     statement: str
     speedup: SpeedupRecord | None = Field(description="Of the flags alone, against the user's own.")
-    changed: SpeedupRecord | None = Field(description="Of the change against the original, both built with these flags.")
+    changed: SpeedupRecord | None = Field(
+        description="Of the change against the original, both built with these flags."
+    )
 
 
 class FixReport(Record):
@@ -72,10 +74,14 @@ class FixReport(Record):
     speedup: SpeedupRecord | None = Field(description="All that was accepted together, against the original.")
     seconds_before: float | None = Field(description="Median wall time of the timed runs.")
     seconds_after: float | None
-    accepted: list[str] = Field(description="Ids of the changes that were accepted, in the order in which they build on each other.")
+    accepted: list[str] = Field(
+        description="Ids of the changes that were accepted, in the order in which they build on each other."
+    )
     attempts: list[AttemptRecord]
     baselines: list[BaselineRecord]
-    compiler_alone: bool | None = Field(description="Whether flags alone would have done as much; null where that is not known.")
+    compiler_alone: bool | None = Field(
+        description="Whether flags alone would have done as much; null where that is not known."
+    )
     patch: str = Field(description="Unified diff for `git apply` and `patch -p1`; empty if no file is changed.")
     tree_before: TreeRecord | None
     tree_after: TreeRecord | None

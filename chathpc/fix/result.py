@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 from statistics import median
+from typing import Literal
 
+from chathpc.diagnosis.records import Verdict as Health
 from chathpc.fix.loop import Baseline, Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.records import Attempt, Speedup
@@ -49,11 +51,13 @@ def report(outcome: Outcome) -> FixReport:
     )
 
 
-def _verdict(outcome: Outcome) -> str:
+def _verdict(outcome: Outcome) -> Literal["improved", "healthy", "nothing-passed", "insufficient-data", "unfinished"]:
     if outcome.improved:
         return "improved"
-    if outcome.first.diagnosis.verdict.value != "bottleneck":
-        return outcome.first.diagnosis.verdict.value
+    if outcome.first.diagnosis.verdict == Health.HEALTHY:
+        return "healthy"
+    if outcome.first.diagnosis.verdict == Health.INSUFFICIENT:
+        return "insufficient-data"
     return "nothing-passed" if outcome.complete else "unfinished"
 
 
@@ -61,7 +65,9 @@ def _headline(outcome: Outcome) -> str:
     speedup = outcome.speedup
     if outcome.improved and speedup is not None:
         titles = "; ".join(each.candidate.title for each in outcome.accepted)
-        return f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f}) with the same answers: {titles}."
+        return (
+            f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f}) with the same answers: {titles}."
+        )
     if outcome.improved:
         return "Faster with the same answers, but all changes together could not be timed."
     if outcome.first.diagnosis.verdict.value == "healthy":
@@ -169,4 +175,3 @@ def exit_code(outcome: Outcome) -> int:
     if outcome.improved or outcome.healthy:
         return 0
     return FixRejectedError.exit_code if outcome.complete else BudgetSpentError.exit_code
-

@@ -299,7 +299,8 @@ def changed_inputs(built: Built, original: Path, allowed: Sequence[str]) -> list
     return [
         entry.path
         for entry in listing(original)
-        if entry.path not in allowed and now.get(entry.path) != (entry.target, entry.digest)
+        if entry.path not in allowed
+        and now.get(entry.path) != (entry.target, entry.digest)
         and (entry.target is None or entry.path in now)
     ]
 

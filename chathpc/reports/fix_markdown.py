@@ -36,7 +36,10 @@ def render(report: FixReport, style: Style) -> str:
     others = [each for each in report.attempts if each.id not in report.accepted]
     if others:
         rows = [f"| {_cell(each.title)} | {_cell(outcome(each))} |" for each in others]
-        blocks += ["## Also tried" if report.accepted else "## Tried", "\n".join(["| change | what became of it |", "|---|---|", *rows])]
+        blocks += [
+            "## Also tried" if report.accepted else "## Tried",
+            "\n".join(["| change | what became of it |", "|---|---|", *rows]),
+        ]
     if report.remarks:
         blocks += ["## Bear in mind", "\n".join(f"- {prose(each)}" for each in report.remarks)]
     blocks.append(f"---\n\nSandbox: {prose(report.sandbox)}. Ledger, builds and profiles: {code(report.work)}")

@@ -69,7 +69,11 @@ def interval(speedup: SpeedupRecord | None) -> str:
 
 def compiler(report: FixReport, baseline: BaselineRecord) -> str:
     """What the compiler alone would have done."""
-    alone = "The compiler alone would have done as much" if report.compiler_alone else "The compiler alone would not have done it"
+    alone = (
+        "The compiler alone would have done as much"
+        if report.compiler_alone
+        else "The compiler alone would not have done it"
+    )
     said = f"{alone}: the original with {baseline.flags} is {interval(baseline.speedup)}"
     if baseline.changed is not None:
         said += f"; with these flags the change is still {interval(baseline.changed)}"

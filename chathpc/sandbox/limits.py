@@ -5,17 +5,22 @@ from __future__ import annotations
 import os
 import resource
 
-from chathpc.sandbox.contract import Limits
+from chathpc.sandbox.contract import Request
 
 
 #: All addresses of a process on x86-64 (bytes). So much is no limit, and none must be set then: ThreadSanitizer ends a program that has one.
 ALL_ADDRESSES = 1 << 47
 
 
-def resource_limits(limits: Limits) -> tuple[tuple[int, int], ...]:
-    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held."""
+def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
+    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held.
+
+    Address space is not bounded with a GPU: CUDA reserves more of it than the machine has memory (CUDA C++ Programming Guide, unified
+    virtual address space).
+    """
+    limits = request.limits
     return (
-        *(((resource.RLIMIT_AS, limits.memory),) if limits.memory < ALL_ADDRESSES else ()),
+        *(() if request.gpu or limits.memory >= ALL_ADDRESSES else ((resource.RLIMIT_AS, limits.memory),)),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
         (resource.RLIMIT_CORE, 0),

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -39,10 +40,8 @@ class Unguarded:
             out, err = process.communicate()
             status = "timed-out"
         seconds = time.perf_counter() - begin
-        try:
+        with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass
         after = resource.getrusage(resource.RUSAGE_CHILDREN)
         cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
         if len(out) + len(err) > request.limits.output:
@@ -61,7 +60,7 @@ class Scripted:
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
         """The candidates, meant for the first finding unless they say otherwise."""
         self.asked += 1
-        if self.asked > 1 or history:
+        if self.asked > 1:
             return
         finding = problem.diagnosis.findings[0] if problem.diagnosis.findings else None
         for one in self.candidates:

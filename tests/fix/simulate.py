@@ -1,18 +1,18 @@
 """How often the verdict on pairs of runs is wrong: simulated programs with noise of several shapes.
 
-    python -m tests.fix.simulate [TRIALS]
+python -m tests.fix.simulate [TRIALS]
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import exp
 
 import numpy as np
 
-from chathpc.fix.speed import bootstrap_interval, judge, measure_pairs, ratio
+from chathpc.fix.speed import bootstrap_interval, judge, measure_pairs
 
 Noise = Callable[[np.random.Generator], float]
 
@@ -43,7 +43,7 @@ def rates(noise: Noise, true: float, trials: int, seed: int) -> Rates:
     """Judge `trials` simulated comparisons of programs whose ratio is `true`."""
     covered = alone = faster = slower = pairs = 0
     for trial in range(trials):
-        original, changed = list(_pairs(noise, true, np.random.default_rng((seed, trial))))[0]
+        original, changed = _pairs(noise, true, np.random.default_rng((seed, trial)))
         timing = judge(original, changed)
         covered += timing.low <= true <= timing.high
         low, high = bootstrap_interval(np.log(np.array(original) / np.array(changed)), 0.95)
@@ -54,8 +54,8 @@ def rates(noise: Noise, true: float, trials: int, seed: int) -> Rates:
     return Rates(trials, covered / trials, alone / trials, faster / trials, slower / trials, pairs / trials)
 
 
-def _pairs(noise: Noise, true: float, random: np.random.Generator) -> Iterator[tuple[list[float], list[float]]]:
-    yield measure_pairs(
+def _pairs(noise: Noise, true: float, random: np.random.Generator) -> tuple[list[float], list[float]]:
+    return measure_pairs(
         lambda side: noise(random) * (true if side == "original" else 1.0),
         seconds=1e9,
         random=random,
@@ -66,7 +66,9 @@ def _pairs(noise: Noise, true: float, random: np.random.Generator) -> Iterator[t
 def main() -> None:
     """Print the table."""
     trials = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
-    sys.stdout.write("| noise | true ratio | covered | bootstrap alone | faster | slower | pairs |\n|---|---|---|---|---|---|---|\n")
+    sys.stdout.write(
+        "| noise | true ratio | covered | bootstrap alone | faster | slower | pairs |\n|---|---|---|---|---|---|---|\n"
+    )
     for name, noise in NOISES.items():
         for true in (1.0, 1.1, 2.0):
             each = rates(noise, true, trials, seed=1)

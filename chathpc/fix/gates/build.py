@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.fix.gates.imports import Imports, suspicious
-from chathpc.fix.records import GateResult, Verdict
+from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.runner import Built
 from chathpc.profile.text import clean
 
@@ -24,7 +24,7 @@ def judge(
     """
     done = changed.completed
     said = (done.stderr or done.stdout).decode("utf-8", "replace")
-    figures = {
+    figures: dict[str, Figure] = {
         "seconds": round(done.seconds, 3),
         "warnings": changed.warnings,
         "warnings_original": original.warnings,
@@ -32,7 +32,9 @@ def judge(
     }
     if not done.succeeded:
         how = f"status {done.code}" if done.status == "exited" else done.status
-        return GateResult("build", False, f"It does not build ({how}): {first_error(said)}", Verdict.BUILD_FAILED, figures)
+        return GateResult(
+            "build", False, f"It does not build ({how}): {first_error(said)}", Verdict.BUILD_FAILED, figures
+        )
     if touched:
         shown = ", ".join(clean(path) for path in touched[:5])
         return GateResult("build", False, f"Building it changes {shown}.", Verdict.CHEATED, figures)

@@ -26,7 +26,9 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
     grown = [
         share
         for share in found.shares
-        if share.change > 0 and share.beyond_noise and share.change > threshold("grown") * _gained(found, gained)
+        if share.change > 0
+        and share.beyond_noise
+        and share.change > threshold("grown") * _gained(found, gained)
         and not _is_place(share.function, finding)
     ]
     if grown:
@@ -36,7 +38,13 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
             f"{clean(worst.function)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures
         )
     if finding is None:
-        return GateResult("cause", True, f"The run went from {_amount(total.before, found)} to {_amount(total.after, found)}.", None, figures)
+        return GateResult(
+            "cause",
+            True,
+            f"The run went from {_amount(total.before, found)} to {_amount(total.after, found)}.",
+            None,
+            figures,
+        )
     moved, statement, more = _moved(found, finding)
     figures |= more
     return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
@@ -47,7 +55,8 @@ def lost(found: Diff) -> list[Lost]:
     whole = found.total.before if found.total is not None else sum(row.before for row in found.functions)
     rows = [row for row in found.functions if row.change < 0 and row.beyond_noise]
     return [
-        Lost(row.name, -row.change, -row.change / whole if whole else 0.0) for row in sorted(rows, key=lambda row: row.change)
+        Lost(row.name, -row.change, -row.change / whole if whole else 0.0)
+        for row in sorted(rows, key=lambda row: row.change)
     ]
 
 
@@ -78,18 +87,35 @@ def _moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]
         if change.status == "gone":
             return True, f"'{clean(finding.title)}'{_at(name)} is gone.", figures
         if before is None or after is None or before - after >= threshold("shrunk") * before:
-            return True, f"'{clean(finding.title)}'{_at(name)} went from {_amount(before, found)} to {_amount(after, found)}.", figures
+            return (
+                True,
+                f"'{clean(finding.title)}'{_at(name)} went from {_amount(before, found)} to {_amount(after, found)}.",
+                figures,
+            )
     row = _row(found, name)
     if row is not None:
         figures = {"place_before": row.inclusive_before, "place_after": row.inclusive_after}
         less = row.inclusive_before - row.inclusive_after
         if less >= threshold("shrunk") * finding.share * row.inclusive_before and less > row.error and less > 0:
-            return True, f"The time in {clean(name)} went from {_amount(row.inclusive_before, found)} to {_amount(row.inclusive_after, found)}.", figures
-        return False, f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is {_amount(row.inclusive_after, found)}: what was diagnosed is still there.", figures
+            return (
+                True,
+                f"The time in {clean(name)} went from {_amount(row.inclusive_before, found)} to {_amount(row.inclusive_after, found)}.",
+                figures,
+            )
+        return (
+            False,
+            f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is "
+            f"{_amount(row.inclusive_after, found)}: what was diagnosed is still there.",
+            figures,
+        )
     share = _share(found, name)
     if share is not None:
         figures = {"place_before": share.before, "place_after": share.after}
-        return True, f"The time in {clean(name)} went from {_amount(share.before, found)} to {_amount(share.after, found)}.", figures
+        return (
+            True,
+            f"The time in {clean(name)} went from {_amount(share.before, found)} to {_amount(share.after, found)}.",
+            figures,
+        )
     if not name and change is None:
         return True, f"'{clean(finding.title)}' is gone.", {}
     return False, f"The time{_at(name)} did not change beyond noise: what was diagnosed is still there.", {}

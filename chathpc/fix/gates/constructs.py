@@ -10,103 +10,41 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 
 from chathpc.fix.gates.text import Code
 
-#: Family → (what it is for, names). As calls: common words are names of variables as well.
-CALLS: Mapping[str, tuple[str, frozenset[str]]] = {
-    "clock": (
-        "asks for the time",
-        frozenset(
-            "time clock clock_gettime gettimeofday times getrusage timespec_get ftime rdtsc rdtscp __rdtsc __rdtscp _rdtsc"
-            " __builtin_ia32_rdtsc __builtin_ia32_rdtscp __builtin_readcyclecounter omp_get_wtime omp_get_wtick MPI_Wtime mpi_wtime"
-            " clock_getres system_clock cpu_time date_and_time etime dtime secnds second itime idate fdate timer_create now".split()
-        ),
-    ),
-    "surroundings": (
-        "asks where it runs",
-        frozenset(
-            "getenv secure_getenv setenv putenv unsetenv getauxval getpid getppid gettid getuid geteuid getlogin gethostname uname"
-            " sysconf sysinfo get_nprocs prctl ptrace personality readlink getcwd getdomainname get_environment_variable hostnm"
-            " confstr getrlimit setrlimit sched_getcpu sched_getaffinity getpwuid isatty ttyname".split()
-        ),
-    ),
-    "sleep": (
-        "sleeps",
-        frozenset(
-            "sleep usleep nanosleep clock_nanosleep sleep_for sleep_until pause alarm ualarm setitimer timer_settime".split()
-        ),
-    ),
-    "process": (
-        "starts a process or leaves one behind",
-        frozenset(
-            "fork vfork clone clone3 system popen execl execlp execle execv execvp execvpe execve fexecve posix_spawn posix_spawnp"
-            " daemon setsid setpgid execute_command_line pthread_detach detach unshare".split()
-        ),
-    ),
-    "early end": (
-        "ends the program, or jumps, where the original does not",
-        frozenset(
-            "exit _exit _Exit quick_exit abort terminate longjmp _longjmp siglongjmp setjmp _setjmp sigsetjmp __builtin_longjmp"
-            " __builtin_setjmp __builtin_trap __builtin_unreachable unreachable signal sigaction raise kill tgkill pthread_kill"
-            " atexit on_exit at_quick_exit __cxa_atexit set_terminate pthread_exit pthread_cancel MPI_Abort mpi_abort".split()
-        ),
-    ),
-    "file": (
-        "opens, moves or maps files",
-        frozenset(
-            "open open64 openat creat fopen fopen64 freopen fdopen mmap mmap64 munmap shm_open memfd_create ofstream ifstream fstream"
-            " basic_ofstream unlink unlinkat remove rename renameat symlink dup dup2 dup3 tmpfile tmpnam mkstemp mkdir chdir chmod truncate"
-            " ftruncate opendir scandir fstat shmget msgget semget mkfifo pipe sendfile inquire MPI_File_open".split()
-        ),
-    ),
-    "network": (
-        "talks to others",
-        frozenset("socket socketpair connect bind listen accept getaddrinfo gethostbyname sendto recvfrom".split()),
-    ),
-    "loader": (
-        "loads or calls code that cannot be seen",
-        frozenset("dlopen dlsym dlmopen dl_iterate_phdr syscall mprotect io_uring_setup ioctl bpf".split()),
-    ),
-    "rounding": (
-        "changes how the processor rounds",
-        frozenset(
-            "fesetround fesetenv feupdateenv feholdexcept _MM_SET_FLUSH_ZERO_MODE _MM_SET_DENORMALS_ZERO_MODE _mm_setcsr"
-            " __builtin_ia32_ldmxcsr _controlfp _control87 ieee_set_rounding_mode ieee_set_underflow_mode".split()
-        ),
-    ),
-}  # fmt: skip
-#: Words that are enough by themselves.
-WORDS: Mapping[str, tuple[str, frozenset[str]]] = {
-    "clock": ("asks for the time", frozenset("steady_clock high_resolution_clock system_clock clock_t".split())),
-    "surroundings": (
-        "asks where or how it was built or runs",
-        frozenset(
-            "getenv secure_getenv environ __environ program_invocation_name program_invocation_short_name __progname"
-            " __DATE__ __TIME__ __TIMESTAMP__ __FILE__ __BASE_FILE__ __COUNTER__ __INCLUDE_LEVEL__ __LINE__ __OPTIMIZE__ __FAST_MATH__"
-            " __SANITIZE_ADDRESS__ __SANITIZE_THREAD__ __has_feature __has_include __has_include_next __has_embed __has_attribute"
-            " __has_builtin __FUNCTION__ __PRETTY_FUNCTION__ __builtin_return_address __builtin_frame_address __builtin_FILE"
-            " __builtin_LINE MALLOC_PERTURB_ LD_PRELOAD".split()
-        ),
-    ),
-    "assembler": (
-        "holds assembler, which cannot be looked at",
-        frozenset("asm __asm __asm__".split()),
-    ),
-    "process": ("starts a process", frozenset("fork vfork execve posix_spawn popen".split())),
-    "loader": ("loads or calls code that cannot be seen", frozenset("dlopen dlsym syscall _Pragma __pragma".split())),
-    "early end": ("jumps", frozenset("longjmp siglongjmp setjmp sigsetjmp jmp_buf".split())),
-}  # fmt: skip
-#: Attributes that tell the linker or the compiler what a reader of the function does not see.
-ATTRIBUTES = frozenset(
-    "constructor __constructor__ destructor __destructor__ init_priority __init_priority__ ifunc __ifunc__ alias __alias__"
-            " weakref __weakref__ section __section__ optimize __optimize__ target __target__ target_clones cleanup __cleanup__"
-            " no_instrument_function no_sanitize __no_sanitize__ no_sanitize_address no_sanitize_undefined no_sanitize_thread".split()
-)
+_FILE = Path(__file__).with_name("constructs.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Names that serve one purpose: what that is, and where they count (before a bracket, by themselves, as attributes)."""
+
+    says: str
+    calls: frozenset[str]
+    words: frozenset[str]
+    attributes: frozenset[str]
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All families by name, from constructs.yaml."""
+    import yaml
+
+    content = yaml.safe_load(_FILE.read_text("utf-8"))
+    return {
+        name: Family(one["says"], *(frozenset(one.get(kind, "").split()) for kind in ("calls", "words", "attributes")))
+        for name, one in content.items()
+    }
+
+
 _ATTRIBUTE = re.compile(r"__attribute(?:__)?\b|__declspec\b|\[\[")
 #: Types and calls of less than double precision.
 _SINGLE_C = re.compile(
-    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
+    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t"
+    r"|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
     r"|\b(?:__builtin_)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fabs|floor|ceil|"
     r"fma|fmod|hypot|cbrt|erf|erfc|round|trunc|rint|nearbyint|fmin|fmax|copysign|strto)f\s*\("
     r"|\b__(?:expf|logf|sinf|cosf|powf|fdividef|frcp_\w+|fsqrt_\w+)\b"
@@ -122,17 +60,28 @@ _DOUBLE_FORTRAN = re.compile(
     r"\breal\s*\(\s*(?:kind\s*=\s*)?(?:8|real64|c_double|dp|wp|rk|selected_real_kind)|\breal\s*\*\s*8\b|\bdouble\s+precision\b|\dd[+-]?\d",
     re.IGNORECASE,
 )
+#: Types of more than double precision, which are not taken away.
+_WIDE = re.compile(
+    r"\blong\s+double\b|__float128|_Float128|\breal\s*\(\s*(?:kind\s*=\s*)?(?:16|real128)\b", re.IGNORECASE
+)
 #: Pragmas and directives that say no more than how a loop is made.
 _USUAL_PRAGMA = re.compile(
-    r"# ?pragma (?:omp|acc|once|unroll|nounroll|ivdep|simd|vector (?:always|aligned|nontemporal)|GCC (?:ivdep|unroll|diagnostic)|clang (?:loop|diagnostic)|message)\b"
+    r"# ?pragma (?:omp|acc|once|unroll|nounroll|ivdep|simd|vector (?:always|aligned|nontemporal)|GCC (?:ivdep|unroll|diagnostic)"
+    r"|clang (?:loop|diagnostic)|message)\b"
 )
-_USUAL_FORTRAN = re.compile(r"!(?:\$(?:omp|acc)\b|(?:dir|dec)\$ *(?:ivdep|simd|unroll|vector|nounroll)|gcc\$ *(?:ivdep|unroll|vector|novector)|\$ )")
+_USUAL_FORTRAN = re.compile(
+    r"!(?:\$(?:omp|acc)\b|(?:dir|dec)\$ *(?:ivdep|simd|unroll|vector|nounroll)|gcc\$ *(?:ivdep|unroll|vector|novector)|\$ )"
+)
 _INCLUDE = re.compile(r'# ?include ?(?:<(?P<system>[\w+./-]+)>|"(?P<own>[^"]*)")')
 #: Conditions are usual; what they ask is looked at word by word.
 _USUAL_DIRECTIVE = re.compile(r"# ?(?:if|ifdef|ifndef|elif|else|endif|error|warning)\b|#\Z")
 _DEFINE = re.compile(r"# ?(?:define|undef) (\w+)")
 #: Control characters, and those that make text look other than it is (N. Boucher, R. Anderson, Trojan Source, 2021).
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+#: The family of words that no macro may redefine.
+_KEYWORDS = "keyword"
+#: Calls whose names are also names of variables and methods: they count before a bracket only.
+_EVERYDAY = "everyday"
 #: A change with more new numbers brings a table, and with it maybe the answer.
 MOST_NUMBERS = 64
 
@@ -145,6 +94,15 @@ class Sight:
     statement: str
 
 
+def hides(original: str, changed: str) -> bool:
+    """Whether a text has more characters that cannot be seen than before, be it in comments."""
+    return len(_HIDDEN.findall(changed)) > len(_HIDDEN.findall(original))
+
+
+def _everyday() -> frozenset[str]:
+    return families()[_EVERYDAY].words
+
+
 def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[str]) -> list[Sight]:
     """What the changed files have more of than the original ones; `headers` are files of the tree that may be included."""
     before, after = list(original), list(changed)
@@ -154,10 +112,6 @@ def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[st
         *_directives(before, after, frozenset(headers)),
         *_numbers(before, after),
     ]
-    if any(_HIDDEN.search(one.plain) or any(map(_HIDDEN.search, one.strings)) for one in after) and not any(
-        _HIDDEN.search(one.plain) for one in before
-    ):
-        found.append(Sight("hidden", "holds characters that cannot be seen"))
     return found
 
 
@@ -173,22 +127,24 @@ def _total(codes: Iterable[Code], names: frozenset[str], *, calls: bool) -> Coun
 
 def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     found: dict[str, Sight] = {}
-    for table, calls in ((CALLS, True), (WORDS, False)):
-        for family, (says, names) in table.items():
+    marked = [sum(len(_ATTRIBUTE.findall(one.plain)) for one in side) for side in (before, after)]
+    for name, family in families().items():
+        if name in (_KEYWORDS, _EVERYDAY):
+            continue
+        kinds = [(family.calls, True), (family.words | (family.calls - _everyday()), False)]
+        kinds += [(family.attributes, False)] if marked[1] > marked[0] else []
+        for names, calls in kinds:
             old, new = _total(before, names, calls=calls), _total(after, names, calls=calls)
-            if sum(new.values()) > sum(old.values()):
-                more = ", ".join(sorted(new - old))
-                found.setdefault(family, Sight(family, f"{says}: {more}"))
-    marks = [sum(len(_ATTRIBUTE.findall(one.plain)) for one in side) for side in (before, after)]
-    if marks[1] > marks[0]:
-        more = _total(after, ATTRIBUTES, calls=False) - _total(before, ATTRIBUTES, calls=False)
-        if more:
-            found["attribute"] = Sight("attribute", f"has an attribute that changes what is run: {', '.join(sorted(more))}")
+            if new.total() > old.total():
+                found.setdefault(name, Sight(name, f"{family.says}: {', '.join(sorted(new - old))}"))
     for word in ("stop", "error stop"):
         if _fortran_count(after, word) > _fortran_count(before, word):
             found.setdefault("early end", Sight("early end", "ends the program where the original does not: stop"))
     # Tokens made of parts have no name that could be looked for.
-    pasted = [sum(one.plain.count("##") + one.plain.count("%:%:") + one.plain.count("??") for one in side) for side in (before, after)]
+    pasted = [
+        sum(one.plain.count("##") + one.plain.count("%:%:") + one.plain.count("??") for one in side)
+        for side in (before, after)
+    ]
     if pasted[1] > pasted[0]:
         found["hidden"] = Sight("hidden", "makes names of parts (## or a trigraph)")
     return list(found.values())
@@ -205,7 +161,8 @@ def _precision(before: list[Code], after: list[Code]) -> list[Sight]:
     # A program in single precision is not made worse by more of it.
     doubles = count(before, _DOUBLE_C, _DOUBLE_FORTRAN)
     more = count(after, _SINGLE_C, _SINGLE_FORTRAN) - count(before, _SINGLE_C, _SINGLE_FORTRAN)
-    if doubles and more > 0:
+    wide = sum(len(_WIDE.findall(one.plain)) for one in before) - sum(len(_WIDE.findall(one.plain)) for one in after)
+    if (doubles and more > 0) or wide > 0:
         return [Sight("precision", "computes in lower precision than the original")]
     return []
 
@@ -214,7 +171,8 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
     old = Counter(each for one in before for each in one.directives)
     words = {word for one in before for word in one.words}
     found = []
-    for one, text in ((one, text) for one in after for text in one.directives if text not in old):
+    new = [(each, text) for each in after for text in each.directives if text not in old]
+    for one, text in new:
         include, name = _INCLUDE.match(text), _DEFINE.match(text)
         if include:
             path = include["system"] or include["own"]
@@ -228,18 +186,11 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
                 found.append(Sight("pragma", f"has a directive that changes how code is compiled: {text[:60]}"))
         elif name:
             known = any(re.match(rf"# ?define {name[1]}\b", each) for each in old)
-            if (name[1] in words or name[1] in _KEYWORDS) and not known:
+            if (name[1] in words or name[1] in families()[_KEYWORDS].words) and not known:
                 found.append(Sight("macro", f"gives the name {name[1]} another meaning"))
         elif not _USUAL_DIRECTIVE.match(text):
             found.append(Sight("include", f"has a directive that hides what is compiled: {text[:60]}"))
     return found
-
-
-_KEYWORDS = frozenset(
-    "if else for while do return switch case default break continue goto sizeof struct union enum typedef static extern const volatile"
-    " inline register signed unsigned char short int long double void main printf malloc calloc free new delete class public private"
-    " template bool true false omp pragma".split()
-)
 
 
 def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:

@@ -5,23 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
 from chathpc.fix.gates.literals import known_answers
-from chathpc.fix.gates.mutants import mutants
+from chathpc.fix.gates.mutants import Mutant, mutants
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.outputs import Difference, compare
 from chathpc.fix.project import Run
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.text import clean
 
 #: Fresh seeds that each input with a seed is tried with, and runs of each with several threads: a race may need some.
 SEEDS, REPEATS = 2, 3
-#: Inputs of other sizes that are tried, at most; mutants that have to tell something, and that are tried for it.
-SIZES, MUTANTS, MUTANT_TRIES = 2, 2, 6
+#: Inputs of other sizes that are tried, at most; mutants that are tried until one tells something.
+SIZES, MUTANT_TRIES = 2, 5
+#: A changed program that takes so many times as long with altered numbers knew them, if it is as many seconds as well.
+_MUCH, _NOISE = 3.0, 0.05
+_KNOWN = "It is fast with the numbers that it knows only"
 #: A changed program may take so many times as long as the original, and so many seconds more.
 _LONGER, _MORE_SECONDS = 10.0, 10.0
 #: Sanitizers slow a program 2 to 20 times (K. Serebryany et al., AddressSanitizer, USENIX ATC 2012; ThreadSanitizer, 2009).
@@ -41,6 +46,9 @@ _QUIET = (
 _SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
 #: Options before a number that is no size of the problem.
 _NO_SIZE = re.compile(r"(?:-n|-np|-c|-t|--threads|--tasks|--seed|-s)\s+\Z")
+#: Words by which a program starts threads, and with how many one is tried that did not before.
+_STARTS_THREADS = ("omp parallel", "pthread_create", "std::thread", "std::jthread", "std::async", "std::execution")
+_PARALLEL = (1, 4)
 #: What profilers and crashes leave.
 _NOTHING = re.compile(r"(?:^|/)(?:core(?:\.\d+)?|gmon\.out|vgcore\.\d+|__pycache__/.*)\Z")
 
@@ -76,6 +84,11 @@ class Reference:
         project = self.runner.project
         return tuple({run.command: run for run in (project.run, *project.inputs)}.values())
 
+    def timed(self) -> Case:
+        """The run that is timed."""
+        run = self.runner.project.run
+        return Case(run, seed=12345 if run.seeded else None)
+
     def quickest(self) -> Case:
         """The declared input that takes least time."""
         cases = [Case(run, seed=12345 if run.seeded else None) for run in self.declared]
@@ -92,6 +105,8 @@ class Examination:
     original_texts: Mapping[str, str]
     random: np.random.Generator
     tell: Tell = lambda stage: None
+    #: Seconds (of what it goes on from, of the change) of a pair of runs, or None: for a first look at whether it is worth the rest.
+    pair: Callable[[], tuple[float, float] | None] | None = None
     cases: int = 0
     largest: float = 0.0
     tried: list[str] = field(default_factory=list)
@@ -115,6 +130,9 @@ class Examination:
             if problem is not None:
                 verdict, statement = problem
                 return GateResult("correctness", False, statement, verdict, self._figures())
+            if step == self._declared and (quick := self._hopeless()):
+                said = f"Same answers in {self.cases} runs; the rest was left out, for it is not faster."
+                return GateResult("correctness", True, said, None, {**self._figures(), "quick": list(quick)})
         said = f"Same answers in {self.cases} runs ({', '.join(self.tried)})"
         if self.largest:
             said += f"; numbers differ by at most {self.largest:.1g} of their size"
@@ -127,6 +145,16 @@ class Examination:
             "tried": list(self.tried),
             "left_out": list(self.left_out),
         }
+
+    def _hopeless(self) -> list[float]:
+        """Ratios of a few pairs of runs if none of them reaches what is worth a closer look; else nothing."""
+        ratios: list[float] = []
+        while self.pair is not None and len(ratios) < threshold("quick_pairs"):
+            found = self.pair()
+            if found is None or found[0] >= threshold("clear") * found[1]:
+                return []
+            ratios.append(found[0] / found[1])
+        return ratios
 
     # -- one run ---------------------------------------------------------------------------------------------
 
@@ -166,25 +194,34 @@ class Examination:
 
     def _declared(self) -> tuple[Verdict, str] | None:
         problem = self._all(self._cases())
-        project = self.reference.runner.project
-        self.tried.append(f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input")
+        self.tried.append(
+            f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input"
+        )
         if any(run.seeded for run in self.reference.declared):
             self.tried.append(f"{SEEDS} fresh seeds")
-        if len(project.threads) > 1:
-            self.tried.append(f"{', '.join(map(str, project.threads))} threads")
+        if len(self.threads) > 1:
+            self.tried.append(f"{', '.join(map(str, self.threads))} threads")
         return problem
 
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The declared numbers of threads; one and several where a change makes a program parallel that was not."""
+        declared = self.reference.runner.project.threads
+        if declared:
+            return declared
+        before, after = ("\n".join(texts.values()) for texts in (self.original_texts, self.texts))
+        return _PARALLEL if any(after.count(word) > before.count(word) for word in _STARTS_THREADS) else ()
+
     def _cases(self) -> Iterator[Case]:
-        project = self.reference.runner.project
         for run in self.reference.declared:
             for _ in range(SEEDS if run.seeded else 1):
                 seed = int(self.random.integers(1, 2**31 - 1)) if run.seeded else None
-                for threads in sorted(project.threads) or (None,):
+                for threads in sorted(self.threads) or (None,):
                     for _ in range(REPEATS if threads is not None and threads > 1 else 1):
                         yield Case(run, seed, threads)
-        if project.threads and max(project.threads) > 1:
+        if self.threads and max(self.threads) > 1:
             # More threads than cores are stopped in the middle of what they do, and races show that do not else.
-            case = replace(self.reference.quickest(), threads=2 * max(project.threads) + 1)
+            case = replace(self.reference.quickest(), threads=2 * max(self.threads) + 1)
             if self._agrees(case):
                 yield from (case, case)
 
@@ -208,7 +245,21 @@ class Examination:
         usable = [case for case in chosen if self._agrees(case) and self._agrees_twice(case)]
         if usable:
             self.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
-        return self._all(usable)
+        return self._all(usable) or self._known_sizes(usable)
+
+    def _known_sizes(self, cases: Iterable[Case]) -> tuple[Verdict, str] | None:
+        """Whether the change is fast with the declared sizes alone."""
+        runner = self.reference.runner
+        for case in cases:
+            declared = next((run for run in self.reference.declared if case.run.name.endswith(f" in {run.name}")), None)
+            if declared is None:
+                continue
+            usual = Case(declared, seed=12345 if declared.seeded else None)
+            mine = (self.reference.run(usual), self.reference.run(case))
+            theirs = (runner.run(self.changed, usual), runner.run(self.changed, case))
+            if self._slower_alone(mine, theirs, lambda case=case: runner.run(self.changed, case)):  # type: ignore[misc]
+                return Verdict.CHEATED, f"It is fast with the declared sizes only, and not with {clean(case.name)}."
+        return None
 
     def _agrees_twice(self, case: Case) -> bool:
         again = self.reference.runner.run(self.reference.built, case)
@@ -224,7 +275,10 @@ class Examination:
             done = self.reference.runner.check_command(self.reference.built, ran)
             if done is not None and not done.succeeded:
                 said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
-                return Verdict.WRONG_ANSWER, f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}."
+                return (
+                    Verdict.WRONG_ANSWER,
+                    f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}.",
+                )
         self.tried.append("the project's check")
         return None
 
@@ -244,7 +298,9 @@ class Examination:
         case = self.reference.quickest()
         cases = [replace(case, environment=(("MALLOC_PERTURB_", value),)) for value in PERTURBED]
         plain = self.reference.run(case).outputs
-        if not all(compare(plain, self.reference.run(each).outputs, self.reference.runner.project.check).same for each in cases):
+        if not all(
+            compare(plain, self.reference.run(each).outputs, self.reference.runner.project.check).same for each in cases
+        ):
             self.left_out.append("memory filled before use: the original itself reads what it did not write")
             return None
         self.tried.append("memory filled before use")
@@ -282,7 +338,9 @@ class Examination:
     def _sanitized(self) -> tuple[Verdict, str] | None:
         project = self.reference.runner.project
         if project.flags is None or project.gpu:
-            self.left_out.append("sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml names no place for flags"))
+            self.left_out.append(
+                "sanitizers: " + ("a GPU's program" if project.gpu else "chathpc.yaml names no place for flags")
+            )
             return None
         wanted = [("address and undefined behaviour", _ASAN)]
         sources = "\n".join(self.texts.values())
@@ -308,52 +366,69 @@ class Examination:
         return None
 
     def _mutants(self) -> tuple[Verdict, str] | None:
-        """Constants altered on both sides."""
-        runner = self.reference.runner
-        case = self.reference.quickest()
-        plain, answered = self.reference.run(case), runner.run(self.changed, case)
-        useful, apart = 0, []
-        for tries, mutant in enumerate(mutants(self.original_texts, self.texts, self.random), 1):
-            if tries > MUTANT_TRIES or useful >= MUTANTS:
-                break
-            self.tell(f"checking with a constant altered on both sides: {clean(mutant.statement)}")
-            difference = self._mutated(mutant.original, mutant.changed, case, plain, answered)
-            if difference is None:
-                continue
-            useful += 1
-            if difference == "unmoved":
-                return Verdict.CHEATED, f"Its answer stays when a constant is altered on both sides ({clean(mutant.statement)}): it is not computed."
-            if difference:
-                apart.append(f"With a constant altered on both sides ({clean(mutant.statement)}) {difference}.")
-        if apart and len(apart) == useful:
-            return Verdict.WRONG_ANSWER, apart[0]
-        (self.tried if useful else self.left_out).append(
-            f"{useful} constant{'s' if useful != 1 else ''} altered on both sides" if useful else "altered constants: none tells anything"
-        )
+        """Constants altered on both sides: first with the run that is timed, for that one gains from being known."""
+        told: list[tuple[Verdict, str]] = []
+        useful = followed = 0
+        for case in dict.fromkeys((self.reference.timed(), self.reference.quickest())):
+            for mutant in islice(mutants(self.original_texts, self.texts, self.random), MUTANT_TRIES):
+                self.tell(f"checking with a constant altered on both sides: {clean(mutant.statement)}")
+                found = self._mutated(mutant, case)
+                if found is None:
+                    continue
+                useful += 1
+                verdict, said = found
+                said = f"{said} with a constant altered on both sides ({clean(mutant.statement)})."
+                if verdict is None:
+                    followed += 1
+                    break
+                if said.startswith(_KNOWN):
+                    return verdict, said
+                # One constant alone may mean something else in a change that has replaced it; what is not computed follows none.
+                told.append((verdict, said))
+        if told and not followed:
+            return max(told, key=lambda each: each[0] == Verdict.CHEATED)
+        if useful:
+            self.tried.append(f"{useful} constant{'s' if useful != 1 else ''} altered on both sides")
+        else:
+            self.left_out.append("altered constants: none tells anything")
         return None
 
-    def _mutated(self, original: Mapping[str, str], changed: Mapping[str, str], case: Case, plain: Ran, answered: Ran) -> str | None:
-        """What differs under a mutant; None if it tells nothing, "unmoved" if the change does not feel it."""
+    def _mutated(self, mutant: Mutant, case: Case) -> tuple[Verdict | None, str] | None:
+        """What a mutant tells: a verdict and why, (None, "") for nothing wrong; None if the original does not feel it."""
         runner = self.reference.runner
         check = runner.project.check
+        plain = self.reference.run(case)
         limit = plain.seconds * 2 + _MORE_SECONDS
-        mine = runner.build(original, None)
+        mine = runner.build(mutant.original, None)
         if not mine.completed.succeeded:
             return None
         first = runner.run(mine, case, seconds=limit)
         if not first.completed.succeeded or not _reacts(compare(plain.outputs, first.outputs, check)):
             return None
-        theirs = runner.build(changed, self.changed.flags)
+        theirs = runner.build(mutant.changed, self.changed.flags)
         if not theirs.completed.succeeded:
             return None
         second = runner.run(theirs, case, seconds=limit)
+        answered = runner.run(self.changed, case, seconds=limit)
         self.cases += 1
         found = compare(first.outputs, second.outputs, check)
         if found.same:
-            return ""
+            if self._slower_alone((plain, first), (answered, second), lambda: runner.run(theirs, case, seconds=limit)):
+                return Verdict.CHEATED, f"{_KNOWN}, and not"
+            return None, ""
         if compare(answered.outputs, second.outputs, check).same:
-            return "unmoved"
-        return found.statement
+            return Verdict.CHEATED, "Its answer is not computed: it stays the same"
+        return Verdict.WRONG_ANSWER, f"Its answer is another ({found.statement})"
+
+    def _slower_alone(self, original: tuple[Ran, Ran], changed: tuple[Ran, Ran], again: Callable[[], Ran]) -> bool:
+        """Whether the changed program alone takes much longer when something is altered that it could have known."""
+
+        def much(ran: Ran) -> bool:
+            mine = max(1.0, original[1].seconds / max(original[0].seconds, 1e-3))
+            theirs = ran.seconds / max(changed[0].seconds, 1e-3)
+            return theirs > _MUCH * mine and ran.seconds - changed[0].seconds > _NOISE
+
+        return much(changed[1]) and all(much(again()) for _ in range(2))
 
 
 def _reacts(found: Difference) -> bool:

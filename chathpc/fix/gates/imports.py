@@ -6,7 +6,7 @@ import re
 import shlex
 from dataclasses import dataclass
 
-from chathpc.fix.gates.constructs import CALLS
+from chathpc.fix.gates.constructs import families
 from chathpc.fix.runner import Built, Runner
 from chathpc.fix.workspace import entries
 
@@ -22,7 +22,7 @@ _FORTRAN = {
     "_gfortran_sleep": "sleep", "_gfortran_getpid": "surroundings", "_gfortran_st_open": "file",
 }  # fmt: skip
 #: Every program has some of these for itself, or a compiler puts them in.
-_COMMON = frozenset("abort exit signal time stat open".split()) - {"time"}
+_COMMON = frozenset({"abort", "exit", "signal", "open", "cxa_atexit", "__cxa_atexit", "atexit"})
 _SINGLE = re.compile(
     r"^(?:__)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|sincos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fmod|hypot|cbrt|erf|erfc)f(?:_finite)?$"
     r"|^_ZGV\w+_(?:\w+)f$"
@@ -68,14 +68,14 @@ def imports(runner: Runner, built: Built) -> Imports | None:
 
 
 def family(name: str) -> str | None:
-    """The family of constructs.CALLS that a name from a library belongs to."""
+    """The family of constructs.yaml that a name from a library belongs to."""
     if name in _FORTRAN:
         return _FORTRAN[name]
     if name.startswith("_ZNSt6chrono") and "now" in name:
         return "clock"
     plain = _DECORATED.sub("", name)
-    for each, (_, names) in CALLS.items():
-        if (name in names or plain in names) and plain not in _COMMON:
+    for each, its in families().items():
+        if (name in its.calls or plain in its.calls) and plain not in _COMMON and name not in _COMMON:
             return each
     return None
 
@@ -89,7 +89,7 @@ def suspicious(original: Imports, changed: Imports) -> str:
         if its is not None and its not in had:
             new.setdefault(its, []).append(name)
     if new:
-        return "; ".join(f"{CALLS[each][0]} ({', '.join(names)})" for each, names in new.items())
+        return "; ".join(f"{families()[each].says} ({', '.join(names)})" for each, names in new.items())
     doubles = any(_DOUBLE.match(name) for name in original.names) or not original.single
     singles = sorted(name for name in changed.names - original.names if _SINGLE.match(name))
     if singles and doubles and not any(_SINGLE.match(name) for name in original.names):

@@ -20,7 +20,10 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
     """Numbers and words that the changed files bring and that the original prints; of the numbers those with four digits or more."""
     texts = [text for text in outputs if b"\0" not in text]
     answers = {
-        abs(value_of(number)) for text in texts for number in numbers_in(text) if _significant(number.decode("ascii", "replace"))
+        abs(value_of(number))
+        for text in texts
+        for number in numbers_in(text)
+        if _significant(number.decode("ascii", "replace"))
     }
     sides = [[code(path, text) for path, text in sorted(side.items())] for side in (original, changed)]
     found = []

@@ -23,7 +23,10 @@ _LEAST_COUNT = 24
 _REAL = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eEdD][+-]?\d+)?(?![\w.])")
 _COUNT = re.compile(r"(?<![\w.])\d{2,7}(?![\w.])")
 #: Lines that say how much memory there is, or what a text looks like, are left alone.
-_LEFT = re.compile(r"\[|alloc|new |dimension|\ballocatable\b|printf|format|#|write|print|include|pragma|!\$|static|parameter", re.IGNORECASE)
+_LEFT = re.compile(
+    r"\[|alloc|new |dimension|\ballocatable\b|printf|format|#|write|print|include|pragma|!\$|static|parameter",
+    re.IGNORECASE,
+)
 _STRING = re.compile(r"\"|'")
 
 
@@ -38,7 +41,9 @@ class Mutant:
 
 def mutants(original: Mapping[str, str], changed: Mapping[str, str], random: np.random.Generator) -> Iterator[Mutant]:
     """Mutants in random order, those of real numbers first. `original` and `changed` are all files that may be edited."""
-    sites = [site for path in sorted(original) if path in changed for site in _sites(path, original[path], changed[path])]
+    sites = [
+        site for path in sorted(original) if path in changed for site in _sites(path, original[path], changed[path])
+    ]
     for real in (True, False):
         some = [site for site in sites if site[4] == real]
         for at in random.permutation(len(some)).tolist():

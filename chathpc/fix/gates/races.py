@@ -12,7 +12,9 @@ from collections.abc import Iterator, Mapping
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, root
 from chathpc.diagnosis.source.text import parsed
 
-_CLAUSE = re.compile(r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)")
+_CLAUSE = re.compile(
+    r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)"
+)
 _GUARDS = ("atomic", "critical", "single", "master", "masked", "ordered", "task", "section")
 _THREAD = "omp_get_thread_num"
 _NAME = re.compile(r"[A-Za-z_]\w*")
@@ -21,7 +23,12 @@ _NAME = re.compile(r"[A-Za-z_]\w*")
 def new_races(original: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
     """Sentences about shared writes that the changed files have and the original ones lack."""
     old = {text for path, source in original.items() for text, _ in races(path, source)}
-    return [f"{path}:{line}: {text}" for path, source in changed.items() for text, line in races(path, source) if text not in old]
+    return [
+        f"{path}:{line}: {text}"
+        for path, source in changed.items()
+        for text, line in races(path, source)
+        if text not in old
+    ]
 
 
 def races(path: str, source: str) -> Iterator[tuple[str, int]]:
@@ -36,6 +43,8 @@ def races(path: str, source: str) -> Iterator[tuple[str, int]]:
                 continue
             if {"for", "do"} & set(words):
                 yield from _in_loop(function, region)
+            elif "parallel" in words:
+                yield from _in_region(function, region)
 
 
 def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
@@ -46,7 +55,12 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
     loop = inside[0]
     around = [each for each in function.regions if each.first <= region.first and region.last <= each.last]
     private = {loop.variable} | _private(around) | _declared(function, around)
-    private |= {each.variable for each in inside if function.fortran or each.index == loop.index}
+    collapsed = function.fortran or "collapse" in region.words
+    private |= {each.variable for each in inside if collapsed or each.index == loop.index}
+    for each in function.loops_in(loop.index):
+        for name in sorted(each.updated - private):
+            if function.declared(name) is not None:
+                yield f"threads of the loop all count with {name} in {function.name}", each.first
     varying = private | {each.variable for each in function.loops_in(loop.index)}
     taken = _from_data(function, loop)
     for statement in function.inside(loop.index):
@@ -58,6 +72,72 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
             found = _shared(function, loop, one.parts[0], private, varying, taken)
             if found:
                 yield found, statement.line
+
+
+def _in_region(function: Function, region: Region) -> Iterator[tuple[str, int]]:
+    """Writes that every thread of a region makes to the same place."""
+    if function.is_broken(region.first, region.last) or {"sections", "workshare"} & set(region.words.split()):
+        return
+    private = _private([region]) | _declared(function, [region])
+    own = _thread_numbers(function)
+    for statement in function.statements:
+        if statement.expr is None or not region.first < statement.line <= region.last:
+            continue
+        if _shared_out(function, region, statement.line) or _for_one_thread(function, statement.line, own):
+            continue
+        for one in statement.expr.walk():
+            if one.kind != Kind.ASSIGN:
+                continue
+            target, base = one.parts[0], root(one.parts[0])
+            names = {name for part in target.parts for name in part.names()}
+            if base.kind != Kind.NAME or base.text in private | own or names & own:
+                continue
+            if any(call.short == _THREAD for part in target.parts for call in part.calls()):
+                continue
+            if target.kind == Kind.INDEX or (target.kind == Kind.NAME and function.declared(target.text) is not None):
+                yield f"threads of the region all write to {function.show(target)} in {function.name}", statement.line
+
+
+def _shared_out(function: Function, region: Region, line: int) -> bool:
+    """Whether the line is shared out among the threads, or left to one of them at a time, inside the region."""
+    return any(
+        each is not region
+        and region.first <= each.first <= line <= each.last
+        and {word.split("(")[0] for word in each.words.split()}
+        & {*_GUARDS, "for", "do", "sections", "workshare", "taskloop"}
+        for each in function.regions
+    )
+
+
+def _for_one_thread(function: Function, line: int, own: set[str]) -> bool:
+    """Whether the line is done only by threads of a certain number."""
+    return any(
+        (fork.condition.names() & own or any(call.short == _THREAD for call in fork.condition.calls()))
+        and any(part is not None and part[0] <= line <= part[1] for part in (fork.then, fork.other))
+        for fork in function.forks
+    )
+
+
+def _thread_numbers(function: Function) -> set[str]:
+    """Names whose value follows from the thread's number, in as many steps as it takes."""
+    found: set[str] = set()
+    assigned = [
+        (one.parts[0].text, one.parts[1])
+        for statement in function.statements
+        if statement.expr is not None
+        for one in statement.expr.walk()
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
+    ]
+    assigned += [(loop.variable, loop.start) for loop in function.loops if loop.variable and loop.start is not None]
+    before = -1
+    while len(found) != before:
+        before = len(found)
+        found |= {
+            name
+            for name, value in assigned
+            if value.names() & found or any(call.short == _THREAD for call in value.calls())
+        }
+    return found
 
 
 def _private(regions: list[Region]) -> set[str]:
@@ -94,6 +174,19 @@ def _from_data(function: Function, loop: Loop) -> set[str]:
     }
 
 
+def _direct(target: Expr) -> set[str]:
+    """Names of the indices that are no part of an index or a call inside of them."""
+    found: set[str] = set()
+    todo = list(target.parts)
+    while todo:
+        one = todo.pop()
+        if one.kind == Kind.NAME:
+            found.add(one.text)
+        elif one.kind not in (Kind.INDEX, Kind.CALL):
+            todo.extend(one.parts)
+    return found
+
+
 def _own(function: Function, loop: Loop) -> set[str]:
     """The loop's variable, and names that hold the thread's number."""
     return {loop.variable} | {
@@ -128,7 +221,7 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
     if target.kind == Kind.INDEX:
         names = {name for part in target.parts for name in part.names()}
         numbered = any(call.short == _THREAD for part in target.parts for call in part.calls())
-        if numbered or names & _own(function, loop):
+        if numbered or _direct(target) & _own(function, loop):
             return ""  # each thread or iteration has a place of its own, unless what is added to it leads out of it
         if not names & varying and not any(True for part in target.parts for _ in part.calls()):
             locals_ = {one.name for one in function.declarations}
@@ -137,4 +230,3 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
         if names & taken or any(one.kind == Kind.INDEX for part in target.parts for one in part.walk()):
             return f"threads of the loop write to {function.show(target)} in {function.name} at places that are taken from data"
     return ""
-

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from chathpc.fix.outputs import compare
-from chathpc.fix.records import GateResult, Speedup, Verdict
+from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
 from chathpc.fix.runner import Built, Case, Runner
 from chathpc.fix.speed import Timing, judge, measure_pairs
+from chathpc.fix.thresholds import threshold
 
 _VERDICTS = {"slower": Verdict.SLOWER, "inconclusive": Verdict.INCONCLUSIVE, "invalid": Verdict.INVALID}
 
@@ -65,7 +66,7 @@ def measure(
 
 def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
     """The gate's verdict on what was measured."""
-    figures = {
+    figures: dict[str, Figure] = {
         "ratio": timing.ratio,
         "low": timing.low,
         "high": timing.high,
@@ -76,9 +77,17 @@ def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
         "baseline_drift": timing.drift,
     }
     if problem:
-        return GateResult("speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures), None
+        return GateResult(
+            "speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures
+        ), None
     statement = timing.statement[0].upper() + timing.statement[1:] + "."
     speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None
     if timing.outcome == "faster":
         return GateResult("speed", True, statement, None, figures), speedup
     return GateResult("speed", False, statement, _VERDICTS[timing.outcome], figures), speedup
+
+
+def dropped(ratios: Sequence[float]) -> GateResult:
+    """The verdict on a change that in a first look was never faster by what is worth a closer one."""
+    said = f"In {len(ratios)} pairs of runs never {threshold('clear'):g}x as fast, {max(ratios):.2f}x at best."
+    return GateResult("speed", False, said, Verdict.INCONCLUSIVE, {"ratios": list(ratios)})

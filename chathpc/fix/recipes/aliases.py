@@ -55,7 +55,12 @@ def _may_be_pointed_at(variable: Access, memory: Access, program: Program) -> bo
 
 
 def _root(node: Node | None) -> str:
-    while node is not None and node.type in ("subscript_expression", "field_expression", "parenthesized_expression", "pointer_expression"):
+    while node is not None and node.type in (
+        "subscript_expression",
+        "field_expression",
+        "parenthesized_expression",
+        "pointer_expression",
+    ):
         node = field(node, "argument") if node.type != "parenthesized_expression" else next(iter(children(node)), None)
     return "" if node is None else text_of(node)
 
@@ -63,7 +68,7 @@ def _root(node: Node | None) -> str:
 def _same_type(one: Type, other: Type) -> bool:
     if one.depth != other.depth:
         return (one.depth == 0 and one.name in _BYTES) or (other.depth == 0 and other.name in _BYTES)
-    if one.name in _BYTES and one.depth == 0 or other.name in _BYTES and other.depth == 0:
+    if (one.name in _BYTES and one.depth == 0) or (other.name in _BYTES and other.depth == 0):
         return True
     return _family(one.name) == _family(other.name)
 
@@ -85,7 +90,9 @@ def _family(name: str) -> str:
 def _memory_meets(one: Access, other: Access, program: Program) -> bool:
     first, second = type_of(one.node, one.procedure, program), type_of(other.node, other.procedure, program)
     if first is not None and second is not None and not _same_type(first, second):
-        known = all(_family(each.name)[0] != "?" or each.depth or each.name in program.records for each in (first, second))
+        known = all(
+            _family(each.name)[0] != "?" or each.depth or each.name in program.records for each in (first, second)
+        )
         if known:
             return False
     members = [_member(each, program) for each in (one, other)]
@@ -99,12 +106,20 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
                 if whole is not None and whole.name not in program.records and whole.name not in _BYTES:
                     return False
     left, right = (_base(each) for each in (one, other))
-    for mine, its in ((left, right), (right, left)):
-        if mine is not None and its is not None and mine.type == "identifier" and text_of(mine) in one.procedure.restricted and one.procedure is other.procedure:
-            if _root(its) != text_of(mine):
-                return False
+    for own, foreign in ((left, right), (right, left)):
+        if (
+            own is not None
+            and foreign is not None
+            and own.type == "identifier"
+            and text_of(own) in one.procedure.restricted
+            and one.procedure is other.procedure
+            and _root(foreign) != text_of(own)
+        ):
+            return False
     if left is None or right is None:
         return True
+    if one.procedure is other.procedure and _are_exchanged(left, right, one.procedure, program):
+        return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     return ours is None or theirs is None or bool(ours & theirs)
 
@@ -133,7 +148,9 @@ def _base(one: Access) -> Node | None:
     return field(node, "argument")
 
 
-def origins(node: Node | None, procedure: Procedure, program: Program, depth: int = 0, seen: frozenset[str] = frozenset()) -> Origins:
+def origins(
+    node: Node | None, procedure: Procedure, program: Program, depth: int = 0, seen: frozenset[str] = frozenset()
+) -> Origins:
     """Where the memory was made that a pointer or array leads to, over all of the program; None where that is not known."""
     if node is None or depth > _DEEPEST:
         return None
@@ -169,8 +186,10 @@ def origins(node: Node | None, procedure: Procedure, program: Program, depth: in
         case "subscript_expression":
             kind = type_of(field(node, "argument"), procedure, program)
             base = field(node, "argument")
-            one = declared(text_of(base), procedure, program) if base is not None and base.type == "identifier" else None
-            nested = one is not None and (len(one.dims) > 1 and not one.pointers or "vector" in one.type)
+            one = (
+                declared(text_of(base), procedure, program) if base is not None and base.type == "identifier" else None
+            )
+            nested = one is not None and ((len(one.dims) > 1 and not one.pointers) or "vector" in one.type)
             return of(base) if nested and kind is not None else None
         case "call_expression":
             return _made(node, procedure, program, depth, seen)
@@ -189,7 +208,11 @@ def _site(node: Node, procedure: Procedure) -> str:
 
 
 def _object(name: str, procedure: Procedure) -> str:
-    return f"{procedure.source.path}:{procedure.node.start_byte}:{name}" if name in procedure.declarations else f"global:{name}"
+    return (
+        f"{procedure.source.path}:{procedure.node.start_byte}:{name}"
+        if name in procedure.declarations
+        else f"global:{name}"
+    )
 
 
 def _union(parts: list[Origins]) -> Origins:
@@ -222,7 +245,7 @@ def _is_inner_allocation(origin: str, callee: Procedure, program: Program) -> bo
         return False
     for each in nodes(callee.node, "assignment_expression"):
         left, right = field(each, "left"), field(each, "right")
-        if left is None or right is None or left.type == "identifier" and text_of(left) in callee.declarations:
+        if left is None or right is None or (left.type == "identifier" and text_of(left) in callee.declarations):
             continue
         kind = type_of(right, callee, program)
         if kind is None or kind.depth:
@@ -240,7 +263,12 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
         return _NOTHING
     seen = seen | {key}
     is_parameter = name in procedure.parameters
-    if not is_parameter and not one.reference and not one.pointers and (one.dims or of_declaration(one).depth or not is_local):
+    if (
+        not is_parameter
+        and not one.reference
+        and not one.pointers
+        and (one.dims or of_declaration(one).depth or not is_local)
+    ):
         return frozenset({key})
     if is_parameter and not one.reference and not one.pointers and not one.dims and of_declaration(one).depth:
         return frozenset({key})  # a container handed over by value
@@ -280,7 +308,11 @@ def _assigned(name: str, procedure: Procedure) -> list[Node | None]:
 
 def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
     """What all calls in the program hand over for a parameter."""
-    if procedure.model.name in program.handed_on or procedure.model.marks & {"virtual", "global"} or len(program.named(procedure.model.name)) != 1:
+    if (
+        procedure.model.name in program.handed_on
+        or procedure.model.marks & {"virtual", "global"}
+        or len(program.named(procedure.model.name)) != 1
+    ):
         return None
     if not (program.named("main") or "static" in procedure.model.marks):
         return None  # there are callers that nobody has shown
@@ -343,23 +375,33 @@ def _is_listed(name: str, program: Program) -> bool:
     for source in program.sources.values():
         if source.is_fortran:
             continue
-        for node in nodes(source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"):
+        for node in nodes(
+            source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"
+        ):
             if node.type == "field_initializer":
                 if text_of(next(iter(children(node)), None)) == name:
                     return True
             elif node.type == "compound_literal_expression":
                 if any(word in holders for word in text_of(field(node, "type")).split()):
                     return True
-            elif _listed_type(node) & set(holders) and not _is_local_list(node):
-                if any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node)):
-                    return True
+            elif (
+                _listed_type(node) & set(holders)
+                and not _is_local_list(node)
+                and any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node))
+            ):
+                return True
     return False
 
 
 def _listed_type(node: Node) -> set[str]:
     """Words of the type that a list initialises."""
     one: Node | None = node
-    while one is not None and one.type in ("initializer_list", "init_declarator", "initializer_pair", "array_declarator"):
+    while one is not None and one.type in (
+        "initializer_list",
+        "init_declarator",
+        "initializer_pair",
+        "array_declarator",
+    ):
         one = one.parent
     return set(text_of(field(one, "type")).split()) if one is not None and one.type == "declaration" else set()
 
@@ -391,3 +433,103 @@ def is_fresh(node: Node, procedure: Procedure, program: Program) -> bool:
     """True for a pointer that is always the beginning of memory of its own, and so the same as another such one or apart from it."""
     found = origins(node, procedure, program)
     return found is not None and bool(found)
+
+
+def _are_exchanged(one: Node, other: Node, procedure: Procedure, program: Program) -> bool:
+    """True for two pointers that lead to memory of their own and are only ever exchanged (`w = a; a = b; b = w;`): never the same."""
+    if one.type != "identifier" or other.type != "identifier" or text_of(one) == text_of(other):
+        return False
+    names = [text_of(one), text_of(other)]
+    if not all(name in procedure.parameters for name in names):
+        return not any(name in procedure.parameters for name in names) and _is_permutation(names, procedure, program)
+    if procedure.model.name in program.handed_on or len(program.named(procedure.model.name)) != 1:
+        return False
+    if not program.named("main") or any(_assigned(name, procedure) for name in names):
+        return False
+    listed = [each.name for each in procedure.model.parameters]
+    places = [listed.index(name) for name in names]
+    calls = program.calls.get(procedure.model.name, [])
+    for caller, call in calls:
+        arguments = children(field(call, "arguments"))
+        if max(places) >= len(arguments) or any(arguments[at].type != "identifier" for at in places):
+            return False
+        handed = [text_of(arguments[at]) for at in places]
+        if len(set(handed)) != len(handed) or any(name in caller.parameters for name in handed):
+            return False
+        if not _is_permutation(handed, caller, program):
+            return False
+    return bool(calls)
+
+
+def _is_permutation(names: list[str], procedure: Procedure, program: Program) -> bool:
+    """True if local pointers, and those that they are exchanged with, begin with memory of their own and only change places."""
+    own = set(names)
+    runs = _runs(procedure)
+    for _ in range(4):
+        for run in runs:
+            touched = {target for target, _ in run}
+            if touched & own:
+                own |= {target for target, _ in run} - _temporary(run)
+    if any(
+        name not in procedure.declarations or name in procedure.addressed or name in procedure.parameters
+        for name in own
+    ):
+        return False
+    for run in runs:
+        values = {name: name for name in own}
+        for target, value in run:
+            values[target] = values.get(value, value)
+        if sorted(values[name] for name in own) != sorted(own):
+            return False
+    begun: list[frozenset[str]] = []
+    for name in sorted(own):
+        made = [each for each in _assigned(name, procedure) if each is None or each.type != "identifier"]
+        found = [origins(each, procedure, program) for each in made]
+        merged = _union(found)
+        if not merged or any(merged & each for each in begun):
+            return False
+        begun.append(merged)
+    moved = sum(sum(target in own for target, _ in run) for run in runs)
+    named = sum(each is not None and each.type == "identifier" for name in own for each in _assigned(name, procedure))
+    return moved == named
+
+
+def _temporary(run: list[tuple[str, str]]) -> set[str]:
+    """What holds a pointer only while others are exchanged: it gets its value first and is the last to be read."""
+    return {target for target, _ in run[:1]} if len(run) > 1 and run[-1][1] == run[0][0] else set()
+
+
+def _runs(procedure: Procedure) -> list[list[tuple[str, str]]]:
+    """Statements `x = y;` of pointers that stand directly behind each other."""
+    found: list[list[tuple[str, str]]] = []
+    for block in nodes(procedure.node, "compound_statement"):
+        run: list[tuple[str, str]] = []
+        for statement in [*children(block), None]:
+            pair = _moved_name(statement, procedure)
+            if pair is not None:
+                run.append(pair)
+            elif run:
+                found.append(run)
+                run = []
+    return found
+
+
+def _moved_name(statement: Node | None, procedure: Procedure) -> tuple[str, str] | None:
+    if statement is None:
+        return None
+    target: Node | None = None
+    value: Node | None = None
+    if statement.type == "expression_statement":
+        inner = next(iter(children(statement)), None)
+        if inner is not None and inner.type == "assignment_expression" and text_of(field(inner, "operator")) == "=":
+            target, value = field(inner, "left"), field(inner, "right")
+    elif statement.type == "declaration" and len(statement.children_by_field_name("declarator")) == 1:
+        declarator = field(statement, "declarator")
+        if declarator is not None and declarator.type == "init_declarator":
+            target, value = field(declarator, "declarator"), field(declarator, "value")
+            while target is not None and target.type == "pointer_declarator":
+                target = field(target, "declarator")
+    if target is None or value is None or target.type != "identifier" or value.type != "identifier":
+        return None
+    own = procedure.declarations.get(text_of(target))
+    return (text_of(target), text_of(value)) if own is not None and own.pointers else None
