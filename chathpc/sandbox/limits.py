@@ -7,7 +7,6 @@ import resource
 
 from chathpc.sandbox.contract import Request
 
-
 #: All addresses of a process on x86-64 (bytes). So much is no limit, and none must be set then: ThreadSanitizer ends a program that has one.
 ALL_ADDRESSES = 1 << 47
 
