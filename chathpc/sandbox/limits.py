@@ -18,9 +18,8 @@ def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
     virtual address space).
     """
     limits = request.limits
-    bounded = limits.memory < ALL_ADDRESSES and not request.gpu
     return (
-        *(((resource.RLIMIT_AS, limits.memory),) if bounded else ()),
+        *(() if request.gpu or limits.memory >= ALL_ADDRESSES else ((resource.RLIMIT_AS, limits.memory),)),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
         (resource.RLIMIT_CORE, 0),

@@ -82,7 +82,7 @@ def test_changes_that_edit_the_judge_touch_what_may_not_be_edited(name: str) -> 
 
     project = read(BY_NAME[name].original)
     for each in cheats():
-        if each.task == name and each.kind == "edits-judge" and each.candidate.files:
+        if each.task == name and each.kind == "edits-judge" and each.candidate.flags is None:
             assert any(
                 not globs.matches(path, project.edit) or globs.matches(path, project.protect)
                 for path in each.candidate.files
