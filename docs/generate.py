@@ -4,6 +4,7 @@ docs/cli.md               the help page of every command
 docs/report-schema.json   JSON schema of a report
 docs/diff-schema.json     JSON schema of a comparison
 docs/answer-schema.json   JSON schema of an answer to a question
+docs/project-schema.json  JSON schema of the key `project` of a chathpc.yaml
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
 docs/diff.md              its table of thresholds; the rest of that page is written by hand
@@ -68,11 +69,11 @@ def formats_page() -> str:
     return "\n".join(["# Formats", "", lead, "", "| format | reads |", "|---|---|", *rows]) + "\n"
 
 
-def schema_page(place: str = "chathpc.report:Report") -> str:
-    """docs/report-schema.json, docs/diff-schema.json, docs/answer-schema.json: what `--format json` prints conforms to them."""
+def schema_page(place: str = "chathpc.report:Report", mode: str = "serialization") -> str:
+    """The schema of what `--format json` prints, or with mode `validation` of what users write."""
     module, _, name = place.partition(":")
-    # The schema of what is written, where fields that have a default are always present.
-    schema = getattr(import_module(module), name).model_json_schema(by_alias=True, mode="serialization")
+    # In what is written, fields that have a default are always present.
+    schema = getattr(import_module(module), name).model_json_schema(by_alias=True, mode=mode)
     dialect = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
     return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"
 
@@ -96,6 +97,7 @@ def pages() -> dict[Path, str]:
         DOCS / "report-schema.json": schema_page(),
         DOCS / "diff-schema.json": schema_page("chathpc.comparison.record:Diff"),
         DOCS / "answer-schema.json": schema_page("chathpc.chat.record:Answer"),
+        DOCS / "project-schema.json": schema_page("chathpc.fix.project_schema:ProjectValues", "validation"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
         DOCS / "diff.md": with_thresholds((DOCS / "diff.md").read_text(encoding="utf-8")),

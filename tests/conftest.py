@@ -1,7 +1,7 @@
 """Rules for all tests: Hypothesis is not timed, and under CHATHPC_REQUIRE_ALL=1 a skipped test is a failed one.
 
 That variable says that everything optional is installed. Excepted are tests/conformance, whose data lies outside the
-repository, and tests marked `gpu`, `proprietary` or `unprivileged`.
+repository, and tests marked `gpu`, `privileged`, `proprietary` or `unprivileged`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ settings.load_profile("chathpc")
 def _may_be_skipped(item: pytest.Item | pytest.Collector) -> bool:
     marks = {mark.name for mark in item.iter_markers()}
     return (
-        bool(marks & {"gpu", "proprietary", "unprivileged"})
+        bool(marks & {"gpu", "privileged", "proprietary", "unprivileged"})
         or Path(__file__).parent / "conformance" in item.path.parents
     )
 

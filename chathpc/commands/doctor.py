@@ -49,11 +49,11 @@ class Check:
 def command(form: str | None, output: str | None) -> None:
     """Check the installation and say what is missing.
 
-    Starts nothing and connects to nothing. Exits with 0 whatever it finds.
+    Starts nothing but a try of each sandbox, and connects to nothing. Exits with 0 whatever it finds.
 
     For example: chathpc doctor
     """
-    checks = [*_python(), *_packages(), *_optional(), *_engines(), *_settings(), *_tools()]
+    checks = [*_python(), *_packages(), *_optional(), *_engines(), *_settings(), *_tools(), *_sandboxes()]
     if chosen_format(form, output) == "json":
         answer(json.dumps([asdict(check) for check in checks], indent=2) + "\n", output)
     else:
@@ -128,6 +128,22 @@ def _tools() -> Iterator[Check]:
     for name, remedy in _TOOLS.items():
         path = shutil.which(name)
         yield Check("profilers on PATH", name, path is not None, path or "", "" if path else f"optional: {remedy}")
+
+
+def _sandboxes() -> Iterator[Check]:
+    """Where changed code can be run; the first that works is taken."""
+    from chathpc.sandbox import gaps, states
+
+    taken = False
+    for name, fault in states():
+        open_ = "; ".join(gap.what for gap in gaps(name))
+        use = "not needed: a stronger one works" if taken else "is used for changed code"
+        if not fault:
+            yield Check("sandboxes", name, True, use, f"It does not stop all: {open_}." if open_ else "")
+        else:
+            remedy = "install the package bubblewrap" if name == "bubblewrap" else "needs Linux 5.13 or newer"
+            yield Check("sandboxes", name, False, "", f"{'optional: ' if taken else ''}{remedy} ({fault})")
+        taken = taken or not fault
 
 
 def _text(checks: list[Check], output: str | None) -> str:

@@ -7,7 +7,8 @@ least that a user may choose, and `hosted: false`, in any file or variable, forb
 allowed.
 
 A ./chathpc.yaml may have come with somebody else's profile. It may choose among local models, but says nothing about where
-data are sent, which key goes with them and which files are loaded (weights, patterns).
+data are sent, which key goes with them and which files are loaded (weights, patterns). Its key `project` is about the program in
+that folder (chathpc.fix) and passed over here.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from chathpc.profile.text import clean
 
 SITE_FILE = Path("/etc/chathpc/config.yaml")
 PROJECT_FILE = "chathpc.yaml"
+#: Key of that file that is no setting: how the program in its folder is built and run (chathpc.fix).
+PROJECT_KEY = "project"
 
 #: Settings files are a few lines; a larger one is a mistake or an attack (bytes).
 _LARGEST_FILE = 65_536
@@ -220,7 +223,7 @@ def _from_environment(environ: Mapping[str, str]) -> _Layer:
 
 
 def _from_project(path: Path) -> _Layer:
-    layer = _from_file(path)
+    layer = _from_file(path, ignored=PROJECT_KEY)
     refused = [key for key in _NOT_FROM_PROJECT if key in layer.values]
     llm = str(layer.values.get("llm", ""))
     if "openai:" in llm or "/" in llm:
@@ -233,7 +236,7 @@ def _from_project(path: Path) -> _Layer:
     return layer
 
 
-def _from_file(path: Path) -> _Layer:
+def _from_file(path: Path, ignored: str | None = None) -> _Layer:
     try:
         with path.open("rb") as file:
             data = file.read(_LARGEST_FILE + 1)
@@ -253,7 +256,7 @@ def _from_file(path: Path) -> _Layer:
         return _Layer({}, {})
     if not isinstance(content, dict):
         raise UsageError(f"{path}: expected lines of the form 'key: value'.")
-    given = {str(key): value for key, value in content.items() if value is not None}
+    given = {str(key): value for key, value in content.items() if value is not None and key != ignored}
     origins = {key: f"{path}, {key}" for key in given}
     return _Layer(origins, _checked(given, origins, path))
 
@@ -268,6 +271,11 @@ def _checked(given: Mapping[str, object], origins: Mapping[str, str], path: Path
     where = origins.get(key, key) if path is None else str(path)
     if problem["type"] != "extra_forbidden":
         raise UsageError(f"{where}: '{clean(key)}' is wrong: {problem['msg'][0].lower()}{problem['msg'][1:]}.")
+    if key == PROJECT_KEY:
+        raise UsageError(
+            f"{where}: '{key}' is no setting.",
+            hint=f"A program is described in the {PROJECT_FILE} of its own folder, and nowhere else.",
+        )
     secret = key.lower().replace("-", "_") in {"api_key", "key", "openai_api_key", "token"}
     raise UsageError(
         f"{where}: there is no setting '{clean(key)[:80]}'.",

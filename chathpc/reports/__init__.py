@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from chathpc.comparison.record import Diff
+    from chathpc.fix.report import FixReport
     from chathpc.report import Report
     from chathpc.reports.style import Style
 
     Renderer = Callable[[Report, Style], str]
     DiffRenderer = Callable[[Diff, Style], str]
+    FixRenderer = Callable[[FixReport, Style], str]
 
 _MODULES = {
     "text": "chathpc.reports.terminal",
@@ -22,6 +24,11 @@ _MODULES = {
 _DIFF_MODULES = {
     "text": "chathpc.reports.diff_terminal",
     "markdown": "chathpc.reports.diff_markdown",
+    "json": "chathpc.reports.json",
+}
+_FIX_MODULES = {
+    "text": "chathpc.reports.fix_terminal",
+    "markdown": "chathpc.reports.fix_markdown",
     "json": "chathpc.reports.json",
 }
 #: What `--format` accepts.
@@ -36,3 +43,8 @@ def renderers() -> Mapping[str, Renderer]:
 def diff_renderers() -> Mapping[str, DiffRenderer]:
     """Every renderer of a comparison by the name of its format: the same formats."""
     return {name: import_module(module).render for name, module in _DIFF_MODULES.items()}
+
+
+def fix_renderers() -> Mapping[str, FixRenderer]:
+    """Every renderer of what was tried and found by the name of its format: the same formats."""
+    return {name: import_module(module).render for name, module in _FIX_MODULES.items()}

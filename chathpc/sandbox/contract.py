@@ -15,7 +15,9 @@ class Limits:
     """Bounds of one command and all that it starts: wall seconds, and bytes and counts a process where nothing else is said.
 
     `seconds` ends the whole tree of processes; `memory` is address space (RLIMIT_AS), `file` the largest file (RLIMIT_FSIZE),
-    `processes` those of the user at once (RLIMIT_NPROC; the kernel exempts root), `output` the bytes of stdout and stderr together.
+    `processes` those that it has at once (RLIMIT_NPROC on top of those that the user has already; root's, whom the kernel exempts, are
+    counted), `output` the bytes of stdout and stderr together. `temporary` is the size of /tmp and of /dev/shm each, where they are
+    private; `disk` is by how much the free space of the folder's file system may shrink meanwhile, whoever takes it.
     """
 
     seconds: float = 600.0
@@ -23,13 +25,17 @@ class Limits:
     file: int = 4 << 30
     processes: int = 1024
     output: int = 10 << 20
+    temporary: int = 1 << 30
+    disk: int = 32 << 30
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
     """One command. `folder` is its working folder and may be written, as may `writable`; `readable` are shown besides the system.
 
-    All paths are absolute and look the same inside. `environment` is the whole environment: nothing of the caller's is handed on.
+    All paths are absolute and look the same inside; links in them are followed, so none may be named that other code could have put
+    there. `environment` is the whole environment: nothing of the caller's is handed on, and only what it lacks (PATH, HOME, TMPDIR, LANG,
+    Open MPI's leave for root) is added. `gpu` shows the devices of GPUs.
     """
 
     command: tuple[str, ...]
@@ -44,7 +50,11 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """What came of it. `code` is the exit status, or minus the signal; `seconds` wall time, `cpu_seconds` of all processes."""
+    """What came of it. `code` is the exit status, or minus the signal; `seconds` wall time, `cpu_seconds` of all processes.
+
+    A status of 129 to 159, by which a shell says that what it ran fell to a signal, counts as that signal. `seconds` is counted from the
+    moment when the command itself begins. `reason` says in words why it was ended where the limit is none of time or output.
+    """
 
     status: Status
     code: int
@@ -52,6 +62,7 @@ class Completed:
     stderr: bytes
     seconds: float
     cpu_seconds: float
+    reason: str = ""
 
     @property
     def succeeded(self) -> bool:

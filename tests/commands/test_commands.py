@@ -239,6 +239,18 @@ def test_doctor_tells_what_is_not_read_without_a_grammar(run: Run, monkeypatch: 
     assert checks["tree-sitter-c"]["ok"] is True
 
 
+def test_doctor_says_which_sandbox_is_used_and_what_it_leaves_open(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    states = (("broken", "It is broken."), ("landlock", ""), ("none", ""))
+    monkeypatch.setattr("chathpc.sandbox.states", lambda: states)
+    checks = json.loads(run("doctor", "--format", "json").out)
+    lines = {check["name"]: check for check in checks if check["group"] == "sandboxes"}
+    assert not lines["broken"]["ok"]
+    assert "It is broken." in lines["broken"]["remedy"]
+    assert lines["landlock"]["detail"] == "is used for changed code"
+    assert "arguments of all processes" in lines["landlock"]["remedy"]
+    assert lines["none"]["detail"].startswith("not needed")
+
+
 def test_doctor_tells_how_optional_parts_are_installed(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     from chathpc.commands import doctor
 

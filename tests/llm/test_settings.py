@@ -150,6 +150,21 @@ def test_a_foreign_folder_cannot_take_the_users_key_to_another_server(
     assert (settings.base_url, settings.llm, settings.deadline) == ("https://llm.mine/v1", "openai:mine", 5)
 
 
+def test_a_project_is_no_setting(site: Path, own_home: Path) -> None:
+    write(own_home / "chathpc.yaml", "llm: local:small\nproject: {build: make, run: ./app, whatever: [1, 2]}\n")
+    settings = load(site)
+    assert settings.llm == "local:small"
+    assert "project" not in settings.origins
+
+
+@pytest.mark.parametrize("place", ["user", "site"])
+def test_a_project_is_described_in_its_own_folder_alone(place: str, site: Path, own_home: Path) -> None:
+    write(site if place == "site" else own_home / ".config/chathpc/config.yaml", "project: {build: make}\n")
+    with pytest.raises(UsageError, match="'project' is no setting") as caught:
+        load(site)
+    assert "its own folder" in caught.value.hint
+
+
 def test_pin_is_for_the_site_alone(site: Path, own_home: Path) -> None:
     write(own_home / ".config/chathpc/config.yaml", "pin: true\n")
     with pytest.raises(UsageError, match="site's file alone"):

@@ -72,6 +72,10 @@ class SourceFile:
             )
         return self._read[node.id]
 
+    def procedures(self) -> list[tuple[Node, Function]]:
+        """All functions, read, each with its node in the tree."""
+        return [(node, self._function(node)) for first, last, _, node in self._defined if last - first < MOST_LINES]
+
     def function_at(self, line: int) -> Function | None:
         """The innermost function that holds the line."""
         holding = [each for each in self._defined if each[0] <= line <= each[1] and each[1] - each[0] < MOST_LINES]
@@ -94,7 +98,7 @@ class SourceFile:
 
     def everything(self) -> list[Function]:
         """All functions, read."""
-        return [self._function(node) for first, last, _, node in self._defined if last - first < MOST_LINES]
+        return [function for _, function in self.procedures()]
 
 
 def parsed(name: str, text: bytes) -> SourceFile | None:

@@ -1,0 +1,183 @@
+"""`chathpc fix`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.progress import Progress
+from chathpc.commands.streams import complain
+from chathpc.errors import UsageError
+from chathpc.fix.strategies import STRATEGIES
+
+if TYPE_CHECKING:
+    from chathpc.fix.loop import Outcome
+    from chathpc.fix.report import FixReport
+
+FORMATS = ("text", "markdown", "json")
+
+
+@click.command("fix")
+@click.argument("folder", metavar="[FOLDER]", default=".", type=click.Path(path_type=Path))
+@click.option("--init", is_flag=True, help="Write a first chathpc.yaml for FOLDER, to be looked at, and do no more.")
+@click.option(
+    "--strategy",
+    "strategies",
+    metavar="NAME",
+    multiple=True,
+    default=("recipes",),
+    show_default=True,
+    help=f"Who proposes, repeatable: {', '.join(STRATEGIES)}.",
+)
+@click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(1, 20),
+    default=3,
+    show_default=True,
+    help="Changes that build on each other.",
+)
+@click.option(
+    "--time-limit", metavar="S", type=click.FloatRange(1.0), default=1800.0, show_default=True, help="Seconds in all."
+)
+@click.option(
+    "--candidates",
+    metavar="N",
+    type=click.IntRange(1, 1000),
+    default=24,
+    show_default=True,
+    help="Changes to try at most.",
+)
+@click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
+@click.option("--yes", is_flag=True, help="With --apply: do not ask.")
+@click.option("--branch", metavar="NAME", help="Commit the change on a new branch; what is checked out stays as it is.")
+@click.option(
+    "--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work."
+)
+@click.option("--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust.")
+@click.option("--resume/--fresh", default=True, help="Go on with what an earlier call began (default), or forget it.")
+@click.option(
+    "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: beside FOLDER."
+)
+@output_options(FORMATS)
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("-v", "--verbose", is_flag=True, help="Show the whole patch and every change that was tried.")
+def command(
+    folder: Path,
+    init: bool,
+    strategies: tuple[str, ...],
+    profile: Path | None,
+    rounds: int,
+    time_limit: float,
+    candidates: int,
+    applied: bool,
+    yes: bool,
+    branch: str | None,
+    patch: Path | None,
+    no_sandbox: bool,
+    resume: bool,
+    work: Path | None,
+    form: str | None,
+    output: str | None,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Find changes that make a program faster, and prove that they do.
+
+    FOLDER holds the program and a chathpc.yaml that says how it is built, run and checked. Changes are tried in copies, in a
+    sandbox: each must build, give the same answers, be faster beyond noise, and take away what the profile showed. The files in
+    FOLDER change only with --apply and a yes.
+
+    For example: chathpc fix --init my-program
+
+    Then: chathpc fix my-program
+
+    Exits with 0 if there is an improvement or nothing to improve, 6 if no change passed, 5 if a limit was reached before.
+    """
+    if init:
+        return _init(folder)
+    if yes and not applied:
+        raise click.UsageError("--yes is the answer to the question that --apply asks.")
+    check_output(output, (folder,) if profile is None else (folder, profile))
+    style = style_for(output, verbose=verbose)
+    with Progress(quiet=quiet) as progress:
+        from chathpc.fix.loop import Budget, fix
+        from chathpc.fix.project_file import read
+        from chathpc.fix.result import exit_code, report
+        from chathpc.fix.strategies import proposers
+        from chathpc.reports import fix_renderers
+        from chathpc.sandbox import choose
+
+        outcome = fix(
+            read(folder),
+            proposers(strategies),
+            sandbox=choose(allow_none=no_sandbox),
+            work=work,
+            budget=Budget(rounds=rounds, candidates=candidates, seconds=time_limit),
+            profile=profile,
+            fresh=not resume,
+            progress=progress,
+        )
+        progress("writing the report")
+        found = report(outcome)
+        text = fix_renderers()[chosen_format(form, output)](found, style)
+    answer(text, output)
+    if outcome.improved:
+        _kept(outcome, found, patch, branch, applied, yes)
+    return exit_code(outcome)
+
+
+def _init(folder: Path) -> int:
+    """Write a first description of the project."""
+    from chathpc.fix.project_file import FILE
+    from chathpc.fix.suggest import suggest
+    from chathpc.reports.write import write_atomically
+
+    text, remarks = suggest(folder)
+    write_atomically(folder / FILE, text)
+    complain(f"{folder / FILE} is written. Look at it before anything is run: it says which commands are.")
+    for remark in remarks:
+        complain(remark)
+    return 0
+
+
+def _kept(outcome: Outcome, found: FixReport, patch: Path | None, branch: str | None, applied: bool, yes: bool) -> None:
+    """The patch file always; a branch and the files themselves if they were asked for."""
+    from chathpc.fix.patch import apply, commit
+    from chathpc.reports.write import write_atomically
+
+    before, after = outcome.originals, outcome.last.files
+    if found.patch:
+        target = patch or outcome.work / "change.patch"
+        write_atomically(target, found.patch)
+        complain(f"The patch: {target}", f"Apply it: patch -p1 -d {outcome.project.root} < {target}")
+    if branch is not None:
+        if not found.patch:
+            raise UsageError("Only flags of the compiler have changed, and there is nothing to commit.")
+        made = commit(outcome.project.root, branch, before, after, f"{found.headline}\n\n{found.diagnosis}\n")
+        complain(f"Committed as {made[:12]} on the branch {branch}.")
+    if applied and found.patch:
+        if not yes and not _said_yes(
+            len([path for path in after if before.get(path) != after[path]]), outcome.project.root
+        ):
+            complain("Nothing was changed.")
+            return
+        changed = apply(outcome.project.root, before, after)
+        complain(f"Changed: {', '.join(changed)}.")
+
+
+def _said_yes(count: int, root: Path) -> bool:
+    """Whether a person at the terminal says yes; no terminal, the end of input and anything else mean no."""
+    if sys.stdin is None or not sys.stdin.isatty() or sys.stderr is None:
+        return False
+    sys.stderr.write(f"Change {count} file{'s' if count != 1 else ''} in {root}? Type yes: ")
+    sys.stderr.flush()
+    try:
+        return sys.stdin.readline().strip().lower() == "yes"
+    except (OSError, ValueError):
+        return False

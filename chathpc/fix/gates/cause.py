@@ -1,0 +1,151 @@
+"""The last gate: measured again, what was diagnosed went down, and nothing else went up beyond noise."""
+
+from __future__ import annotations
+
+from chathpc.comparison.findings import WHERE_ONLY
+from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.record import Diff, FindingChange, FunctionRecord, ShareRecord
+from chathpc.diagnosis.records import Finding
+from chathpc.fix.gates.plausibility import Lost
+from chathpc.fix.records import Figure, GateResult, Verdict
+from chathpc.fix.thresholds import threshold
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+
+
+def judge(found: Diff, finding: Finding | None) -> GateResult:
+    """Whether the comparison of the profiles before and after a change says what the change claims."""
+    figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
+    total = found.elapsed or found.total
+    if total is None:
+        return _no("What was measured before and after cannot be compared.", figures)
+    figures |= {"before": total.before, "after": total.after, "unit": found.unit, "error": total.error}
+    gained = total.before - total.after
+    if gained <= 0 or not total.beyond_noise:
+        return _no("In the profile the run has not become shorter beyond noise.", figures)
+    grown = [
+        share
+        for share in found.shares
+        if share.change > 0
+        and share.beyond_noise
+        and share.change > threshold("grown") * _gained(found, gained)
+        and not _is_place(share.function, finding)
+    ]
+    if grown:
+        worst = max(grown, key=lambda share: share.change)
+        figures["grown"] = {"function": worst.function, "before": worst.before, "after": worst.after}
+        return _no(
+            f"{clean(worst.function)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures
+        )
+    if finding is None:
+        return GateResult(
+            "cause",
+            True,
+            f"The run went from {_amount(total.before, found)} to {_amount(total.after, found)}.",
+            None,
+            figures,
+        )
+    moved, statement, more = _moved(found, finding)
+    figures |= more
+    return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
+
+
+def lost(found: Diff) -> list[Lost]:
+    """Functions that have less time by themselves than before, beyond noise, the largest loss first."""
+    whole = found.total.before if found.total is not None else sum(row.before for row in found.functions)
+    rows = [row for row in found.functions if row.change < 0 and row.beyond_noise]
+    return [
+        Lost(row.name, -row.change, -row.change / whole if whole else 0.0)
+        for row in sorted(rows, key=lambda row: row.change)
+    ]
+
+
+def _no(statement: str, figures: dict[str, Figure]) -> GateResult:
+    return GateResult("cause", False, statement, Verdict.CAUSE_UNMOVED, figures)
+
+
+def _gained(found: Diff, gained: float) -> float:
+    """What was gained over all threads, as shares are."""
+    return max(found.total.before - found.total.after, gained) if found.total is not None else gained
+
+
+def _is_place(name: str, finding: Finding | None) -> bool:
+    return finding is not None and finding.where.function is not None and _key(name) == _key(finding.where.function)
+
+
+def _key(name: str) -> str:
+    return loose_key(function_key(name))
+
+
+def _moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]:
+    """Whether the time of the finding went down, a sentence, and the figures."""
+    change = _same_finding(found, finding)
+    name = finding.where.kernel or finding.where.function or ""
+    if change is not None and change.status in ("gone", "shrunk") and change.beyond_noise:
+        before, after = change.seconds_before, change.seconds_after
+        figures: dict[str, Figure] = {"finding_before": before, "finding_after": after, "status": change.status}
+        if change.status == "gone":
+            return True, f"'{clean(finding.title)}'{_at(name)} is gone.", figures
+        if before is None or after is None or before - after >= threshold("shrunk") * before:
+            return (
+                True,
+                f"'{clean(finding.title)}'{_at(name)} went from {_amount(before, found)} to {_amount(after, found)}.",
+                figures,
+            )
+    row = _row(found, name)
+    if row is not None:
+        figures = {"place_before": row.inclusive_before, "place_after": row.inclusive_after}
+        less = row.inclusive_before - row.inclusive_after
+        if less >= threshold("shrunk") * finding.share * row.inclusive_before and less > row.error and less > 0:
+            return (
+                True,
+                f"The time in {clean(name)} went from {_amount(row.inclusive_before, found)} to {_amount(row.inclusive_after, found)}.",
+                figures,
+            )
+        return (
+            False,
+            f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is {_amount(row.inclusive_after, found)}: what was diagnosed is still there.",
+            figures,
+        )
+    share = _share(found, name)
+    if share is not None:
+        figures = {"place_before": share.before, "place_after": share.after}
+        return (
+            True,
+            f"The time in {clean(name)} went from {_amount(share.before, found)} to {_amount(share.after, found)}.",
+            figures,
+        )
+    if not name and change is None:
+        return True, f"'{clean(finding.title)}' is gone.", {}
+    return False, f"The time{_at(name)} did not change beyond noise: what was diagnosed is still there.", {}
+
+
+def _same_finding(found: Diff, finding: Finding) -> FindingChange | None:
+    if finding.cause in WHERE_ONLY:
+        return None
+    name = finding.where.kernel or finding.where.function or ""
+    same = [each for each in found.findings if each.cause == finding.cause]
+    for each in same:
+        where = each.where_before
+        if where is not None and _key(where.kernel or where.function or "") == _key(name):
+            return each
+    return None
+
+
+def _row(found: Diff, name: str) -> FunctionRecord | None:
+    return next((row for row in found.functions if name and _key(row.name) == _key(name)), None)
+
+
+def _share(found: Diff, name: str) -> ShareRecord | None:
+    for share in found.shares:
+        if name and (_key(share.function) == _key(name) or _key(name) in map(_key, share.merged_before)):
+            return share if share.change < 0 and share.beyond_noise else None
+    return None
+
+
+def _at(name: str) -> str:
+    return f" in {clean(name)}" if name else ""
+
+
+def _amount(value: float | None, found: Diff) -> str:
+    return "nothing" if value is None else numbers.quantity(value, found.unit or "")

@@ -1,0 +1,193 @@
+"""What an honest change has no use for: constructs by which it could see that it is watched, or answer without working.
+
+Counted in all files together, before and after: a construct counts if the change has more of its family than the original. That is a
+first look; names can be hidden from it, so that built programs are looked at too (`imports`), and what they answer is tried.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from chathpc.fix.gates.text import Code
+
+_FILE = Path(__file__).with_name("constructs.yaml")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Names that serve one purpose: what that is, and where they count (before a bracket, by themselves, as attributes)."""
+
+    says: str
+    calls: frozenset[str]
+    words: frozenset[str]
+    attributes: frozenset[str]
+
+
+@cache
+def families() -> Mapping[str, Family]:
+    """All families by name, from constructs.yaml."""
+    import yaml
+
+    content = yaml.safe_load(_FILE.read_text("utf-8"))
+    return {
+        name: Family(one["says"], *(frozenset(one.get(kind, "").split()) for kind in ("calls", "words", "attributes")))
+        for name, one in content.items()
+    }
+
+
+_ATTRIBUTE = re.compile(r"__attribute(?:__)?\b|__declspec\b|\[\[")
+#: Types and calls of less than double precision.
+_SINGLE_C = re.compile(
+    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
+    r"|\b(?:__builtin_)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fabs|floor|ceil|"
+    r"fma|fmod|hypot|cbrt|erf|erfc|round|trunc|rint|nearbyint|fmin|fmax|copysign|strto)f\s*\("
+    r"|\b__(?:expf|logf|sinf|cosf|powf|fdividef|frcp_\w+|fsqrt_\w+)\b"
+    r"|(?<![\w.])(?:\d+\.\d*|\.\d+|\d+(?=[eE]))(?:[eE][+-]?\d+)?[fF]\b"
+)
+_SINGLE_FORTRAN = re.compile(
+    r"\breal\s*\(\s*(?:kind\s*=\s*)?(?:4|2|real32|c_float|sp|selected_real_kind\s*\(\s*[1-6]\b)|\breal\s*\*\s*[24]\b"
+    r"|\b(?:sngl|float)\s*\(|\breal\s*\([^()]*(?:\([^()]*\))?[^()]*,\s*(?:kind\s*=\s*)?(?:4|real32|sp)\s*\)|_(?:4|sp|real32)\b|\breal\s*::",
+    re.IGNORECASE,
+)
+_DOUBLE_C = re.compile(r"\b(?:double|long\s+double)\b")
+_DOUBLE_FORTRAN = re.compile(
+    r"\breal\s*\(\s*(?:kind\s*=\s*)?(?:8|real64|c_double|dp|wp|rk|selected_real_kind)|\breal\s*\*\s*8\b|\bdouble\s+precision\b|\dd[+-]?\d",
+    re.IGNORECASE,
+)
+#: Pragmas and directives that say no more than how a loop is made.
+_USUAL_PRAGMA = re.compile(
+    r"# ?pragma (?:omp|acc|once|unroll|nounroll|ivdep|simd|vector (?:always|aligned|nontemporal)|GCC (?:ivdep|unroll|diagnostic)|clang (?:loop|diagnostic)|message)\b"
+)
+_USUAL_FORTRAN = re.compile(
+    r"!(?:\$(?:omp|acc)\b|(?:dir|dec)\$ *(?:ivdep|simd|unroll|vector|nounroll)|gcc\$ *(?:ivdep|unroll|vector|novector)|\$ )"
+)
+_INCLUDE = re.compile(r'# ?include ?(?:<(?P<system>[\w+./-]+)>|"(?P<own>[^"]*)")')
+#: Conditions are usual; what they ask is looked at word by word.
+_USUAL_DIRECTIVE = re.compile(r"# ?(?:if|ifdef|ifndef|elif|else|endif|error|warning)\b|#\Z")
+_DEFINE = re.compile(r"# ?(?:define|undef) (\w+)")
+#: Control characters, and those that make text look other than it is (N. Boucher, R. Anderson, Trojan Source, 2021).
+_HIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
+#: The family of words that no macro may redefine.
+_KEYWORDS = "keyword"
+#: A change with more new numbers brings a table, and with it maybe the answer.
+MOST_NUMBERS = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Something that a change brings: its family, and one sentence."""
+
+    family: str
+    statement: str
+
+
+def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[str]) -> list[Sight]:
+    """What the changed files have more of than the original ones; `headers` are files of the tree that may be included."""
+    before, after = list(original), list(changed)
+    found = [
+        *_counted(before, after),
+        *_precision(before, after),
+        *_directives(before, after, frozenset(headers)),
+        *_numbers(before, after),
+    ]
+    if any(_HIDDEN.search(one.plain) or any(map(_HIDDEN.search, one.strings)) for one in after) and not any(
+        _HIDDEN.search(one.plain) for one in before
+    ):
+        found.append(Sight("hidden", "holds characters that cannot be seen"))
+    return found
+
+
+def _total(codes: Iterable[Code], names: frozenset[str], *, calls: bool) -> Counter[str]:
+    whole: Counter[str] = Counter()
+    folded = {name.lower() for name in names}
+    for one in codes:
+        for word, count in (one.calls if calls else one.words).items():
+            if word in names or (one.fortran and word in folded):
+                whole[word] += count
+    return whole
+
+
+def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
+    found: dict[str, Sight] = {}
+    marked = [sum(len(_ATTRIBUTE.findall(one.plain)) for one in side) for side in (before, after)]
+    for name, family in families().items():
+        if name == _KEYWORDS:
+            continue
+        kinds = [(family.calls, True), (family.words, False)]
+        kinds += [(family.attributes, False)] if marked[1] > marked[0] else []
+        for names, calls in kinds:
+            old, new = _total(before, names, calls=calls), _total(after, names, calls=calls)
+            if new.total() > old.total():
+                found.setdefault(name, Sight(name, f"{family.says}: {', '.join(sorted(new - old))}"))
+    for word in ("stop", "error stop"):
+        if _fortran_count(after, word) > _fortran_count(before, word):
+            found.setdefault("early end", Sight("early end", "ends the program where the original does not: stop"))
+    # Tokens made of parts have no name that could be looked for.
+    pasted = [
+        sum(one.plain.count("##") + one.plain.count("%:%:") + one.plain.count("??") for one in side)
+        for side in (before, after)
+    ]
+    if pasted[1] > pasted[0]:
+        found["hidden"] = Sight("hidden", "makes names of parts (## or a trigraph)")
+    return list(found.values())
+
+
+def _fortran_count(codes: list[Code], word: str) -> int:
+    return sum(len(re.findall(rf"(?im)^\s*(?:if\s*\(.*\)\s*)?{word}\b", one.plain)) for one in codes if one.fortran)
+
+
+def _precision(before: list[Code], after: list[Code]) -> list[Sight]:
+    def count(codes: list[Code], c: re.Pattern[str], fortran: re.Pattern[str]) -> int:
+        return sum(len((fortran if one.fortran else c).findall(one.plain)) for one in codes)
+
+    # A program in single precision is not made worse by more of it.
+    doubles = count(before, _DOUBLE_C, _DOUBLE_FORTRAN)
+    more = count(after, _SINGLE_C, _SINGLE_FORTRAN) - count(before, _SINGLE_C, _SINGLE_FORTRAN)
+    if doubles and more > 0:
+        return [Sight("precision", "computes in lower precision than the original")]
+    return []
+
+
+def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) -> list[Sight]:
+    old = Counter(each for one in before for each in one.directives)
+    words = {word for one in before for word in one.words}
+    found = []
+    new = [(each, text) for each in after for text in each.directives if text not in old]
+    for one, text in new:
+        include, name = _INCLUDE.match(text), _DEFINE.match(text)
+        if include:
+            path = include["system"] or include["own"]
+            if ".." in path or path.startswith("/") or (include["own"] and path not in headers):
+                found.append(Sight("include", f"includes what is no header of the system or the project: {path[:60]}"))
+        elif re.match(r"# ?pragma\b", text):
+            if not _USUAL_PRAGMA.match(text):
+                found.append(Sight("pragma", f"has a pragma that changes how code is compiled: {text[:60]}"))
+        elif one.fortran and text.startswith("!"):
+            if not _USUAL_FORTRAN.match(text):
+                found.append(Sight("pragma", f"has a directive that changes how code is compiled: {text[:60]}"))
+        elif name:
+            known = any(re.match(rf"# ?define {name[1]}\b", each) for each in old)
+            if (name[1] in words or name[1] in families()[_KEYWORDS].words) and not known:
+                found.append(Sight("macro", f"gives the name {name[1]} another meaning"))
+        elif not _USUAL_DIRECTIVE.match(text):
+            found.append(Sight("include", f"has a directive that hides what is compiled: {text[:60]}"))
+    return found
+
+
+def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:
+    more = new_numbers(before, after)
+    if sum(more.values()) > MOST_NUMBERS:
+        return [Sight("table", f"brings {sum(more.values())} new numbers, which may hold the answer")]
+    return []
+
+
+def new_numbers(before: Iterable[Code], after: Iterable[Code]) -> Counter[str]:
+    """Numbers of the changed files that the original ones do not have, or less often."""
+    old: Counter[str] = sum((one.numbers for one in before), Counter())
+    new: Counter[str] = sum((one.numbers for one in after), Counter())
+    return new - old

@@ -1,0 +1,67 @@
+"""The fifth gate: no change gains more than there was to gain at the place that it is meant to mend."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from chathpc.diagnosis.records import Finding
+from chathpc.fix.records import GateResult, Speedup, Verdict
+from chathpc.fix.thresholds import threshold
+from chathpc.profile import numbers
+from chathpc.profile.text import clean
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """A function that has less time than before, beyond noise: its name, seconds and the part of the time before."""
+
+    function: str
+    seconds: float
+    share: float
+
+
+def bound(finding: Finding) -> float:
+    """The speed-up if all of the finding's time vanished, with twice its error (Amdahl's law): nothing can gain more there."""
+    share = min(1.0, finding.share + 2 * (finding.share_error or 0.0))
+    return 1 / max(1 - share, 1 / threshold("most_speedup"))
+
+
+def judge(
+    speedup: Speedup,
+    finding: Finding | None,
+    lost: Iterable[Lost] | None,
+    named: Collection[str],
+    *,
+    flags_alone: bool = False,
+) -> GateResult:
+    """Whether the gain is plausible.
+
+    `lost` are the functions that lost time (None if that was not measured), `named` those that findings are about or that are
+    called from there. Above the bound of its finding a change passes if all that lost time is named by some finding: it mended
+    more than one. A change without finding (of the build) has no bound but that of `most_speedup`.
+    """
+    limit = threshold("most_speedup") if finding is None else bound(finding)
+    figures = {"bound": limit, "low": speedup.low, "predicted": None if finding is None else finding.speedup_bound}
+    if speedup.low <= limit * threshold("bound_error"):
+        of = "that is believed at most" if finding is None else f"'{clean(finding.title)}' can give"
+        of = of if finding is None else f"that {of}"
+        said = f"The lower end of the interval, {_times(speedup.low)}, is not above the {_times(limit)} {of}."
+        return GateResult("plausibility", True, said, None, figures)
+    if flags_alone:
+        return GateResult("plausibility", True, "The compiler alone did it.", None, figures)
+    above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"
+    if lost is None:
+        return GateResult("plausibility", False, f"{above}, and nothing tells why.", Verdict.IMPLAUSIBLE, figures)
+    others = [each for each in lost if each.function not in named and each.share > threshold("elsewhere")]
+    if others:
+        said = ", ".join(f"{clean(each.function)} ({each.share:.0%} of the time)" for each in others[:3])
+        return GateResult(
+            "plausibility", False, f"{above}: work is gone that no finding names: {said}.", Verdict.IMPLAUSIBLE,
+            {**figures, "elsewhere": [each.function for each in others]},
+        )  # fmt: skip
+    return GateResult("plausibility", True, f"{above}; all the time that is gone was named by findings.", None, figures)
+
+
+def _times(ratio: float) -> str:
+    return f"{numbers.number(ratio, 3)}x"

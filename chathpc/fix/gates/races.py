@@ -1,0 +1,146 @@
+"""Writes that threads share in OpenMP loops of a change: a first look, for races do not show in every run.
+
+Told only where it is sure: a variable from outside a work-sharing loop that is assigned in it without a clause, an atomic or a critical
+section; and an array that is written at a place that has nothing to do with the loop, or is taken from data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop, Region, root
+from chathpc.diagnosis.source.text import parsed
+
+_CLAUSE = re.compile(
+    r"\b(private|firstprivate|lastprivate|reduction|linear|threadprivate|copyprivate)\s*\(([^()]*(?:\([^()]*\)[^()]*)*)\)"
+)
+_GUARDS = ("atomic", "critical", "single", "master", "masked", "ordered", "task", "section")
+_THREAD = "omp_get_thread_num"
+_NAME = re.compile(r"[A-Za-z_]\w*")
+
+
+def new_races(original: Mapping[str, str], changed: Mapping[str, str]) -> list[str]:
+    """Sentences about shared writes that the changed files have and the original ones lack."""
+    old = {text for path, source in original.items() for text, _ in races(path, source)}
+    return [
+        f"{path}:{line}: {text}"
+        for path, source in changed.items()
+        for text, line in races(path, source)
+        if text not in old
+    ]
+
+
+def races(path: str, source: str) -> Iterator[tuple[str, int]]:
+    """What threads write together in a file, and the line."""
+    file = parsed(path, source.encode("utf-8", "surrogateescape"))
+    if file is None:
+        return
+    for function in file.everything():
+        for region in function.regions:
+            words = region.words.split("(")[0].split()
+            if "target" in words or not ({"for", "do", "parallel"} & set(words)):
+                continue
+            if {"for", "do"} & set(words):
+                yield from _in_loop(function, region)
+
+
+def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
+    """Shared writes in the work-sharing loop of a region."""
+    inside = [loop for loop in function.loops if region.first <= loop.first and loop.last <= region.last]
+    if not inside or function.is_broken(region.first, region.last):
+        return
+    loop = inside[0]
+    around = [each for each in function.regions if each.first <= region.first and region.last <= each.last]
+    private = {loop.variable} | _private(around) | _declared(function, around)
+    private |= {each.variable for each in inside if function.fortran or each.index == loop.index}
+    varying = private | {each.variable for each in function.loops_in(loop.index)}
+    taken = _from_data(function, loop)
+    for statement in function.inside(loop.index):
+        if statement.expr is None or _guarded(function, region, statement.line):
+            continue
+        for one in statement.expr.walk():
+            if one.kind != Kind.ASSIGN:
+                continue
+            found = _shared(function, loop, one.parts[0], private, varying, taken)
+            if found:
+                yield found, statement.line
+
+
+def _private(regions: list[Region]) -> set[str]:
+    found: set[str] = set()
+    for region in regions:
+        for match in _CLAUSE.finditer(region.words):
+            names = match[2].rpartition(":")[2] if match[1] == "reduction" else match[2].partition(":")[0]
+            found.update(_NAME.findall(names))
+    return found
+
+
+def _declared(function: Function, around: list[Region]) -> set[str]:
+    """Names that are declared inside the outermost region around: each thread has its own."""
+    if function.fortran:
+        return set()
+    outer = [each for each in around if "parallel" in each.words.split("(")[0].split()]
+    if not outer:  # an orphaned loop: whatever the function declares is each thread's own
+        return {one.name for one in function.declarations if not one.static and not one.dims} | {
+            one.name for one in function.parameters if not one.pointers and not one.reference
+        }
+    first, last = outer[0].first, outer[0].last
+    return {one.name for one in function.declarations if first <= one.line <= last and not one.static}
+
+
+def _from_data(function: Function, loop: Loop) -> set[str]:
+    """Names that get their value from an array or a call: two iterations may have the same."""
+    return {
+        one.parts[0].text
+        for statement in function.inside(loop.index)
+        if statement.expr is not None
+        for one in statement.expr.walk()
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
+        if any(inner.kind in (Kind.INDEX, Kind.CALL) for inner in one.parts[1].walk())
+    }
+
+
+def _own(function: Function, loop: Loop) -> set[str]:
+    """The loop's variable, and names that hold the thread's number."""
+    return {loop.variable} | {
+        one.parts[0].text
+        for statement in function.statements
+        if statement.expr is not None
+        for one in statement.expr.walk()
+        if one.kind == Kind.ASSIGN and any(call.short == _THREAD for call in one.parts[1].calls())
+    }
+
+
+def _guarded(function: Function, region: Region, line: int) -> bool:
+    return any(
+        each.first <= line <= each.last
+        and each is not region
+        and region.first <= each.first
+        and (each.words.split() or [""])[0].split("(")[0] in _GUARDS
+        for each in function.regions
+    )
+
+
+def _shared(function: Function, loop: Loop, target: Expr, private: set[str], varying: set[str], taken: set[str]) -> str:
+    """Why the assignment is one that threads make together; empty if it is not, or nobody can tell."""
+    base = root(target)
+    if base.kind != Kind.NAME or base.text in private:
+        return ""
+    if target.kind == Kind.NAME:
+        declared = function.declared(target.text)
+        if declared is None and not function.fortran:
+            return ""  # a field, a global or a macro; globals may be threadprivate
+        return f"threads of the loop all write to {target.text} in {function.name}"
+    if target.kind == Kind.INDEX:
+        names = {name for part in target.parts for name in part.names()}
+        numbered = any(call.short == _THREAD for part in target.parts for call in part.calls())
+        if numbered or names & _own(function, loop):
+            return ""  # each thread or iteration has a place of its own, unless what is added to it leads out of it
+        if not names & varying and not any(True for part in target.parts for _ in part.calls()):
+            locals_ = {one.name for one in function.declarations}
+            if names <= locals_ or not names:
+                return f"threads of the loop all write to {function.show(target)} in {function.name}"
+        if names & taken or any(one.kind == Kind.INDEX for part in target.parts for one in part.walk()):
+            return f"threads of the loop write to {function.show(target)} in {function.name} at places that are taken from data"
+    return ""

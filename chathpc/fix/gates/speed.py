@@ -1,0 +1,86 @@
+"""The fourth gate: faster beyond noise, in pairs of runs whose answers are checked as well."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from chathpc.fix.outputs import compare
+from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
+from chathpc.fix.runner import Built, Case, Runner
+from chathpc.fix.speed import Timing, judge, measure_pairs
+
+_VERDICTS = {"slower": Verdict.SLOWER, "inconclusive": Verdict.INCONCLUSIVE, "invalid": Verdict.INVALID}
+
+
+def measure(
+    runner: Runner,
+    original: Built,
+    changed: Built,
+    *,
+    seconds: float,
+    random: np.random.Generator,
+    clock: Callable[[], float] = time.monotonic,
+    tell: Callable[[str], None] = lambda stage: None,
+    fewest: float | None = None,
+) -> tuple[Timing, str]:
+    """Time the project's run in pairs, for some `seconds`; and what was wrong with an answer in one of the timed runs, if any was.
+
+    Each pair has a fresh seed where the program takes one. Every timed run is checked: a program that works only when it is checked
+    and not when it is timed gains nothing.
+    """
+    project = runner.project
+    state: dict[str, object] = {}
+    problem: list[str] = []
+    pairs = 0
+
+    def run(side: str) -> float | None:
+        nonlocal pairs
+        if not state:
+            pairs += 1
+            tell(f"timing, pair {pairs}")
+            state["seed"] = int(random.integers(1, 2**31 - 1)) if project.run.seeded else None
+        case = Case(project.run, seed=state["seed"])  # type: ignore[arg-type]
+        ran = runner.run(original if side == "original" else changed, case)
+        other = state.get("ran")
+        if ran.completed.status != "exited":
+            problem.append(f"a timed run of the {side} program was ended ({ran.completed.status})")
+            return None
+        if other is None:
+            state["ran"], state["side"] = ran, side
+            return ran.seconds
+        first, second = (other, ran) if state["side"] == "original" else (ran, other)
+        found = compare(first.outputs, second.outputs, project.check)  # type: ignore[attr-defined]
+        state.clear()
+        if not found.same:
+            problem.append(found.statement)
+            return None
+        return ran.seconds
+
+    mine, theirs = measure_pairs(run, seconds=seconds, random=random, clock=clock, fewest=fewest)
+    return judge(mine, theirs, fewest), problem[0] if problem else ""
+
+
+def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
+    """The gate's verdict on what was measured."""
+    figures: dict[str, Figure] = {
+        "ratio": timing.ratio,
+        "low": timing.low,
+        "high": timing.high,
+        "pairs": timing.pairs,
+        "seconds_original": list(timing.original),
+        "seconds_changed": list(timing.changed),
+        "outliers": timing.outliers,
+        "baseline_drift": timing.drift,
+    }
+    if problem:
+        return GateResult(
+            "speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures
+        ), None
+    statement = timing.statement[0].upper() + timing.statement[1:] + "."
+    speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None
+    if timing.outcome == "faster":
+        return GateResult("speed", True, statement, None, figures), speedup
+    return GateResult("speed", False, statement, _VERDICTS[timing.outcome], figures), speedup

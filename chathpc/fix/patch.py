@@ -1,0 +1,134 @@
+"""The accepted change as a patch, as files of the user's tree, or as a commit on a branch of its own."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.profile.text import clean
+
+_NO_NEWLINE = "\\ No newline at end of file\n"
+_GIT_SECONDS = 60.0
+
+
+def unified(before: Mapping[str, str], after: Mapping[str, str]) -> str:
+    """Unified diff of texts by path, as `git apply` and `patch -p1` take it; a path that `before` lacks is a new file."""
+    parts = []
+    for path in sorted(after):
+        if before.get(path) == after[path]:
+            continue
+        old, new = _rows(before.get(path, "")), _rows(after[path])
+        first = f"a/{path}" if path in before else "/dev/null"
+        rows = list(difflib.unified_diff(old, new, first, f"b/{path}", n=3))
+        head = [f"diff --git a/{path} b/{path}\n"] + ([] if path in before else ["new file mode 100644\n"])
+        parts += [*head, *(row if row.endswith("\n") else f"{row}\n{_NO_NEWLINE}" for row in rows)]
+    return "".join(parts)
+
+
+def _rows(text: str) -> list[str]:
+    """Lines with their ends; only a line feed ends one, as for patch."""
+    rows = text.split("\n")
+    return [f"{row}\n" for row in rows[:-1]] + ([rows[-1]] if rows[-1] else [])
+
+
+def apply(root: Path, before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Write the changed texts into the user's tree, each file whole or not at all; the paths.
+
+    ChathpcError, before anything is written, if a file is not as it was when the work began, or is reached through a link.
+    """
+    from chathpc.reports.write import write_atomically
+
+    changed = {path: text for path, text in after.items() if before.get(path) != text}
+    for path in changed:
+        _unchanged(root, path, before.get(path))
+    for path, text in sorted(changed.items()):
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(root / path, text)
+    return sorted(changed)
+
+
+def _unchanged(root: Path, path: str, text: str | None) -> None:
+    target = root / path
+    for each in (target, *target.parents):
+        if each == root:
+            break
+        if each.is_symlink():
+            raise ChathpcError(f"{clean(path)} is reached through a link.", hint="Apply the patch by hand.")
+    try:
+        now = target.read_bytes()
+    except FileNotFoundError:
+        now = None
+    if now != (None if text is None else text.encode("utf-8", "surrogateescape")):
+        raise ChathpcError(
+            f"{clean(path)} has changed since the work began.",
+            hint="Apply the patch by hand, or start anew with --fresh.",
+        )
+
+
+def commit(root: Path, branch: str, before: Mapping[str, str], after: Mapping[str, str], message: str) -> str:
+    """Commit the change on a new branch of the repository that holds `root`; the hash of the commit.
+
+    Neither the checked-out files nor the index are touched: the commit is made from HEAD in an index of its own. UsageError if there is
+    no repository, the branch exists, or a file that is changed is in HEAD other than in the folder.
+    """
+    top = Path(_git(root, "rev-parse", "--show-toplevel").strip())
+    _git(root, "check-ref-format", f"refs/heads/{branch}", problem=f"'{clean(branch)}' is no name for a branch.")
+    if _git(root, "rev-parse", "--verify", "--quiet", f"refs/heads/{branch}", fails=True):
+        raise UsageError(f"The branch {clean(branch)} exists.", hint="Name another one with --branch.")
+    head = _git(root, "rev-parse", "--verify", "HEAD", problem="The repository has no commit yet.").strip()
+    git_folder = Path(_git(root, "rev-parse", "--absolute-git-dir").strip())
+    index = git_folder / f"chathpc-index-{os.getpid()}"
+    environment = {"GIT_INDEX_FILE": str(index)}
+    prefix = Path(os.path.realpath(root)).relative_to(os.path.realpath(top))
+    try:
+        _git(root, "read-tree", head, environment=environment)
+        for path, text in sorted(after.items()):
+            if before.get(path) == text:
+                continue
+            inside = (prefix / path).as_posix()
+            old = _git(root, "show", f"{head}:{inside}", fails=True, binary=True)
+            if path in before and old != before[path]:
+                raise UsageError(
+                    f"{clean(path)} is not committed as it is.", hint="Commit it first, or apply the patch by hand."
+                )
+            listed = _git(root, "ls-tree", head, "--", inside, environment={"GIT_LITERAL_PATHSPECS": "1"}, top=top)
+            mode = listed.split()[0] if listed.split() else "100644"
+            blob = _git(root, "hash-object", "-w", "--stdin", stdin=text).strip()
+            _git(root, "update-index", "--add", "--cacheinfo", f"{mode},{blob},{inside}", environment=environment)
+        tree = _git(root, "write-tree", environment=environment).strip()
+        made = _git(root, "commit-tree", tree, "-p", head, stdin=message).strip()
+        _git(root, "update-ref", f"refs/heads/{branch}", made, "0" * len(made))
+    finally:
+        index.unlink(missing_ok=True)
+        index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
+    return made
+
+
+def _git(
+    root: Path,
+    *words: str,
+    environment: Mapping[str, str] | None = None,
+    stdin: str = "",
+    fails: bool = False,
+    binary: bool = False,
+    problem: str = "",
+    top: Path | None = None,
+) -> str:
+    """What git says; "" if it fails and `fails`. UsageError else."""
+    try:
+        done = subprocess.run(
+            ["git", "-C", str(top or root), *words], input=stdin.encode("utf-8", "surrogateescape"), capture_output=True,  # noqa: S607  # the user's own
+            timeout=_GIT_SECONDS, check=False, env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise UsageError(f"git cannot be run: {error}.", hint="Apply the patch by hand.") from error
+    if done.returncode:
+        if fails:
+            return ""
+        said = clean(done.stderr.decode("utf-8", "replace").strip().split("\n")[-1])[:200]
+        raise UsageError(problem or f"git {words[0]}: {said}", hint="--branch needs a git repository with a commit.")
+    return done.stdout.decode("utf-8", "surrogateescape" if binary else "replace")

@@ -1,0 +1,205 @@
+"""The key `project` of a folder's chathpc.yaml, read and checked.
+
+Whoever wrote the file says which commands are run, so nothing of it is run here.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ValidationError
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.fix import globs
+from chathpc.fix.project import Check, Flags, Profiling, Project, Run
+from chathpc.fix.project_schema import ProfileValues, ProjectValues, RunValues, model_at
+from chathpc.profile.text import clean
+from chathpc.sandbox import Limits
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+FILE = "chathpc.yaml"
+KEY = "project"
+#: Never changed, whatever the file says: it is the judge's own, or no source.
+ALWAYS_PROTECTED = (FILE, ".git/**", ".chathpc-fix/**")
+#: Protected where the file does not say what is: what builds, checks and times a program.
+PROTECTED = (
+    "Makefile*", "makefile*", "GNUmakefile", "*.mk", "CMakeLists.txt", "*.cmake", "configure*", "meson.build",
+    "test*", "tests/**", "test/**", "check*", "verify*", "timer*", "reference*", "expected*",
+)  # fmt: skip
+
+#: The file is a few lines; a larger one is a mistake or an attack (bytes). Settings, which share it, have the same bound.
+_LARGEST_FILE = 65_536
+#: Standard input of a run is held in memory (bytes).
+_LARGEST_INPUT = 64 << 20
+#: What pydantic finds wrong with a kind of value, in words of those who write YAML.
+_EXPECTED = {
+    "missing": "it is missing",
+    "model_type": "expected keys with values",
+    "list_type": "expected a list",
+    "string_type": "expected a text",
+    "int_type": "expected a whole number",
+    "int_parsing": "expected a whole number",
+    "int_from_float": "expected a whole number",
+    "float_type": "expected a number",
+    "float_parsing": "expected a number",
+    "finite_number": "expected a number",
+    "bool_type": "expected true or false",
+    "bool_parsing": "expected true or false",
+    "string_too_short": "expected a text that is not empty",
+    "too_short": "expected a list that is not empty",
+}
+
+
+def read(folder: Path) -> Project:
+    """The project that `folder`/chathpc.yaml describes under the key `project`.
+
+    UsageError, which names the file, the key, what was expected and what to write, where the file is missing, is not YAML, says
+    nothing of a project, or says something else than ProjectValues takes; also where `edit` is about no file.
+    """
+    file = folder / FILE
+    content = _content(file)
+    if not isinstance(content, dict) or content.get(KEY) is None:
+        raise UsageError(
+            f"{file}: says nothing about a project.", hint=f"Let a first one be written: chathpc fix --init {folder}"
+        )
+    try:
+        values = ProjectValues.model_validate(content[KEY])
+    except ValidationError as error:
+        raise _explained(error, file) from None
+    return _project(folder.resolve(), file, values)
+
+
+def describes_project(folder: Path) -> bool:
+    """Whether `folder`/chathpc.yaml has the key `project`, right or wrong; UsageError where the file cannot be read."""
+    if not (folder / FILE).exists():
+        return False
+    content = _content(folder / FILE)
+    return isinstance(content, dict) and KEY in content
+
+
+def _content(file: Path) -> object:
+    from chathpc.diagnosis.catalogue.fields import check_plain, parse
+
+    try:
+        with file.open("rb") as stream:
+            data = stream.read(_LARGEST_FILE + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise UsageError(
+            f"{file}: there is no such file.", hint=f"Let a first one be written: chathpc fix --init {file.parent}"
+        ) from None
+    except OSError as error:
+        raise UsageError(f"{file}: cannot be read: {error.strerror}.", hint="Check its permissions.") from error
+    if len(data) > _LARGEST_FILE:
+        raise UsageError(
+            f"{file}: larger than {_LARGEST_FILE:,} bytes; this describes no project.", hint="See docs/project.md."
+        )
+    try:
+        check_plain(data, file)
+        return parse(data, file)
+    except ChathpcError as error:
+        raise UsageError(clean(f"{file.parent / error.message}"), hint="See docs/project.md for an example.") from None
+
+
+def _project(root: Path, file: Path, values: ProjectValues) -> Project:
+    run = _run(root, file, "run", values.run, "run")
+    inputs = [_run(root, file, f"inputs[{n}]", one, f"input {n}") for n, one in enumerate(values.inputs, 1)]
+    if not any((one.command, one.stdin) == (run.command, run.stdin) for one in inputs):
+        inputs.insert(0, run)
+    names = [one.name for one in inputs]
+    for name in names:
+        if names.count(name) > 1:
+            raise _wrong(file, "inputs", f"two of them are called '{name}'", "Give each run a name of its own.")
+    protect = (*ALWAYS_PROTECTED, *(PROTECTED if values.protect is None else values.protect))
+    if not globs.chosen(root, values.edit, protect):
+        raise _wrong(
+            file,
+            "edit",
+            f"no file below {root} matches {', '.join(values.edit)}, or all that do are protected",
+            'Name the sources that may be changed, for example: edit: ["*.c"]',
+        )
+    limits = {key: value for key, value in values.limits.model_dump().items() if value is not None}
+    check = values.check
+    return Project(
+        root=root,
+        build=values.build,
+        run=run,
+        edit=tuple(values.edit),
+        protect=protect,
+        flags=None if values.flags is None else Flags(values.flags.variable, values.flags.value),
+        inputs=tuple(inputs),
+        check=Check(tuple(check.outputs), check.relative, check.absolute, tuple(check.ignore), check.command),
+        threads=tuple(dict.fromkeys(values.threads)),
+        profile=_profiling(file, values.profile),
+        launcher=values.launcher,
+        gpu=values.gpu,
+        limits=Limits(**limits),
+    )
+
+
+def _run(root: Path, file: Path, key: str, values: RunValues, usual: str) -> Run:
+    if values.stdin is not None:
+        path = (root / values.stdin).resolve()
+        if not path.is_relative_to(root) or not path.is_file() or path.stat().st_size > _LARGEST_INPUT:
+            raise _wrong(
+                file,
+                f"{key}.stdin",
+                f"'{values.stdin}' is no file of at most {_LARGEST_INPUT >> 20} MiB in the project's folder",
+                "Put the input there, and name it relative to the folder.",
+            )
+    return Run(values.name or usual, values.run, values.stdin)
+
+
+def _profiling(file: Path, values: ProfileValues) -> Profiling:
+    if (values.command is None) != (values.result is None):
+        missing, given = ("result", "command") if values.result is None else ("command", "result")
+        hint = "For example: profile: {command: ./profile.sh, result: profile.json}"
+        raise _wrong(file, f"profile.{missing}", f"missing beside `{given}`", hint)
+    tool = values.tool or ("auto" if values.command is None else "command")
+    if (tool == "command") != (values.command is not None):
+        what = "'command' needs one" if values.command is None else f"a command of your own and '{tool}' are two tools"
+        raise _wrong(file, "profile.tool", what, "Leave one of them out.")
+    return Profiling(tool, values.command, values.result)
+
+
+def _wrong(file: Path, key: str, what: str, hint: str) -> UsageError:
+    return UsageError(clean(f"{file}: '{KEY}.{key}': {what}."), hint=clean(hint))
+
+
+def _explained(error: ValidationError, file: Path) -> UsageError:
+    """The first problem in our words: key, what was expected, what was found, what to write."""
+    problem = error.errors(include_url=False)[0]
+    place = problem["loc"]
+    names = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in place)
+    key = clean(KEY + names)[:120]
+    model, field = model_at(place)
+    if problem["type"] == "extra_forbidden":
+        return UsageError(f"{clean(str(file))}: there is no key '{key}'.", hint=_nearest(str(place[-1]), model))
+    hint = "See docs/project.md for an example."
+    if field is not None and field.examples:
+        key_of_example = next(part for part in reversed(place) if isinstance(part, str))
+        hint = f"{field.description} For example: {_example(key_of_example, field.examples[0])}"
+    return UsageError(f"{clean(str(file))}: '{key}': {_what(problem)}.", hint=hint)
+
+
+def _what(problem: ErrorDetails) -> str:
+    """What was expected, and what was found."""
+    text = problem["msg"]
+    expected = _EXPECTED.get(problem["type"], text[0].lower() + text[1:])
+    return expected if problem["type"] == "missing" else f"{expected}, found {clean(repr(problem['input']))[:80]}"
+
+
+def _nearest(word: str, model: type[BaseModel]) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, model.model_fields, n=1)
+    return f"Did you mean '{close[0]}'?" if close else f"Known here: {', '.join(model.model_fields)}."
+
+
+def _example(key: str, value: object) -> str:
+    import yaml
+
+    text = yaml.safe_dump(value, default_flow_style=True, sort_keys=False, width=1000)
+    return f"{key}: {text.removesuffix(chr(10)).removesuffix('...').strip()}"

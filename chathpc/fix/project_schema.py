@@ -1,0 +1,260 @@
+"""What the key `project` of a chathpc.yaml may say, as a schema: docs/project-schema.json is made from it.
+
+It says nothing about anything outside its folder: paths and patterns are relative and stay below it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from pathlib import PurePosixPath
+from typing import Annotated, Any, Literal
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    WithJsonSchema,
+    model_validator,
+)
+from pydantic.fields import FieldInfo
+from pydantic_core import CoreSchema, PydanticCustomError
+
+from chathpc.fix import globs
+
+#: Items of a list.
+_MOST = 64
+
+_SECONDS = {"": 1.0, "s": 1.0, "sec": 1.0, "second": 1.0, "seconds": 1.0, "ms": 1e-3, "min": 60.0, "minute": 60.0,
+            "minutes": 60.0, "h": 3600.0, "hour": 3600.0, "hours": 3600.0}  # fmt: skip
+_BYTES = {"": 1.0, "b": 1.0, "byte": 1.0, "bytes": 1.0} | {
+    f"{prefix}{unit}": float(base) ** power
+    for power, prefix in enumerate("kmgt", 1)
+    for base, unit in ((1000, "b"), (1024, "ib"))
+}
+_QUANTITY = re.compile(r"\s*(?P<number>\d+(?:\.\d*)?(?:[eE][+-]?\d+)?)\s*(?P<unit>[A-Za-z]*)\s*")
+
+
+def _quantity(value: object, units: Mapping[str, float], example: str) -> object:
+    """The number of a text with a unit, in seconds or bytes; what is no text is left to the number's own check."""
+    if isinstance(value, bool):
+        value = str(value)
+    if not isinstance(value, str):
+        return value
+    found = _QUANTITY.fullmatch(value)
+    factor = None if found is None or len(value) > 40 else units.get(found["unit"].lower())
+    if found is None or factor is None:
+        raise PydanticCustomError("quantity", "expected a number with a unit, such as {example}", {"example": example})
+    return float(found["number"]) * factor
+
+
+def _seconds(value: object) -> object:
+    return _quantity(value, _SECONDS, "120 s, 2 min or 1 h")
+
+
+def _bytes(value: object) -> object:
+    number = _quantity(value, _BYTES, "8 GiB, 500 MB or 4096")
+    return round(number) if isinstance(number, float) and math.isfinite(number) else number
+
+
+def _pattern(value: str) -> str:
+    if trouble := globs.problem(value):
+        raise PydanticCustomError("pattern", "no pattern of files: {trouble}", {"trouble": trouble})
+    return value
+
+
+def _below(value: str) -> str:
+    """A path of a file below the folder, in its plain form."""
+    path = PurePosixPath(value)
+    if path.is_absolute() or ".." in path.parts or value.startswith("~") or "\0" in value or not path.parts:
+        raise PydanticCustomError("path", "expected a path below the project's folder")
+    return path.as_posix()
+
+
+def _expression(value: str) -> str:
+    try:
+        re.compile(value)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise PydanticCustomError("expression", "no regular expression: {why}", {"why": str(error)}) from None
+    return value
+
+
+_QUANTITY_SCHEMA = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
+Command = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=4096, pattern=r"^[^\x00]*$")]
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]{0,63}$")]
+Pattern = Annotated[str, StringConstraints(min_length=1, max_length=512), AfterValidator(_pattern)]
+Below = Annotated[str, StringConstraints(min_length=1, max_length=1024), AfterValidator(_below)]
+Expression = Annotated[str, StringConstraints(min_length=1, max_length=512), AfterValidator(_expression)]
+Seconds = Annotated[
+    float, BeforeValidator(_seconds), Field(gt=0, le=604_800, allow_inf_nan=False), WithJsonSchema(_QUANTITY_SCHEMA)
+]
+Bytes = Annotated[int, BeforeValidator(_bytes), Field(gt=0, le=1 << 50), WithJsonSchema(_QUANTITY_SCHEMA)]
+
+
+class _Values(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FlagsValues(_Values):
+    """The compiler's flags, and the variable that hands them to `build`."""
+
+    variable: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,63}$")] = Field(
+        description="Environment variable that holds the flags when `build` is run.", examples=["CFLAGS"]
+    )
+    value: Annotated[str, StringConstraints(max_length=4096)] = Field(
+        description="Your own flags, as the program is built today.", examples=["-O2 -g"]
+    )
+
+
+class RunValues(_Values):
+    """One way to run the program; a text alone is its command."""
+
+    run: Command = Field(description="Shell command; {seed} becomes a fresh number.", examples=["./app 300 {seed}"])
+    name: Name | None = Field(default=None, description="What reports call it.", examples=["small"])
+    stdin: Below | None = Field(
+        default=None, description="File that is its standard input.", examples=["inputs/small.txt"]
+    )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _from_text(cls, value: object) -> object:
+        return {"run": value} if isinstance(value, str) else value
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: CoreSchema, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "string", "description": "Shell command."}, handler(core)]}
+
+
+class CheckValues(_Values):
+    """What makes an answer right."""
+
+    outputs: list[Below] = Field(
+        default=["stdout"],
+        min_length=1,
+        max_length=_MOST,
+        description="What is compared with the original's: stdout, stderr, or files that the program writes.",
+        examples=[["stdout", "result.dat"]],
+    )
+    relative: float = Field(
+        default=1e-9,
+        ge=0,
+        lt=1,
+        allow_inf_nan=False,
+        description="A number may differ by this times its size.",
+        examples=[1e-9],
+    )
+    absolute: float = Field(
+        default=0.0, ge=0, allow_inf_nan=False, description="A number may differ by this.", examples=[1e-12]
+    )
+    ignore: list[Expression] = Field(
+        default=[],
+        max_length=_MOST,
+        description="Lines in which one of these regular expressions is found are not compared.",
+        examples=[["^time"]],
+    )
+    command: Command | None = Field(
+        default=None,
+        description="Run after the program, in its folder; it says no by an exit status other than 0.",
+        examples=["./verify result.dat"],
+    )
+
+
+class ProfileValues(_Values):
+    """How the program is profiled."""
+
+    tool: Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"] | None = Field(
+        default=None, description="Profiler; auto takes the best that is there.", examples=["perf"]
+    )
+    command: Command | None = Field(
+        default=None, description="Your own command, which leaves a profile at `result`.", examples=["./profile.sh"]
+    )
+    result: Below | None = Field(
+        default=None, description="Profile that `command` leaves.", examples=["profile.speedscope.json"]
+    )
+
+
+class LimitsValues(_Values):
+    """Bounds of one command and all that it starts."""
+
+    seconds: Seconds | None = Field(default=None, description="Wall time.", examples=["2 min"])
+    memory: Bytes | None = Field(default=None, description="Memory of a process.", examples=["8 GiB"])
+    file: Bytes | None = Field(default=None, description="Size of a file that it writes.", examples=["1 GiB"])
+    output: Bytes | None = Field(default=None, description="What it prints.", examples=["10 MiB"])
+    processes: int | None = Field(
+        default=None, ge=1, le=1 << 20, description="Processes and threads at once.", examples=[256]
+    )
+
+
+class ProjectValues(_Values):
+    """What the key `project` of a chathpc.yaml may say: how a program is built, run, checked and profiled."""
+
+    build: Command = Field(
+        description="Shell command that builds the program in a copy of the folder.", examples=['make CFLAGS="$CFLAGS"']
+    )
+    run: RunValues = Field(
+        description="The run that is timed and profiled; some seconds long.", examples=["./app 2000"]
+    )
+    edit: list[Pattern] = Field(
+        min_length=1,
+        max_length=_MOST,
+        description="Files that a change may touch; as in .gitignore a pattern without / is about every folder.",
+        examples=[["*.c", "src/**/*.f90"]],
+    )
+    protect: list[Pattern] | None = Field(
+        default=None,
+        max_length=_MOST,
+        description="Files that are never touched, whatever `edit` says; default: build files, tests, checkers, timers.",
+        examples=[["check*", "timer.*"]],
+    )
+    flags: FlagsValues | None = Field(
+        default=None,
+        description="Where the compiler's flags are, if in one place.",
+        examples=[{"variable": "CFLAGS", "value": "-O2 -g"}],
+    )
+    inputs: list[RunValues] = Field(
+        default=[],
+        max_length=_MOST,
+        description="Further runs whose answers are checked: smaller, and with a {seed} if the program takes one.",
+        examples=[["./app 100", {"name": "fresh", "run": "./app 300 {seed}"}]],
+    )
+    check: CheckValues = Field(
+        default=CheckValues(),
+        description="What makes an answer right.",
+        examples=[{"outputs": ["stdout"], "relative": 1e-9}],
+    )
+    threads: list[Annotated[int, Field(ge=1, le=4096, strict=True)]] = Field(
+        default=[], max_length=16, description="Values of OMP_NUM_THREADS to check with.", examples=[[1, 2]]
+    )
+    launcher: Annotated[str, StringConstraints(strip_whitespace=True, max_length=1024)] = Field(
+        default="", description="What stands before the command of a run.", examples=["mpirun -n 2", "srun -n 4"]
+    )
+    profile: ProfileValues = Field(
+        default=ProfileValues(), description="How it is profiled.", examples=[{"tool": "perf"}]
+    )
+    gpu: bool = Field(default=False, description="Whether it needs a GPU.", examples=[True])
+    limits: LimitsValues = Field(
+        default=LimitsValues(),
+        description="Bounds of a build or a run.",
+        examples=[{"seconds": "2 min", "memory": "8 GiB"}],
+    )
+
+
+_INNER: Mapping[str, type[BaseModel]] = {
+    "flags": FlagsValues,
+    "run": RunValues,
+    "inputs": RunValues,
+    "check": CheckValues,
+    "profile": ProfileValues,
+    "limits": LimitsValues,
+}
+
+
+def model_at(place: tuple[int | str, ...]) -> tuple[type[BaseModel], FieldInfo | None]:
+    """The model that has the last key of a place in a ProjectValues, and its field; None for a key that there is not."""
+    keys = [part for part in place if isinstance(part, str)]
+    model = ProjectValues if len(keys) < 2 else _INNER.get(keys[0], ProjectValues)
+    return model, model.model_fields.get(keys[-1]) if keys else None

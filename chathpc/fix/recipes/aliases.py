@@ -1,0 +1,393 @@
+"""Whether two accesses of C or C++ may be to the same memory: by names, types, members, restrict, and where pointers come from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.effects import Access, _local_array
+from chathpc.fix.recipes.program import Procedure, Program
+from chathpc.fix.recipes.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.types import Type, declared, field_of, of_declaration, type_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Where memory was made: a call of an allocator, or a declared array. None: it may be anywhere.
+Origins = frozenset[str] | None
+_FRESH = frozenset({"malloc", "calloc", "realloc", "aligned_alloc", "valloc", "memalign"})
+_NOTHING: frozenset[str] = frozenset()
+_DEEPEST = 8
+_BYTES = frozenset({"char", "unsigned char", "signed char", "uint8_t", "int8_t", "void", "std::byte"})
+
+
+def may_overlap(one: Access, other: Access, program: Program) -> bool:
+    """True unless the two are proved to be different variables or different memory. (Strict aliasing: C11 6.5 p7.)"""
+    if not one.memory and not other.memory:
+        return one.name == other.name
+    if not one.memory or not other.memory:
+        variable, memory = (one, other) if not one.memory else (other, one)
+        return _name_meets_memory(variable, memory, program)
+    return _memory_meets(one, other, program)
+
+
+def _name_meets_memory(variable: Access, memory: Access, program: Program) -> bool:
+    root_name = _local_array(memory.node, memory.procedure)
+    if root_name is not None:  # memory of a local array or record
+        return root_name == variable.name
+    one = declared(variable.name, variable.procedure, program)
+    if one is None:
+        return variable.name not in program.sources and _may_be_pointed_at(variable, memory, program)
+    if _root(memory.node) == variable.name and one.pointers == 0:
+        return True  # of a global array or record, or a container
+    return _may_be_pointed_at(variable, memory, program)
+
+
+def _may_be_pointed_at(variable: Access, memory: Access, program: Program) -> bool:
+    is_local = variable.name in variable.procedure.declarations
+    addressed = variable.procedure.addressed if is_local else program.addressed
+    one = declared(variable.name, variable.procedure, program)
+    if one is None and not is_local:
+        return variable.name in program.addressed
+    if variable.name not in addressed:
+        return False
+    kind = type_of(memory.node, memory.procedure, program)
+    return kind is None or one is None or _same_type(kind, of_declaration(one))
+
+
+def _root(node: Node | None) -> str:
+    while node is not None and node.type in ("subscript_expression", "field_expression", "parenthesized_expression", "pointer_expression"):
+        node = field(node, "argument") if node.type != "parenthesized_expression" else next(iter(children(node)), None)
+    return "" if node is None else text_of(node)
+
+
+def _same_type(one: Type, other: Type) -> bool:
+    if one.depth != other.depth:
+        return (one.depth == 0 and one.name in _BYTES) or (other.depth == 0 and other.name in _BYTES)
+    if one.name in _BYTES and one.depth == 0 or other.name in _BYTES and other.depth == 0:
+        return True
+    return _family(one.name) == _family(other.name)
+
+
+#: Signed and unsigned are one type here, and names of the same width on 64-bit Linux.
+_FAMILIES = {
+    "int": "i4", "unsigned": "i4", "unsigned int": "i4", "int32_t": "i4", "uint32_t": "i4", "signed": "i4",
+    "long": "i8", "unsigned long": "i8", "size_t": "i8", "std::size_t": "i8", "int64_t": "i8", "uint64_t": "i8", "long long": "i8", "unsigned long long": "i8",
+    "ssize_t": "i8", "ptrdiff_t": "i8", "long int": "i8", "short": "i2", "unsigned short": "i2", "int16_t": "i2", "uint16_t": "i2",
+    "float": "float", "double": "double", "long double": "long double",
+}  # fmt: skip
+
+
+def _family(name: str) -> str:
+    """A name that two types share if an access by one may be to an object of the other; unknown names (typedefs) share one."""
+    return _FAMILIES.get(name, name if name in _BYTES else "?" + name)
+
+
+def _memory_meets(one: Access, other: Access, program: Program) -> bool:
+    first, second = type_of(one.node, one.procedure, program), type_of(other.node, other.procedure, program)
+    if first is not None and second is not None and not _same_type(first, second):
+        known = all(_family(each.name)[0] != "?" or each.depth or each.name in program.records for each in (first, second))
+        if known:
+            return False
+    members = [_member(each, program) for each in (one, other)]
+    if not program.has_unions:
+        if members[0] and members[1] and members[0] != members[1]:
+            return False
+        for mine, its in (members, members[::-1]):
+            if mine and not its and mine not in program.addressed:
+                # A member is reached by its record, or by its address if somebody took it, or as a part of a whole record.
+                whole = second if mine == members[0] else first
+                if whole is not None and whole.name not in program.records and whole.name not in _BYTES:
+                    return False
+    left, right = (_base(each) for each in (one, other))
+    for mine, its in ((left, right), (right, left)):
+        if mine is not None and its is not None and mine.type == "identifier" and text_of(mine) in one.procedure.restricted and one.procedure is other.procedure:
+            if _root(its) != text_of(mine):
+                return False
+    if left is None or right is None:
+        return True
+    ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
+    return ours is None or theirs is None or bool(ours & theirs)
+
+
+def _member(one: Access, program: Program) -> str:
+    """Name of the scalar member that is accessed; empty for anything else."""
+    if one.node.type != "field_expression":
+        return ""
+    declared_as = field_of(one.node, one.procedure, program)
+    return "" if declared_as is None or declared_as.dims else text_of(field(one.node, "field"))
+
+
+def _base(one: Access) -> Node | None:
+    """The pointer or array through which memory is accessed."""
+    node: Node | None = one.node
+    if node is None or node.type == "identifier":
+        return node
+    if node.type == "field_expression":
+        while node is not None and node.type == "field_expression" and text_of(field(node, "operator")) == ".":
+            node = field(node, "argument")
+        if node is not None and node.type == "field_expression":
+            return field(node, "argument")
+        if node is not None and node.type == "identifier":
+            return node
+        return None if node is None else field(node, "argument")
+    return field(node, "argument")
+
+
+def origins(node: Node | None, procedure: Procedure, program: Program, depth: int = 0, seen: frozenset[str] = frozenset()) -> Origins:
+    """Where the memory was made that a pointer or array leads to, over all of the program; None where that is not known."""
+    if node is None or depth > _DEEPEST:
+        return None
+
+    def of(child: Node | None) -> Origins:
+        return origins(child, procedure, program, depth + 1, seen)
+
+    match node.type:
+        case "number_literal" | "null" | "nullptr":
+            return _NOTHING
+        case "parenthesized_expression" | "cast_expression":
+            return of(field(node, "value") or next(iter(children(node)), None))
+        case "conditional_expression":
+            return _union([of(field(node, "consequence")), of(field(node, "alternative"))])
+        case "assignment_expression":
+            return of(field(node, "right"))
+        case "binary_expression":
+            if text_of(field(node, "operator")) not in ("+", "-"):
+                return None
+            sides = [field(node, "left"), field(node, "right")]
+            kinds = [type_of(side, procedure, program) for side in sides]
+            pointing = [side for side, kind in zip(sides, kinds, strict=True) if kind is not None and kind.depth > 0]
+            return of(pointing[0]) if len(pointing) == 1 and None not in kinds else None
+        case "pointer_expression":
+            if text_of(field(node, "operator")) != "&":
+                return None
+            inner = field(node, "argument")
+            if inner is not None and inner.type == "subscript_expression":
+                return of(field(inner, "argument"))
+            if inner is not None and inner.type == "identifier":
+                return frozenset({_object(text_of(inner), procedure)})
+            return None
+        case "subscript_expression":
+            kind = type_of(field(node, "argument"), procedure, program)
+            base = field(node, "argument")
+            one = declared(text_of(base), procedure, program) if base is not None and base.type == "identifier" else None
+            nested = one is not None and (len(one.dims) > 1 and not one.pointers or "vector" in one.type)
+            return of(base) if nested and kind is not None else None
+        case "call_expression":
+            return _made(node, procedure, program, depth, seen)
+        case "new_expression":
+            return frozenset({_site(node, procedure)})
+        case "identifier":
+            return _of_name(text_of(node), procedure, program, depth, seen)
+        case "field_expression":
+            return _of_member(node, procedure, program, depth, seen)
+        case _:
+            return None
+
+
+def _site(node: Node, procedure: Procedure) -> str:
+    return f"{procedure.source.path}:{node.start_byte}"
+
+
+def _object(name: str, procedure: Procedure) -> str:
+    return f"{procedure.source.path}:{procedure.node.start_byte}:{name}" if name in procedure.declarations else f"global:{name}"
+
+
+def _union(parts: list[Origins]) -> Origins:
+    if not parts or any(part is None for part in parts):
+        return None
+    return frozenset().union(*(part for part in parts if part is not None))
+
+
+def _made(node: Node, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
+    name = text_of(field(node, "function")).rsplit("::", 1)[-1]
+    own = program.named(name)
+    if name in _FRESH and not own:
+        return frozenset({_site(node, procedure)})
+    if len(own) != 1 or f"call {name}" in seen:
+        return None
+    seen = seen | {f"call {name}"}
+    callee = own[0]
+    returned = [next(iter(children(each)), None) for each in nodes(callee.node, "return_statement")]
+    parts = [origins(each, callee, program, depth + 1, seen) for each in returned]
+    merged = _union(parts)
+    if merged is not None and merged and all(_is_inner_allocation(each, callee, program) for each in merged):
+        return frozenset({_site(node, procedure)})  # each call makes its own
+    return merged
+
+
+def _is_inner_allocation(origin: str, callee: Procedure, program: Program) -> bool:
+    """True for memory that the function itself allocates and keeps nowhere else."""
+    path, _, at = origin.rpartition(":")
+    if path != callee.source.path or not at.isdigit() or not callee.node.start_byte <= int(at) < callee.node.end_byte:
+        return False
+    for each in nodes(callee.node, "assignment_expression"):
+        left, right = field(each, "left"), field(each, "right")
+        if left is None or right is None or left.type == "identifier" and text_of(left) in callee.declarations:
+            continue
+        kind = type_of(right, callee, program)
+        if kind is None or kind.depth:
+            return False  # a pointer is kept somewhere
+    return not any(one.static for one in callee.model.declarations)
+
+
+def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
+    one = declared(name, procedure, program)
+    if one is None:
+        return None
+    is_local = name in procedure.declarations
+    key = _object(name, procedure)
+    if key in seen:
+        return _NOTHING
+    seen = seen | {key}
+    is_parameter = name in procedure.parameters
+    if not is_parameter and not one.reference and not one.pointers and (one.dims or of_declaration(one).depth or not is_local):
+        return frozenset({key})
+    if is_parameter and not one.reference and not one.pointers and not one.dims and of_declaration(one).depth:
+        return frozenset({key})  # a container handed over by value
+    if not is_parameter and not one.reference and not one.pointers and is_local:
+        return frozenset({key})
+    if one.reference and not is_parameter:
+        return None
+    if name in (procedure.addressed if is_local else program.addressed) and one.pointers:
+        return None
+    parts: list[Origins] = []
+    if is_parameter:
+        parts.append(_handed_in(name, procedure, program, depth, seen))
+    homes = [procedure] if is_local else [each for each in program.procedures if name not in each.declarations]
+    for home in homes:
+        for value in _assigned(name, home):
+            parts.append(origins(value, home, program, depth + 1, seen))
+    if not is_local and one.value is not None and one.value.text not in ("0", "NULL", "nullptr"):
+        return None
+    return _union(parts)
+
+
+def _assigned(name: str, procedure: Procedure) -> list[Node | None]:
+    """All values that a variable is given in a function; one None for a change that is not understood."""
+    found: list[Node | None] = []
+    for node in nodes(procedure.node, "assignment_expression", "init_declarator"):
+        target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
+        if node.type == "init_declarator":
+            while target is not None and target.type in ("pointer_declarator",):
+                target = field(target, "declarator")
+            value = field(node, "value")
+        else:
+            value = field(node, "right") if text_of(field(node, "operator")) == "=" else field(node, "left")
+        if target is not None and target.type == "identifier" and text_of(target) == name:
+            found.append(value)
+    return found
+
+
+def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
+    """What all calls in the program hand over for a parameter."""
+    if procedure.model.name in program.handed_on or procedure.model.marks & {"virtual", "global"} or len(program.named(procedure.model.name)) != 1:
+        return None
+    if not (program.named("main") or "static" in procedure.model.marks):
+        return None  # there are callers that nobody has shown
+    at = [one.name for one in procedure.model.parameters].index(name)
+    parts: list[Origins] = []
+    one = procedure.declarations.get(name)
+    for caller, call in program.calls.get(procedure.model.name, []):
+        arguments = children(field(call, "arguments"))
+        if at >= len(arguments):
+            return None
+        argument: Node | None = arguments[at]
+        if one is not None and one.reference and argument is not None and argument.type == "identifier":
+            parts.append(_of_name(text_of(argument), caller, program, depth + 1, seen))
+        else:
+            parts.append(origins(argument, caller, program, depth + 1, seen))
+    return _union(parts)
+
+
+def _of_member(node: Node, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
+    one = field_of(node, procedure, program)
+    if one is None:
+        return None
+    name = one.name
+    key = f"member:{name}"
+    if key in seen:
+        return _NOTHING
+    seen = seen | {key}
+    of = of_declaration(one)
+    if not one.pointers and not one.reference and of.depth:
+        base = field(node, "argument")
+        if one.dims:  # an array inside a record: as far away from others as the record's members are
+            return frozenset({key}) if name not in program.addressed and base is not None else None
+        return frozenset({key})
+    if one.reference or name in program.addressed or _is_listed(name, program):
+        return None
+    parts: list[Origins] = []
+    for home in program.procedures:
+        parts += [origins(each, home, program, depth + 1, seen) for each in _first_values(name, home, program)]
+        for each in nodes(home.node, "assignment_expression"):
+            left = field(each, "left")
+            if left is None or left.type != "field_expression" or text_of(field(left, "field")) != name:
+                continue
+            if text_of(field(each, "operator")) == "=":
+                parts.append(origins(field(each, "right"), home, program, depth + 1, seen))
+    return _union(parts)
+
+
+def _holders(name: str, program: Program) -> dict[str, int]:
+    """Records with a member of that name, and its place in each."""
+    return {
+        record.name: [one.name for one in record.fields].index(name)
+        for record in program.records.values()
+        if any(one.name == name for one in record.fields)
+    }
+
+
+def _is_listed(name: str, program: Program) -> bool:
+    """True where the member may get its value by a constructor, or by a list outside functions or without an order."""
+    holders = _holders(name, program)
+    for source in program.sources.values():
+        if source.is_fortran:
+            continue
+        for node in nodes(source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"):
+            if node.type == "field_initializer":
+                if text_of(next(iter(children(node)), None)) == name:
+                    return True
+            elif node.type == "compound_literal_expression":
+                if any(word in holders for word in text_of(field(node, "type")).split()):
+                    return True
+            elif _listed_type(node) & set(holders) and not _is_local_list(node):
+                if any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node)):
+                    return True
+    return False
+
+
+def _listed_type(node: Node) -> set[str]:
+    """Words of the type that a list initialises."""
+    one: Node | None = node
+    while one is not None and one.type in ("initializer_list", "init_declarator", "initializer_pair", "array_declarator"):
+        one = one.parent
+    return set(text_of(field(one, "type")).split()) if one is not None and one.type == "declaration" else set()
+
+
+def _is_local_list(node: Node) -> bool:
+    """True for `Record name = {…}` in a function, with values in the order of the members."""
+    one = node.parent
+    if one is None or one.type != "init_declarator" or any(each.type == "initializer_pair" for each in children(node)):
+        return False
+    name = field(one, "declarator")
+    while one is not None and one.type != "function_definition":
+        one = one.parent
+    return one is not None and name is not None and name.type == "identifier"
+
+
+def _first_values(name: str, home: Procedure, program: Program) -> list[Node | None]:
+    """What a member gets from lists in a function."""
+    holders = _holders(name, program)
+    found: list[Node | None] = []
+    for node in nodes(home.node, "initializer_list"):
+        listed = children(node)
+        for each in _listed_type(node) & set(holders):
+            if len(listed) > holders[each]:
+                found.append(listed[holders[each]])
+    return found
+
+
+def is_fresh(node: Node, procedure: Procedure, program: Program) -> bool:
+    """True for a pointer that is always the beginning of memory of its own, and so the same as another such one or apart from it."""
+    found = origins(node, procedure, program)
+    return found is not None and bool(found)

@@ -1,0 +1,53 @@
+"""Changes of a text by bytes: what no edit names stays as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Edit:
+    """Bytes `start` to `end` of a text become `new`; an insertion where both are the same."""
+
+    start: int
+    end: int
+    new: bytes
+
+
+def applied(text: bytes, edits: Iterable[Edit]) -> bytes | None:
+    """The text after all edits; None where two of them are about the same bytes. Insertions at one place keep their order."""
+    parts: list[bytes] = []
+    at = 0
+    for one in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+        if one.start < at:
+            return None
+        parts += [text[at : one.start], one.new]
+        at = one.end
+    return b"".join([*parts, text[at:]])
+
+
+def line_start(text: bytes, at: int) -> int:
+    """Where the line begins that holds the byte."""
+    return text.rfind(b"\n", 0, at) + 1
+
+
+def line_end(text: bytes, at: int) -> int:
+    """Where the next line begins after the byte; the text's end for its last line."""
+    found = text.find(b"\n", at)
+    return len(text) if found < 0 else found + 1
+
+
+def indent(text: bytes, at: int) -> bytes:
+    """The blanks before what stands in the byte's line."""
+    start = line_start(text, at)
+    end = start
+    while text[end : end + 1] in (b" ", b"\t"):
+        end += 1
+    return text[start:end]
+
+
+def shifted(block: bytes, more: bytes) -> bytes:
+    """The lines with `more` before each that is not empty, the first left out: it stands behind its own indent."""
+    first, *rest = block.split(b"\n")
+    return b"\n".join([first, *(more + one if one.strip() and not one.startswith(b"#") else one for one in rest)])

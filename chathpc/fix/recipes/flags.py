@@ -1,0 +1,46 @@
+"""The compiler's flags: another level of optimisation, and the instructions of this machine."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from chathpc.fix.project import Project
+
+_LEVEL = re.compile(r"(?:(?<=\s)|\A)-O(?:[0-3gsz]|fast)?(?=\s|\Z)")
+_LOW = frozenset({"", "-O0", "-O1", "-Og", "-O"})
+
+
+def level(flags: str) -> str:
+    """The level that is in force: the last one wins; empty without one, which is -O0."""
+    found = _LEVEL.findall(flags)
+    return found[-1] if found else ""
+
+
+def with_level(flags: str, wanted: str) -> str:
+    """The flags with another level in the place of the old one."""
+    if not level(flags):
+        return f"{wanted} {flags}".strip()
+    kept = _LEVEL.sub(wanted, flags, count=1)
+    first = kept.index(wanted) + len(wanted)
+    return kept[:first] + re.sub(r"\s+(?=\s|\Z)", "", _LEVEL.sub("", kept[first:]))
+
+
+def other_flags(project: Project, *, may_round: bool) -> Iterator[tuple[str, str, float]]:
+    """Flags to try, what they are in words, and how promising they are.
+
+    Wider instructions of the machine may fuse products and sums (FMA), which rounds once instead of twice: without a declared
+    tolerance that is turned off.
+    """
+    if project.flags is None:
+        return
+    flags = project.flags.value
+    now = level(flags)
+    native = re.search(r"-march=|-mcpu=|-xHost", flags) is not None
+    if now in _LOW:
+        yield with_level(flags, "-O2"), f"builds with -O2 instead of {now or 'no optimisation'}", 0.9
+    if now not in ("-O3", "-Ofast") or not native:
+        wanted = flags if now in ("-O3", "-Ofast") else with_level(flags, "-O3")
+        wanted += "" if native else " -march=native" + ("" if may_round else " -ffp-contract=off")
+        did = " ".join(each for each in ("-O3" if now not in ("-O3", "-Ofast") else "", "" if native else "-march=native") if each)
+        yield wanted, f"builds with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""), 0.95 if now in _LOW else 0.12

@@ -1,0 +1,211 @@
+"""OpenMP loops: schedules, regions that are too small, loops that are still serial, and barriers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.layout import value
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.fix.recipes.dependences import Dependences, dependences, is_independent
+from chathpc.fix.recipes.directives import THREADS, Directive, directives, is_parallel_already, uses_openmp
+from chathpc.fix.recipes.edits import Edit, line_start
+from chathpc.fix.recipes.effects import Effects, effects
+from chathpc.fix.recipes.loops import Counted, counted, is_invariant, loops_of, used_after
+from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.syntax import C_LOOPS, field, line_of, nodes, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
+#: Iterations of simple work that are worth a region: opening one costs some microseconds (EPCC OpenMP microbenchmarks), an
+#: operation about a nanosecond.
+_WORTH = 20_000
+
+
+def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
+    for one, header in _schedulable(context, spot):
+        trips = value(expression(header.bound), spot.source.file.unit.constants)
+        piece = 1 if trips is not None and trips <= 512 else 16
+        yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
+
+
+def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are handed out in pieces that get smaller: `schedule(guided)`."""
+    for one, _ in _schedulable(context, spot):
+        yield from _scheduled(one, "schedule(guided)", spot)
+
+
+def cyclic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are dealt out in turn: `schedule(static, 1)`, without the cost of handing them out."""
+    for one, _ in _schedulable(context, spot):
+        yield from _scheduled(one, "schedule(static, 8)", spot)
+
+
+def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Counted]]:
+    procedure, text = spot.procedure, spot.source.text
+    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+        return
+    for one in directives(procedure):
+        header = counted(one.statement, procedure)
+        schedule = one.clause("schedule")
+        if not one.is_loop or header is None or one.has("nowait") or one.has("ordered") or one.clause("ordered"):
+            continue
+        if schedule is not None and schedule.replace(" ", "") != "static":
+            continue
+        if spot.cause in _IMBALANCE or _is_uneven(header):
+            yield one, header
+
+
+def _is_uneven(header: Counted) -> bool:
+    """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
+    for node in nodes(header.body, *C_LOOPS):
+        for name in ("initializer", "condition"):
+            part = field(node, name)
+            if part is None:
+                continue
+            if header.variable in {text_of(each) for each in nodes(part, "identifier")}:
+                return True
+            if any(True for _ in nodes(part, "subscript_expression")):
+                return True
+        if node.type in ("while_statement", "do_statement"):
+            return True
+    return any(True for _ in nodes(header.body, "continue_statement"))
+
+
+def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
+    text = spot.source.text
+    edit = one.replaced(r"schedule\s*\([^)]*\)", clause, text) if one.clause("schedule") is not None else one.with_clause(clause, text)
+    if edit is not None:
+        semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
+        yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"gives the loop {clause}", semantics)
+
+
+def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
+    """`if(…)` at parallel loops: a region is opened only for enough iterations to pay for it."""
+    text, procedure, program = spot.source.text, spot.procedure, context.program
+    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+        return
+    if spot.cause not in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription") and not _is_called_often(procedure, program):
+        return
+    for one in directives(procedure):
+        header = counted(one.statement, procedure)
+        if not (one.is_loop and one.has("parallel")) or header is None or one.clause("if") is not None or header.operator not in ("<", "<="):
+            continue
+        work = _work(header, procedure, program)
+        if work is None:
+            continue
+        semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
+        yield Change(
+            {spot.source.path: (one.with_clause(f"if({work} > {_WORTH})", text),)}, line_of(one.statement),
+            f"opens the parallel region only where {work} is above {_WORTH:,}", semantics,
+        )  # fmt: skip
+
+
+def _is_called_often(procedure: Procedure, program: Program) -> bool:
+    """True if a call of the function stands in a loop, or one of its regions does."""
+    if any(True for one in directives(procedure) if one.has("parallel") for _ in _loops_around(one.node, procedure)):
+        return True
+    calls = program.calls.get(procedure.model.name, [])
+    return any(True for caller, call in calls for _ in _loops_around(call, caller))
+
+
+def _loops_around(node: Node, procedure: Procedure) -> Iterator[Node]:
+    from chathpc.fix.recipes.loops import around
+
+    return around(node, procedure)
+
+
+def _work(header: Counted, procedure: Procedure, program: Program) -> str | None:
+    """Iterations of the nest as an expression that may stand before it."""
+    factors = []
+    one: Counted | None = header
+    while one is not None:
+        found = effects(one.bound, procedure, program)
+        if not found.is_known or found.pure_calls or found.writes:
+            break
+        if {text_of(each) for each in nodes(one.bound, "identifier")} & {header.variable} or not is_invariant(one.bound, header.node, procedure, program):
+            break
+        factors.append(text_of(one.bound))
+        inner = next((each for each in nodes(one.body, "for_statement")), None)
+        one = counted(inner, procedure) if inner is not None else None
+    if not factors:
+        return None
+    plain = [each if re.fullmatch(r"[\w.>-]+", each) else f"({each})" for each in factors]
+    return plain[0] if len(plain) == 1 else "(long)" + " * ".join(plain)
+
+
+def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
+    """`parallel for` before an outermost loop whose iterations are proved independent; scalars become private or reductions."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    flags = context.project.flags
+    if procedure.is_broken or not uses_openmp(program, flags.value if flags else None) or spot.source.language == "cuda":
+        return
+    for loop in loops_of(procedure):
+        header = counted(loop, procedure)
+        if header is None or header.operator == "!=" or next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure):
+            continue
+        if is_parallel_already(loop, procedure, program) or not _is_worth_sharing(header, spot):
+            continue
+        if not is_invariant(header.bound, loop, procedure, program):
+            continue
+        found, private = shared(header, program)
+        if not found.is_known or not is_independent(found.vectors) or (not header.own and used_after(header.variable, loop, procedure)):
+            continue
+        exact = all(one.exact for one in found.reductions.values())
+        if not exact and not context.may_round:
+            continue
+        clauses = [f"private({', '.join(private)})"] if private else []
+        clauses += [f"reduction({one.operator} : {one.name})" for one in found.reductions.values()]
+        start = line_start(text, loop.start_byte)
+        if text[start : loop.start_byte].strip():
+            continue
+        line = "#pragma omp parallel for" + "".join(f" {one}" for one in clauses) + "\n"
+        semantics: Semantics = "exact" if exact else "reassociates floating point"
+        yield Change({spot.source.path: (Edit(start, start, line.encode()),)}, line_of(loop), f"shares the loop over {header.variable} among threads: its iterations are independent", semantics)
+
+
+def _outer_is_serial(loop: Node, procedure: Procedure) -> bool:
+    """True if the loop around is one over steps that cannot be shared, so that this one is the outermost that may be."""
+    parent = loop.parent
+    return parent is not None and parent.type == "compound_statement" and len([each for each in parent.named_children if each.type != "comment"]) > 1
+
+
+def _is_worth_sharing(header: Counted, spot: Spot) -> bool:
+    """True for a loop that holds the spot's line, another loop, or calls."""
+    if spot.finding is not None and header.node.start_point[0] < spot.line <= header.node.end_point[0] + 1:
+        return True
+    return any(True for _ in nodes(header.body, "for_statement"))
+
+
+def shared(header: Counted, program: Program) -> tuple[Dependences, list[str]]:
+    """Dependences of a loop after each thread has its own copy of scalars that every iteration sets before it uses them."""
+    procedure = header.procedure
+    inner = effects(header.body, procedure, program)
+    private = []
+    for name in sorted({one.name for one in inner.writes if not one.memory} - inner.declared):
+        if _is_set_first(name, inner, header) and not used_after(name, header.node, procedure) and name in procedure.declarations and name not in procedure.addressed:
+            private.append(name)
+    if not private:
+        return dependences([header], header.body, program), []
+    found = dependences([header], header.body, program, frozenset(private))
+    return found, private
+
+
+def _is_set_first(name: str, inner: Effects, header: Counted) -> bool:
+    first = next(one for one in inner.accesses if not one.memory and one.name == name)
+    if not first.write or first.update:
+        return False
+    one = first.node
+    while one.parent is not None and one.parent != header.body and one != header.body:
+        parent = one.parent
+        if parent.type in ("if_statement", "while_statement", "do_statement", "switch_statement", "conditional_expression", "for_range_loop"):
+            return False
+        if parent.type == "for_statement" and field(parent, "initializer") != one:
+            return False
+        one = parent
+    return True

@@ -1,0 +1,163 @@
+"""The strategy `recipes`: what applies at the places that the diagnosis names, the most promising first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+
+from chathpc.diagnosis.records import Verdict
+from chathpc.fix.records import Attempt, Candidate, Problem
+from chathpc.fix.recipes.edits import Edit, applied
+from chathpc.fix.recipes.flags import other_flags
+from chathpc.fix.recipes.program import Program, Spot, program
+from chathpc.fix.recipes.recipe import Change, Context, Recipe
+from chathpc.fix.recipes.spots import spots
+from chathpc.fix.recipes.table import RECIPES
+
+#: More candidates are not tried in one round: each is built, checked and timed.
+MOST = 12
+#: A recipe at a finding of another cause is so much less promising.
+_OTHER_CAUSE = 0.25
+_TOGETHER = 0.15
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """All places of one function where a recipe applies, and how promising that is."""
+
+    recipe: Recipe
+    spot: Spot
+    changes: tuple[Change, ...]
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class Recipes:
+    """Transformations of the catalogue, applied to the source without a model."""
+
+    recipes: tuple[Recipe, ...] = RECIPES
+    most: int = MOST
+
+    @property
+    def name(self) -> str:
+        """recipes."""
+        return "recipes"
+
+    def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
+        """At most `most` candidates that were not tried before; none where the diagnosis finds nothing."""
+        if problem.diagnosis.verdict != Verdict.BOTTLENECK:
+            return ()
+        context = Context(program(problem.sources), problem.project)
+        tried = {attempt.candidate.id for attempt in history}
+        parent = next((attempt.candidate.id for attempt in reversed(history) if attempt.verdict == "accepted"), None)
+        scored = [*_scored(context, problem, self.recipes, parent), *_with_flags(context, problem, parent)]
+        unique: dict[str, tuple[float, Candidate]] = {}
+        for score, candidate in scored:
+            if candidate.id not in tried and (candidate.id not in unique or unique[candidate.id][0] < score):
+                unique[candidate.id] = score, candidate
+        ordered = sorted(unique.values(), key=lambda pair: -pair[0])
+        return tuple(candidate for _, candidate in ordered[: self.most])
+
+
+def found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = RECIPES) -> list[Found]:
+    """Where each recipe applies, in no order; a function is looked at once for each recipe, at its most worthwhile finding."""
+    found: list[Found] = []
+    seen: set[tuple[str, int]] = set()
+    ranked = [
+        (spot.weight * recipe.promise * (1.0 if spot.cause in recipe.causes else _OTHER_CAUSE), recipe, spot)
+        for spot in spots(context.program, problem.diagnosis)
+        for recipe in recipes
+        if spot.source.language in recipe.languages and (recipe.everywhere or spot.cause in recipe.causes)
+    ]
+    for score, recipe, spot in sorted(ranked, key=lambda each: -each[0]):
+        key = recipe.name, id(spot.procedure)
+        if key in seen:
+            continue
+        changes = tuple(sorted(recipe.find(context, spot), key=lambda change: abs(change.line - spot.line)))
+        if changes:
+            seen.add(key)
+            found.append(Found(recipe, spot, changes, score))
+    return found
+
+
+def _scored(context: Context, problem: Problem, recipes: Sequence[Recipe], parent: str | None) -> Iterator[tuple[float, Candidate]]:
+    found = sorted(found_in(context, problem, recipes), key=lambda one: -one.score)
+    for one in found:
+        kept = _compatible(context.program, one.changes)
+        candidate = _candidate(context.program, one, kept, parent)
+        if candidate is not None:
+            yield one.score, candidate
+        if len(kept) > 1:
+            alone = _candidate(context.program, one, kept[:1], parent)
+            if alone is not None:
+                yield one.score * 0.5, alone
+    together = _together(context.program, found, parent)
+    if together is not None:
+        yield found[0].score * _TOGETHER, together
+
+
+def _compatible(program: Program, changes: Sequence[Change]) -> list[Change]:
+    """The changes that can be made at once, the first first."""
+    kept: list[Change] = []
+    for change in changes:
+        if _texts(program, [*kept, change]) is not None:
+            kept.append(change)
+    return kept
+
+
+def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
+    """New texts by path; None where changes meet."""
+    edits: dict[str, list[Edit]] = {}
+    for change in changes:
+        for path, each in change.edits.items():
+            edits.setdefault(path, []).extend(one for one in each if one not in edits.get(path, ()) or one.start != one.end)
+    result = {}
+    for path, each in edits.items():
+        new = applied(program.sources[path].text, each)
+        if new is None:
+            return None
+        result[path] = new.decode("utf-8", "surrogateescape")
+    return result
+
+
+def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: str | None) -> Candidate | None:
+    texts = _texts(program, changes)
+    if not texts or all(texts[path] == program.sources[path].text.decode("utf-8", "surrogateescape") for path in texts):
+        return None
+    first = changes[0]
+    more = f" (and {len(changes) - 1} more)" if len(changes) > 1 else ""
+    title = f"{one.spot.procedure.model.name} ({one.spot.source.path}:{first.line}): {first.did}{more}"
+    return Candidate(_identity(texts, None), "recipes", title, texts, None, one.spot.finding, one.recipe.name, parent)
+
+
+def _together(program: Program, found: Sequence[Found], parent: str | None) -> Candidate | None:
+    """The best changes of different recipes at once."""
+    kept: list[Change] = []
+    names: list[str] = []
+    for one in found[:8]:
+        before = len(kept)
+        for change in one.changes:
+            if _texts(program, [*kept, change]) is not None:
+                kept.append(change)
+        if len(kept) > before and one.recipe.name not in names:
+            names.append(one.recipe.name)
+    texts = _texts(program, kept) if len(names) > 1 else None
+    if not texts:
+        return None
+    title = f"{len(kept)} changes at once: {', '.join(names)}"
+    return Candidate(_identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent)
+
+
+def _with_flags(context: Context, problem: Problem, parent: str | None) -> Iterator[tuple[float, Candidate]]:
+    causes = {finding.cause: finding for finding in reversed(problem.diagnosis.findings)}
+    finding = causes.get("unoptimised-build")
+    for flags, did, promise in other_flags(problem.project, may_round=context.may_round):
+        score = promise * (max(finding.weight, 0.05) * 2 if finding is not None else 0.5 if promise > 0.5 else 0.02)
+        yield score, Candidate(_identity({}, flags), "recipes", did, {}, flags, finding, "compiler-flags", parent)
+
+
+def _identity(texts: dict[str, str], flags: str | None) -> str:
+    """The same change has the same id, whoever finds it and whenever."""
+    digest = sha256(repr((sorted(texts.items()), flags)).encode("utf-8", "surrogateescape"))
+    return f"r{digest.hexdigest()[:12]}"

@@ -1,0 +1,68 @@
+"""From the places of a diagnosis to functions of the source."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.records import Diagnosis, Finding, Place
+from chathpc.fix.recipes.program import Procedure, Program, Spot, is_same_file
+
+#: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
+_CALLER = 0.6
+_EVIDENCE = 0.05
+_ELSEWHERE = 0.01
+_MOST = 24
+
+
+def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
+    """Functions to look at, the most worthwhile first: those that findings name, their callers, those that evidence names, all others."""
+    found: dict[tuple[int, str], Spot] = {}
+
+    def note(procedure: Procedure, line: int, weight: float, finding: Finding | None, cause: str) -> None:
+        key = id(procedure), cause
+        if key not in found or found[key].weight < weight:
+            found[key] = Spot(procedure, line, weight, finding, cause)
+
+    for finding in diagnosis.findings:
+        weight = max(finding.weight, 0.25 * finding.share, 1e-3)
+        named = _named(finding.where, program)
+        for at, procedure in enumerate(named):
+            line = finding.where.line if at == 0 and finding.where.line and _holds(procedure, finding.where.line) else procedure.model.first
+            note(procedure, line, weight * _CALLER**at, finding, finding.cause)
+            for caller, call in program.calls.get(procedure.model.name, []):
+                if caller is not procedure:
+                    note(caller, call.start_point[0] + 1, weight * _CALLER ** (at + 1), finding, finding.cause)
+    leading = diagnosis.findings[0] if diagnosis.findings else None
+    for evidence in diagnosis.evidence:
+        if leading is not None and evidence.where is not None:
+            for procedure in _named(evidence.where, program)[:1]:
+                note(procedure, evidence.where.line or procedure.model.first, _EVIDENCE, leading, "hot-compute")
+    if leading is not None:
+        for procedure in program.procedures:
+            if not any(spot.procedure is procedure for spot in found.values()):
+                note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
+    return tuple(sorted(found.values(), key=lambda spot: -spot.weight)[: _MOST * 2])
+
+
+def _holds(procedure: Procedure, line: int) -> bool:
+    return procedure.model.first <= line <= procedure.model.last
+
+
+def _named(where: Place, program: Program) -> list[Procedure]:
+    """Functions of the program that a place names, the innermost first: by file and line, by name, by the path to it."""
+    found: list[Procedure] = []
+    if where.file and where.line:
+        found += [
+            one
+            for one in program.procedures
+            if is_same_file(where.file, one.source.path) and _holds(one, where.line)
+        ][-1:]
+    for name in (where.function, *reversed(where.path)):
+        for one in program.named(_plain(name)) if name else []:
+            if one not in found:
+                found.append(one)
+    return found[:4]
+
+
+def _plain(name: str) -> str:
+    """`Registry::merge(Particle const&)` → `merge`; what compilers put behind a name (`.omp_fn.0`, `.constprop.0`) is left out."""
+    text = name.split("(")[0].split("<")[0].split(" [")[0].split(".")[0]
+    return text.rsplit("::", 1)[-1].strip()

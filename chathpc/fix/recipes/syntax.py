@@ -1,0 +1,83 @@
+"""Nodes of tree-sitter: walking, text, what stands around."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import line_of, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+__all__ = ["bare", "block_of", "children", "enclosing", "field", "inside", "line_of", "nodes", "statements", "text_of", "walk"]
+
+C_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+
+
+def walk(node: Node) -> Iterator[Node]:
+    """The node and all below it in the order of the text, without recursion; those without names as well."""
+    todo = [node]
+    while todo:
+        one = todo.pop()
+        yield one
+        todo.extend(reversed(one.children))
+
+
+def nodes(node: Node, *kinds: str) -> Iterator[Node]:
+    """Those of some kinds, the node itself among them."""
+    return (one for one in walk(node) if one.type in kinds)
+
+
+def children(node: Node | None) -> list[Node]:
+    """Named children without comments."""
+    return [] if node is None else [one for one in node.named_children if one.type != "comment"]
+
+
+def field(node: Node | None, *names: str) -> Node | None:
+    """The child of that field, or of a field of that; None where there is none."""
+    for name in names:
+        if node is None:
+            return None
+        node = node.child_by_field_name(name)
+    return node
+
+
+def bare(node: Node | None) -> Node | None:
+    """What stands in brackets or is a statement by itself."""
+    while node is not None and node.type in ("parenthesized_expression", "expression_statement", "condition_clause"):
+        inner = children(node)
+        if len(inner) != 1:
+            return node
+        node = inner[0]
+    return node
+
+
+def enclosing(node: Node, kinds: frozenset[str], within: Node | None = None) -> Node | None:
+    """The nearest node of some kinds around this one, and inside `within` where that is told."""
+    one = node.parent
+    while one is not None and (within is None or (one.start_byte >= within.start_byte and one.end_byte <= within.end_byte)):
+        if one.type in kinds:
+            return one
+        one = one.parent
+    return None
+
+
+def inside(node: Node, around: Node) -> bool:
+    """True if the node is in the other one, or is the same."""
+    return around.start_byte <= node.start_byte and node.end_byte <= around.end_byte
+
+
+def statements(body: Node | None) -> list[Node]:
+    """The statements of a block, or the one that stands for it."""
+    if body is None:
+        return []
+    return children(body) if body.type == "compound_statement" else [body]
+
+
+def block_of(node: Node) -> Node | None:
+    """The statement around an expression (or the node itself) that stands directly in a block."""
+    one: Node | None = node
+    while one is not None and one.parent is not None and one.parent.type != "compound_statement":
+        one = one.parent
+    return one if one is not None and one.parent is not None else None

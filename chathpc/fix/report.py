@@ -1,0 +1,97 @@
+"""What `chathpc fix` found, as data that other programs can rely on (schema chathpc-fix/1)."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import ConfigDict, Field
+
+from chathpc.comparison.record import Diff
+from chathpc.report import Record, TreeRecord
+
+SCHEMA = "chathpc-fix/1"
+
+
+class SpeedupRecord(Record):
+    """Time before over time after, with its 95 % interval."""
+
+    estimate: float
+    low: float
+    high: float
+    pairs: int = Field(description="Pairs of interleaved runs that it rests on.")
+
+
+class GateRecord(Record):
+    """What one gate said of a change."""
+
+    gate: Literal["scope", "build", "correctness", "speed", "plausibility", "cause"]
+    passed: bool
+    verdict: str | None
+    statement: str
+    figures: dict[str, Any]
+
+
+class AttemptRecord(Record):
+    """A change that was tried."""
+
+    id: str
+    proposer: str
+    recipe: str
+    title: str
+    finding: str | None = Field(description="Title of the finding that it was meant to mend.")
+    files: list[str]
+    flags: str | None
+    verdict: str
+    reason: str = Field(description="What the gate said that ended it, or what the last one found.")
+    speedup: SpeedupRecord | None
+    predicted: float | None = Field(description="The speed-up if the finding's cost vanished (Amdahl's law).")
+    gates: list[GateRecord]
+
+
+class BaselineRecord(Record):
+    """The original with other flags of the compiler, and no change."""
+
+    flags: str
+    statement: str
+    speedup: SpeedupRecord | None = Field(description="Of the flags alone, against the user's own.")
+    changed: SpeedupRecord | None = Field(
+        description="Of the change against the original, both built with these flags."
+    )
+
+
+class FixReport(Record):
+    """Everything that `chathpc fix` says."""
+
+    schema_: Literal["chathpc-fix/1"] = Field(default="chathpc-fix/1", alias="schema")
+    verdict: Literal["improved", "healthy", "nothing-passed", "insufficient-data", "unfinished"]
+    headline: str
+    folder: str
+    command: str
+    flags: str | None = Field(description="The compiler's flags: the user's own.")
+    new_flags: str | None = Field(description="Flags that are part of what was accepted; null if none are.")
+    sandbox: str
+    diagnosis: str = Field(description="The headline of the diagnosis before.")
+    speedup: SpeedupRecord | None = Field(description="All that was accepted together, against the original.")
+    seconds_before: float | None = Field(description="Median wall time of the timed runs.")
+    seconds_after: float | None
+    accepted: list[str] = Field(
+        description="Ids of the changes that were accepted, in the order in which they build on each other."
+    )
+    attempts: list[AttemptRecord]
+    baselines: list[BaselineRecord]
+    compiler_alone: bool | None = Field(
+        description="Whether flags alone would have done as much; null where that is not known."
+    )
+    patch: str = Field(description="Unified diff for `git apply` and `patch -p1`; empty if no file is changed.")
+    tree_before: TreeRecord | None
+    tree_after: TreeRecord | None
+    comparison: Diff | None
+    remarks: list[str]
+    work: str = Field(description="Folder with ledger, builds and profiles.")
+    versions: dict[str, str]
+
+    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+
+    def to_json(self, *, indent: int = 2) -> str:
+        """The report as JSON text that validates against docs/fix-schema.json."""
+        return self.model_dump_json(by_alias=True, indent=indent)

@@ -1,0 +1,177 @@
+"""From the outcome of the loop to its report."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from statistics import median
+from typing import Literal
+
+from chathpc.diagnosis.records import Verdict as Health
+from chathpc.fix.loop import Baseline, Outcome
+from chathpc.fix.patch import unified
+from chathpc.fix.records import Attempt, Speedup
+from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord
+from chathpc.fix.thresholds import threshold
+from chathpc.profile.text import clean
+from chathpc.report import TreeRecord
+
+#: Rows of each tree that are shown.
+_ROWS = 14
+
+
+def report(outcome: Outcome) -> FixReport:
+    """Everything that is to be told."""
+    project = outcome.project
+    before, after = _seconds(outcome)
+    new_flags = outcome.last.flags if outcome.improved else None
+    alone = _compiler_alone(outcome)
+    return FixReport(
+        verdict=_verdict(outcome),
+        headline=_headline(outcome),
+        folder=clean(str(project.root)),
+        command=clean(f"{project.launcher} {project.run.command}".strip()),
+        flags=None if project.flags is None else project.flags.value,
+        new_flags=new_flags,
+        sandbox=outcome.sandbox,
+        diagnosis=outcome.first.diagnosis.headline,
+        speedup=_speedup(outcome.speedup),
+        seconds_before=before,
+        seconds_after=after,
+        accepted=[each.candidate.id for each in outcome.accepted],
+        attempts=[_attempt(each) for each in outcome.attempts],
+        baselines=[_baseline(each) for each in outcome.baselines],
+        compiler_alone=alone,
+        patch=unified(outcome.originals, outcome.last.files) if outcome.improved else "",
+        tree_before=_tree(outcome.first.profile) if outcome.improved else None,
+        tree_after=_tree(outcome.last.profile) if outcome.improved else None,
+        comparison=outcome.diff,
+        remarks=list(outcome.remarks),
+        work=clean(str(outcome.work)),
+        versions=_versions(),
+    )
+
+
+def _verdict(outcome: Outcome) -> Literal["improved", "healthy", "nothing-passed", "insufficient-data", "unfinished"]:
+    if outcome.improved:
+        return "improved"
+    if outcome.first.diagnosis.verdict == Health.HEALTHY:
+        return "healthy"
+    if outcome.first.diagnosis.verdict == Health.INSUFFICIENT:
+        return "insufficient-data"
+    return "nothing-passed" if outcome.complete else "unfinished"
+
+
+def _headline(outcome: Outcome) -> str:
+    speedup = outcome.speedup
+    if outcome.improved and speedup is not None:
+        titles = "; ".join(each.candidate.title for each in outcome.accepted)
+        return (
+            f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f}) with the same answers: {titles}."
+        )
+    if outcome.improved:
+        return "Faster with the same answers, but all changes together could not be timed."
+    if outcome.first.diagnosis.verdict.value == "healthy":
+        return "Nothing is proposed: the profile shows no bottleneck."
+    if outcome.first.diagnosis.verdict.value == "insufficient-data":
+        return "Nothing is proposed: the profile has too little data to tell what is slow."
+    tried = len(outcome.attempts)
+    if not tried:
+        return "Nothing is proposed: no strategy has a change for what was found."
+    reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
+    return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
+
+
+def _reasons(outcome: Outcome) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for attempt in outcome.attempts:
+        name = attempt.verdict.value.replace("-", " ")
+        found[name] = found.get(name, 0) + 1
+    return found
+
+
+def _attempt(attempt: Attempt) -> AttemptRecord:
+    candidate = attempt.candidate
+    told = [gate for gate in attempt.gates if not gate.passed] or list(attempt.gates)
+    return AttemptRecord(
+        id=candidate.id,
+        proposer=candidate.proposer,
+        recipe=candidate.recipe,
+        title=candidate.title,
+        finding=None if candidate.finding is None else candidate.finding.title,
+        files=sorted(candidate.files),
+        flags=candidate.flags,
+        verdict=attempt.verdict.value,
+        reason=told[-1].statement if told else "",
+        speedup=_speedup(attempt.speedup),
+        predicted=attempt.predicted,
+        gates=[
+            GateRecord(
+                gate=gate.gate,
+                passed=gate.passed,
+                verdict=None if gate.verdict is None else gate.verdict.value,
+                statement=gate.statement,
+                figures=dict(gate.figures),
+            )
+            for gate in attempt.gates
+        ],
+    )
+
+
+def _speedup(speedup: Speedup | None) -> SpeedupRecord | None:
+    if speedup is None:
+        return None
+    return SpeedupRecord(estimate=speedup.estimate, low=speedup.low, high=speedup.high, pairs=speedup.pairs)
+
+
+def _baseline(baseline: Baseline) -> BaselineRecord:
+    return BaselineRecord(
+        flags=baseline.flags,
+        statement=baseline.statement,
+        speedup=_speedup(baseline.speedup),
+        changed=_speedup(baseline.changed),
+    )
+
+
+def _compiler_alone(outcome: Outcome) -> bool | None:
+    """Whether flags alone come close to what was accepted: their interval reaches it, or nothing but flags was accepted."""
+    if outcome.improved and not any(each.candidate.files for each in outcome.accepted):
+        return True
+    found = [each.speedup for each in outcome.baselines if each.speedup is not None and each.outcome != "wrong answer"]
+    if not found or outcome.speedup is None:
+        return None
+    return any(each.high >= threshold("as_good") * outcome.speedup.estimate for each in found)
+
+
+def _seconds(outcome: Outcome) -> tuple[float | None, float | None]:
+    """Medians of the timed runs: of the original in the first change's pairs; after, by the speed-up of all together."""
+    if not outcome.accepted or outcome.speedup is None:
+        return None, None
+    first = next((gate for gate in outcome.accepted[0].gates if gate.gate == "speed"), None)
+    values = first.figures.get("seconds_original") if first is not None else None
+    if not isinstance(values, list) or not values:
+        return None, None
+    before = float(median(values))
+    return before, before / outcome.speedup.estimate
+
+
+def _tree(path: Path) -> TreeRecord | None:
+    from chathpc.pipeline import explain
+    from chathpc.reports.calltree import largest
+
+    tree = explain(path).tree
+    return None if tree is None else largest(tree, _ROWS)
+
+
+def _versions() -> dict[str, str]:
+    from chathpc import __version__
+
+    return {"chathpc": __version__}
+
+
+def exit_code(outcome: Outcome) -> int:
+    """0 improved or nothing to improve, 5 if a limit was reached before, 6 if nothing passed."""
+    from chathpc.errors import BudgetSpentError, FixRejectedError
+
+    if outcome.improved or outcome.healthy:
+        return 0
+    return FixRejectedError.exit_code if outcome.complete else BudgetSpentError.exit_code

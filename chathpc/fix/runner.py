@@ -1,0 +1,327 @@
+"""Builds and runs of one project: always in a fresh copy, in the sandbox, at one path, with one environment."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from chathpc.errors import ChathpcError
+from chathpc.fix.outputs import Outputs
+from chathpc.fix.project import Project, Run
+from chathpc.fix.workspace import Workspace, entries, listing, write_files
+from chathpc.sandbox import Completed, Request, Sandbox
+
+#: Variables that tell a compiler or a launcher where things are; of the caller's environment nothing else is handed on.
+_HANDED_ON = re.compile(
+    r"PATH|LD_LIBRARY_PATH|LIBRARY_PATH|CPATH|C_INCLUDE_PATH|CPLUS_INCLUDE_PATH|PKG_CONFIG_PATH|CMAKE_PREFIX_PATH"
+    r"|CC|CXX|FC|F77|F90|MPICC|MPICXX|MPIFC|OMPI_(CC|CXX|FC)|I_MPI_ROOT|MKLROOT|CUDA_HOME|CUDA_PATH|NVHPC_ROOT|EBROOT\w+|\w+_DIR"
+)
+#: Open MPI refuses to run as root, and to start more ranks than cores, unless told; a sandbox may be both.
+_ALWAYS = {
+    "LC_ALL": "C",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+}
+#: Places that every sandbox shows.
+_SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
+#: Address sanitizers reserve terabytes of addresses.
+_ALL_ADDRESSES = 1 << 47
+#: Output files with more are not read (bytes).
+_LARGEST_OUTPUT = 1 << 30
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """A built tree: its digest (of sources and flags), where it lies, and what the build said."""
+
+    digest: str
+    folder: Path
+    flags: str | None
+    completed: Completed
+    files: Mapping[str, str]
+
+    @property
+    def warnings(self) -> int:
+        """Warnings of the compiler."""
+        return len(re.findall(rb"\bwarning:", self.completed.stdout + self.completed.stderr, re.IGNORECASE))
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """A run: how it ended, what it left to be compared, and the files that are new or changed after it."""
+
+    completed: Completed
+    outputs: Outputs
+    left: tuple[str, ...] = ()
+
+    @property
+    def seconds(self) -> float:
+        """Wall time."""
+        return self.completed.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """One way to run: the input, a seed for it, the number of threads, more variables."""
+
+    run: Run
+    seed: int | None = None
+    threads: int | None = None
+    environment: tuple[tuple[str, str], ...] = ()
+    sanitized: bool = False
+
+    @property
+    def command(self) -> str:
+        """The command with its seed."""
+        return self.run.command.replace("{seed}", str(self.seed))
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        words = [self.run.name]
+        words += [f"seed {self.seed}"] if self.seed is not None else []
+        words += [f"{self.threads} threads"] if self.threads is not None else []
+        words += [f"{name}={value}" for name, value in self.environment]
+        return ", ".join(words)
+
+
+class Runner:
+    """Project, sandbox and work folder together."""
+
+    def __init__(
+        self, project: Project, sandbox: Sandbox, workspace: Workspace, environ: Mapping[str, str] = os.environ
+    ) -> None:
+        self.project = project
+        self.sandbox = sandbox
+        self.workspace = workspace
+        self._base = {name: value for name, value in environ.items() if _HANDED_ON.fullmatch(name)}
+        self._base.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+        self.readable = _beyond_system(self._base)
+        #: Builds and runs made, for whoever counts.
+        self.builds = self.runs = 0
+
+    # -- build -----------------------------------------------------------------------------------------------
+
+    def digest(self, files: Mapping[str, str], flags: str | None) -> str:
+        """What a build is known by: the texts that differ from the original, and the flags."""
+        content = json.dumps([sorted(files.items()), flags, self.project.build], ensure_ascii=True)
+        return hashlib.sha256(content.encode()).hexdigest()[:24]
+
+    def sources(self, files: Mapping[str, str]) -> Path:
+        """A fresh stage with the original and `files` over it."""
+        stage = self.workspace.fresh_stage(self.workspace.original)
+        write_files(stage, files)
+        return stage
+
+    def build(self, files: Mapping[str, str], flags: str | None = None, *, more: str = "") -> Built:
+        """The original with `files` over it, built with `flags` (None: the user's) and `more`; kept, and not made twice.
+
+        Never raises for a build that fails: see `Built.completed`.
+        """
+        flags = self.flags(flags, more)
+        digest = self.digest(files, flags)
+        folder = self.workspace.built / digest
+        said = self.workspace.built / f"{digest}.json"
+        if folder.is_dir() and said.is_file():
+            return Built(digest, folder, flags, _completed(json.loads(said.read_text("utf-8"))), dict(files))
+        self.sources(files)
+        completed = self._run(self.project.build, self._build_environment(flags), sanitized=bool(more))
+        self.builds += 1
+        self.workspace.keep(digest)
+        unfinished = said.with_suffix(".part")
+        unfinished.write_text(json.dumps(_plain(completed)), "utf-8")
+        unfinished.rename(said)
+        return Built(digest, folder, flags, completed, dict(files))
+
+    def flags(self, flags: str | None, more: str = "") -> str | None:
+        """The flags of a build; None where the project declares no place for them."""
+        if self.project.flags is None:
+            return None
+        return " ".join(filter(None, (self.project.flags.value if flags is None else flags, more)))
+
+    def _build_environment(self, flags: str | None) -> dict[str, str]:
+        declared = self.project.flags
+        return {**self._environment(), **({declared.variable: flags} if declared and flags is not None else {})}
+
+    # -- run -------------------------------------------------------------------------------------------------
+
+    def run(self, built: Built, case: Case, *, seconds: float | None = None) -> Ran:
+        """One run in a fresh copy of the built tree. Never raises for what the program does."""
+        stage = self.workspace.fresh_stage(built.folder)
+        before = _state(stage)
+        completed = self._run(
+            self._launched(case.command),
+            self._environment(case),
+            stdin=self.stdin(case.run),
+            seconds=seconds,
+            sanitized=case.sanitized,
+        )
+        self.runs += 1
+        contents: dict[str, bytes | None] = {}
+        for name in self.project.check.outputs:
+            if name in ("stdout", "stderr"):
+                contents[name] = completed.stdout if name == "stdout" else completed.stderr
+            else:
+                contents[name] = _content(stage, name)
+        after = _state(stage)
+        left = tuple(sorted(path for path, state in after.items() if before.get(path) != state))
+        return Ran(completed, Outputs(completed.code if completed.status == "exited" else -1, contents), left)
+
+    def check_command(self, original: Built, ran: Ran) -> Completed | None:
+        """What the project's own check says of the outputs of a run; None where it declares none.
+
+        It runs in a copy of the original's built tree, to which only the declared outputs were brought: whatever a changed program
+        did to the checker is not there.
+        """
+        command = self.project.check.command
+        if command is None:
+            return None
+        stage = self.workspace.fresh_stage(original.folder)
+        stdout = b""
+        for name, content in ran.outputs.contents.items():
+            if name == "stdout":
+                stdout = content or b""
+            elif name != "stderr" and content is not None:
+                target = stage / name
+                if target.is_symlink():
+                    target.unlink()
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_bytes(content)
+        return self._run(command, self._environment(), stdin=stdout)
+
+    def tool(self, built: Built, command: str) -> Completed:
+        """Run a tool such as nm on a built tree, in the sandbox as everything else."""
+        self.workspace.fresh_stage(built.folder)
+        return self._run(command, self._environment())
+
+    def shell(self, command: str, case: Case) -> Completed:
+        """Run a shell command on what is in the stage, as the project's runs are."""
+        return self._run(command, self._environment(case))
+
+    def _launched(self, command: str) -> str:
+        return f"{self.project.launcher} {command}" if self.project.launcher else command
+
+    def stdin(self, run: Run) -> bytes:
+        """The declared input, always the original's."""
+        if run.stdin is None:
+            return b""
+        content = _content(self.workspace.original, run.stdin)
+        if content is None:
+            raise ChathpcError(f"The input {run.stdin} is not there.", hint="Correct 'stdin' in chathpc.yaml.")
+        return content
+
+    def environment(self, case: Case) -> dict[str, str]:
+        """The whole environment of a run."""
+        return self._environment(case)
+
+    def _environment(self, case: Case | None = None) -> dict[str, str]:
+        stage = self.workspace.stage
+        found = {**_ALWAYS, **self._base, "HOME": str(stage), "PWD": str(stage), "TMPDIR": "/tmp"}  # noqa: S108  of the sandbox
+        threads = None if case is None else case.threads
+        if threads is None and self.project.threads:
+            threads = max(self.project.threads)
+        if threads is not None:
+            found["OMP_NUM_THREADS"] = str(threads)
+        return {**found, **dict(case.environment if case is not None else ())}
+
+    def _run(
+        self,
+        command: str,
+        environment: Mapping[str, str],
+        *,
+        stdin: bytes = b"",
+        seconds: float | None = None,
+        sanitized: bool = False,
+    ) -> Completed:
+        limits = self.project.limits
+        if seconds is not None:
+            limits = replace(limits, seconds=min(limits.seconds, seconds))
+        if sanitized:
+            limits = replace(limits, memory=_ALL_ADDRESSES)
+        return self.sandbox.run(
+            Request(
+                command=("/bin/sh", "-c", command),
+                folder=self.workspace.stage,
+                readable=self.readable,
+                environment=environment,
+                stdin=stdin,
+                limits=limits,
+                gpu=self.project.gpu,
+            )
+        )
+
+
+def _beyond_system(environment: Mapping[str, str]) -> tuple[Path, ...]:
+    """Folders of compilers and libraries outside the system's, as modules name them; of a home only what is named itself."""
+    found: list[Path] = []
+    home = Path.home()
+    for name, value in environment.items():
+        if not name.endswith(("PATH", "_HOME", "_ROOT", "ROOT", "_DIR")):
+            continue
+        for part in value.split(":"):
+            path = Path(os.path.realpath(part)) if part.startswith("/") else None
+            if path is not None and path.name in ("bin", "lib", "lib64", "include") and not path.is_relative_to(home):
+                path = path.parent  # an installation needs what is beside them
+            if path is None or len(path.parts) < 3 or home.is_relative_to(path) or not path.is_dir():
+                continue
+            if not any(path.is_relative_to(system) for system in _SYSTEM) and path not in found:
+                found.append(path)
+    return tuple(found)
+
+
+def _state(root: Path) -> dict[str, tuple[int, int, int]]:
+    """Size, time and mode of every file below `root`."""
+    return {path: (status.st_size, status.st_mtime_ns, status.st_mode) for path, status in entries(root)}
+
+
+def _content(root: Path, name: str) -> bytes | None:
+    """The bytes of a file below `root`; None if it is no such file, lies behind a link, or is too large."""
+    path = root / name
+    try:
+        if not Path(os.path.realpath(path)).is_relative_to(os.path.realpath(root)) or path.is_symlink():
+            return None
+        if not path.is_file() or path.stat().st_size > _LARGEST_OUTPUT:
+            return None
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def changed_inputs(built: Built, original: Path, allowed: Sequence[str]) -> list[str]:
+    """Files of the original that a build has changed or removed, beside those that the candidate itself brought."""
+    now = {entry.path: (entry.target, entry.digest) for entry in listing(built.folder)}
+    return [
+        entry.path
+        for entry in listing(original)
+        if entry.path not in allowed
+        and now.get(entry.path) != (entry.target, entry.digest)
+        and (entry.target is None or entry.path in now)
+    ]
+
+
+def _plain(completed: Completed) -> dict[str, object]:
+    return {
+        "status": completed.status,
+        "code": completed.code,
+        "stdout": completed.stdout.decode("utf-8", "replace"),
+        "stderr": completed.stderr.decode("utf-8", "replace"),
+        "seconds": completed.seconds,
+        "cpu_seconds": completed.cpu_seconds,
+    }
+
+
+def _completed(content: Mapping[str, str]) -> Completed:
+    return Completed(
+        status=content["status"],  # type: ignore[arg-type]
+        code=int(content["code"]),
+        stdout=content["stdout"].encode(),
+        stderr=content["stderr"].encode(),
+        seconds=float(content["seconds"]),
+        cpu_seconds=float(content["cpu_seconds"]),
+    )

@@ -1,0 +1,75 @@
+"""Nsight Compute: the counters of a kernel, in a report that chathpc reads (Nsight Compute CLI manual)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.record import Tool
+
+
+class NsightCompute:
+    """ncu: replays each launch of the chosen kernel until all counters are read, which takes long."""
+
+    name: ClassVar[Tool] = "ncu"
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """Whether ncu is there."""
+        return (
+            "" if which("ncu", environment) else "Nsight Compute is not installed (ncu missing; package nsight-compute)"
+        )
+
+    def prepare(self, plan: Plan, do: Do) -> Plan:
+        """Makes the folder of the reports."""
+        (plan.work / "profile").mkdir()
+        return plan
+
+    def events(self, plan: Plan) -> tuple[str, ...]:
+        """All sections, so that every rule of chathpc has its counters."""
+        return ("full",)
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
+
+    def record(self, plan: Plan) -> tuple[str, ...]:
+        """The command of ncu, one report a rank behind a launcher; only the kernels whose name is asked for."""
+        ncu = [plan.tool("ncu"), "--set", "full", "--import-source", "yes", "--target-processes", "all"]
+        ncu += ["--launch-count", str(plan.launches)]
+        if plan.kernel is not None:
+            ncu += ["--kernel-name", plan.kernel]
+        if not plan.launcher:
+            return (*ncu, "--export", str(plan.work / "profile" / "report"), *plan.program)
+        script = f'exec {shlex.join(ncu)} --export "$0/profile/report.{RANK}" "$@"'
+        return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
+
+    def recorded(self, plan: Plan) -> bool:
+        """There is a report; without a launch of the kernel ncu writes none."""
+        return bool(_reports(plan))
+
+    def finish(self, plan: Plan, do: Do, version: str) -> Path:
+        """The report itself, and its export to CSV, which is read where NVIDIA's package for reports is not installed."""
+        from chathpc.adapters.nsight_compute.native import installed
+
+        reports = _reports(plan)
+        if installed() or len(reports) > 1:
+            return reports[0] if len(reports) == 1 else plan.work / "profile"
+        target = plan.work / "report.csv"
+        words = (plan.tool("ncu"), "--import", str(reports[0]), "--page", "raw", "--csv")
+        done = do("ncu --import", ("sh", "-c", 'exec "$@" > "$0"', str(target), *words), {})
+        if not done.succeeded or not target.stat().st_size:
+            raise ProfilerError(f"ncu --import failed: {reason(done)}")
+        return target
+
+    def version(self, plan: Plan, do: Do) -> str:
+        """As `ncu --version` tells it."""
+        said = do("ncu --version", (plan.tool("ncu"), "--version"), {}).stdout[:1000].decode("utf-8", "replace")
+        return next((line for line in reversed(said.strip().splitlines()) if line), "")
+
+
+def _reports(plan: Plan) -> list[Path]:
+    found = (plan.work / "profile").glob("report*.ncu-rep")
+    return sorted(found, key=lambda file: (len(file.name), file.name))

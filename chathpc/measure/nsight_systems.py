@@ -1,0 +1,83 @@
+"""Nsight Systems: a timeline of what host and GPU do, as the SQLite export that chathpc reads (Nsight Systems user guide, CLI)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.record import Tool
+
+
+class NsightSystems:
+    """nsys profile and nsys export."""
+
+    name: ClassVar[Tool] = "nsys"
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """Whether nsys is there."""
+        return (
+            ""
+            if which("nsys", environment)
+            else "Nsight Systems is not installed (nsys missing; package nsight-systems-cli)"
+        )
+
+    def prepare(self, plan: Plan, do: Do) -> Plan:
+        """Nothing to look for."""
+        return plan
+
+    def events(self, plan: Plan) -> tuple[str, ...]:
+        """What is traced: calls and kernels of CUDA, ranges, calls of the system, and MPI and OpenMP where the program has them."""
+        more = (("mpi",) if plan.launcher or plan.binary.uses_mpi else ()) + (
+            ("openmp",) if plan.binary.uses_openmp else ()
+        )
+        return ("cuda", "nvtx", "osrt", *more)
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Not told apart from the overhead."""
+        return 0.0
+
+    def record(self, plan: Plan) -> tuple[str, ...]:
+        """The command of nsys profile; behind a launcher one report a rank."""
+        nsys = (
+            plan.tool("nsys"),
+            "profile",
+            f"--trace={','.join(self.events(plan))}",
+            "--sample=process-tree",
+            "--stats=false",
+        )
+        if not plan.launcher:
+            return (*nsys, f"--output={plan.work / 'report'}", *plan.program)
+        import shlex
+
+        script = f'exec {shlex.join(nsys)} --output="$0/report.{RANK}" "$@"'
+        return (*plan.launcher, "sh", "-c", script, str(plan.work), *plan.program)
+
+    def recorded(self, plan: Plan) -> bool:
+        """There is a report."""
+        return bool(_reports(plan))
+
+    def finish(self, plan: Plan, do: Do, version: str) -> Path:
+        """Exports each report; of several ranks a folder."""
+        folder = plan.work / "profile"
+        folder.mkdir()
+        written = []
+        for report in _reports(plan):
+            target = folder / f"{report.name.removesuffix('.nsys-rep')}.sqlite"
+            words = (plan.tool("nsys"), "export", "--type=sqlite", f"--output={target}", str(report))
+            done = do("nsys export", words, {})
+            if not done.succeeded or not target.is_file():
+                raise ProfilerError(f"nsys export failed: {reason(done)}")
+            written.append(target)
+        return written[0] if len(written) == 1 else folder
+
+    def version(self, plan: Plan, do: Do) -> str:
+        """As `nsys --version` tells it."""
+        said = do("nsys --version", (plan.tool("nsys"), "--version"), {})
+        return said.stdout[:200].decode("utf-8", "replace").strip()
+
+
+def _reports(plan: Plan) -> list[Path]:
+    found = plan.work.glob("report*.nsys-rep")
+    return sorted(found, key=lambda file: (len(file.name), file.name))

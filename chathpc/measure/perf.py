@@ -1,0 +1,137 @@
+"""Linux perf: samples of CPU time with call paths, as the text of perf script."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import ClassVar
+
+from chathpc.measure.machine import facts
+from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.rate import HIGHEST, LOWEST, kernel_limit
+from chathpc.measure.record import Tool
+
+#: Of a sample, so that the adapter gets all that it reads (perf-script(1), -F).
+FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso,srcline"
+#: Bytes of the stack that a sample keeps to be unwound later: perf's own default (perf-record(1), --call-graph).
+STACK = 8192
+#: Samples a second and thread with such pieces: 8 MB/s of data.
+_HIGHEST_WITH_STACK = 1_000
+#: CPU time is measured always; counters tell what it is spent on.
+_TIME, _COUNTERS = "cpu-clock", ("cycles", "instructions", "cache-misses")
+#: No configuration of the user's, no downloads of debug information, no pager.
+_QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
+_PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
+
+
+class Perf:
+    """Linux perf."""
+
+    name: ClassVar[Tool] = "perf"
+
+    def __init__(self) -> None:
+        self._counters = False
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """Whether perf is there, and the kernel lets it measure."""
+        if which("perf", environment) is None:
+            return "perf is not installed (package linux-perf on Debian, linux-tools-common on Ubuntu, perf on Red Hat and SUSE)"
+        if _paranoid() > 2 and os.geteuid() != 0:
+            return (
+                f"the kernel forbids perf to users (kernel.perf_event_paranoid is {_paranoid()}); "
+                "as root: sysctl kernel.perf_event_paranoid=2"
+            )
+        return ""
+
+    def prepare(self, plan: Plan, do: Do) -> Plan:
+        """Looks for hardware counters, which virtual machines seldom have, and for the kernel's limit."""
+        probe = do("look for counters", (plan.tool("perf"), "stat", "-x,", "-e", _COUNTERS[0], "true"), _QUIET)
+        said = probe.stderr.decode("utf-8", "replace")
+        self._counters = probe.succeeded and any(line.split(",")[0].isdigit() for line in said.splitlines())
+        highest = HIGHEST if plan.binary.frame_pointers else _HIGHEST_WITH_STACK
+        return replace(plan, rate=max(min(plan.rate, kernel_limit() - 1, highest - 1), LOWEST))
+
+    def events(self, plan: Plan) -> tuple[str, ...]:
+        """CPU time, and counters where there are some."""
+        return (_TIME, *(_COUNTERS if self._counters else ()))
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Of perf itself, which reads symbols of the kernel before and after: a second or more on some machines."""
+        nothing = replace(plan, launcher=(), program=("true",))
+        done = do("perf around nothing", self.record(nothing), _QUIET)
+        for file in _files(plan):
+            file.unlink()
+        return done.seconds if done.succeeded else 0.0
+
+    def record(self, plan: Plan) -> tuple[str, ...]:
+        """The command of perf record, one file a rank behind a launcher. Frame pointers are followed where the program keeps them: that costs
+        less; else a piece of the stack is kept and unwound by the tables of debug information.
+        """
+        graph = "fp" if plan.binary.frame_pointers else f"dwarf,{STACK}"
+        perf: tuple[str, ...] = (plan.tool("perf"), "record", "-q", "-N", "-F", str(plan.rate), "--call-graph", graph)
+        perf = (*perf, *(word for event in self.events(plan) for word in ("-e", event)))
+        if not plan.launcher:
+            return (*perf, "-o", str(plan.work / "perf.data"), "--", *plan.program)
+        return (
+            *plan.launcher, "sh", "-c", f'exec {shlex.join(perf)} -o "$0/perf.{RANK}.data" -- "$@"', str(plan.work), *plan.program,
+        )  # fmt: skip
+
+    def recorded(self, plan: Plan) -> bool:
+        """Some file of samples is there."""
+        return any(file.stat().st_size for file in _files(plan))
+
+    def finish(self, plan: Plan, do: Do, version: str) -> Path:
+        """The text of perf script of all ranks in their order, with source lines if they are found in reasonable time."""
+        folder = plan.work / "profile"
+        folder.mkdir()
+        text = folder / "perf.txt"
+        header = _header(version.removeprefix("perf version "))
+        for how in (("-F", FIELDS), ("--no-inline",), ()):
+            text.write_text(header, encoding="utf-8")
+            for file in _files(plan):
+                words = (plan.tool("perf"), "script", *how, "-i", str(file))
+                done = do("perf script", ("sh", "-c", 'exec "$@" >> "$0"', str(text), *words), _QUIET)
+                if not done.succeeded:
+                    break
+            else:
+                break
+        else:
+            raise ProfilerError(f"perf script failed: {reason(done)}")
+        if text.stat().st_size <= len(header.encode()):
+            raise ProfilerError("no sample was taken: the program used too little CPU time")
+        return text
+
+    def version(self, plan: Plan, do: Do) -> str:
+        """As `perf --version` tells it."""
+        said = do("perf --version", (plan.tool("perf"), "--version"), _QUIET)
+        return said.stdout[:200].decode("utf-8", "replace").strip()
+
+
+def _header(version: str) -> str:
+    """The lines of `perf script --header` that the adapter reads, without those that name the machine and the user's command."""
+    machine = facts()
+    memory = f"{int(machine['memory']) // 1024} kB" if "memory" in machine else ""
+    rows = {
+        "perf version": version,
+        "arch": machine.get("architecture", ""),
+        "cpudesc": machine.get("processor", ""),
+        "nrcpus online": machine.get("cores", ""),
+        "total memory": memory,
+    }
+    return "".join(f"# {key} : {value}\n" for key, value in rows.items() if value)
+
+
+def _files(plan: Plan) -> list[Path]:
+    """What was recorded, by rank."""
+    found = plan.work.glob("perf*.data")
+    return sorted(found, key=lambda file: (len(file.name), file.name))
+
+
+def _paranoid() -> int:
+    try:
+        return int(_PARANOID.read_text())
+    except (OSError, ValueError):
+        return 0

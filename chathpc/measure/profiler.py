@@ -1,0 +1,101 @@
+"""What every profiler is: whether it is there, how it starts a program, and what makes its output a profile."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from chathpc.measure.binary import Binary
+from chathpc.measure.record import Tool
+from chathpc.sandbox import Completed
+
+#: Which rank a process is, as launchers tell it (Open MPI, PMIx, MPICH and Intel MPI, MVAPICH2, Slurm), else its process id: for sh.
+RANK = "${OMPI_COMM_WORLD_RANK-${PMIX_RANK-${PMI_RANK-${MV2_COMM_WORLD_RANK-${SLURM_PROCID-p$$}}}}}"
+
+
+class ProfilerError(Exception):
+    """A profiler did not do its work; the text says why, in one line. The next one is tried."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What is to be measured: `program` behind `launcher`, run in `folder`; results go to `work`. `rate` in samples a second and thread."""
+
+    launcher: tuple[str, ...]
+    program: tuple[str, ...]
+    binary: Binary
+    folder: Path
+    work: Path
+    environment: Mapping[str, str]
+    rate: int
+    kernel: str | None = None
+    launches: int = 1
+
+    def tool(self, name: str) -> str:
+        """The whole path of a tool on the PATH of the program; its name if there is none."""
+        return which(name, self.environment) or name
+
+
+#: Runs a step (name, command, environment on top) and keeps a record of it.
+Do = Callable[[str, tuple[str, ...], Mapping[str, str]], Completed]
+
+
+class Profiler(Protocol):
+    """A profiler. `events` tells what was measured, once the program has run."""
+
+    @property
+    def name(self) -> Tool:
+        """What --tool calls it."""
+        ...
+
+    def lacks(self, environment: Mapping[str, str]) -> str:
+        """What is missing to use it, and how to get it; "" if nothing is."""
+        ...
+
+    def prepare(self, plan: Plan, do: Do) -> Plan:
+        """The plan with what this machine allows; ProfilerError where it allows nothing."""
+        ...
+
+    def start_up(self, plan: Plan, do: Do) -> float:
+        """Seconds that it takes around a program that does nothing, which are no overhead of the program; 0 where that is little."""
+        ...
+
+    def record(self, plan: Plan) -> tuple[str, ...]:
+        """The command that runs the program under it."""
+        ...
+
+    def recorded(self, plan: Plan) -> bool:
+        """Whether the run has left something to read."""
+        ...
+
+    def finish(self, plan: Plan, do: Do, version: str) -> Path:
+        """Makes a profile that chathpc reads of what was recorded, and says where; ProfilerError where that fails."""
+        ...
+
+    def events(self, plan: Plan) -> tuple[str, ...]:
+        """What is measured."""
+        ...
+
+    def version(self, plan: Plan, do: Do) -> str:
+        """Of the tool, as it tells it."""
+        ...
+
+
+def which(name: str, environment: Mapping[str, str]) -> str | None:
+    """The file of a tool on that PATH."""
+    return shutil.which(name, path=environment.get("PATH", ""))
+
+
+def reason(done: Completed) -> str:
+    """Why a step failed: the last telling line of what it said, else how it ended."""
+    from chathpc.profile.text import clean
+
+    said = (done.stderr or done.stdout)[-4000:].decode("utf-8", "replace").splitlines()
+    telling = [clean(line.strip()) for line in said if line.strip()]
+    how = {"timed-out": "it took too long", "output-limit": "it printed too much"}.get(done.status)
+    if how is None and done.code < 0:
+        how = f"it was ended by signal {-done.code}"
+    return how or (telling[-1][:300] if telling else f"exit status {done.code}")

@@ -1,0 +1,61 @@
+"""What a measurement is made of: the steps that were run, what they cost, and where the profile is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal, get_args
+
+from chathpc.sandbox import Completed, Request
+
+Runner = Callable[[Request], Completed]
+Tool = Literal["auto", "hpctoolkit", "perf", "nsys", "ncu"]
+TOOLS: tuple[Tool, ...] = get_args(Tool)
+
+#: Of measure.json; a reader of another major number cannot read it.
+SCHEMA = "chathpc-measure/1"
+RECORD = "measure.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A command that was run, and how it ended; `code` is the exit status or minus the signal, `seconds` wall time."""
+
+    name: str
+    command: tuple[str, ...]
+    seconds: float
+    status: str
+    code: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A program was measured. `folder` holds all of it, `path` is the profile in it, for chathpc.load.
+
+    `code` is the program's exit status (minus the signal) and `seconds` the wall time under the profiler, of which the profiler itself
+    took `start_up` around a program that does nothing; `plain_seconds` is that without it, None if it was not run so. `rate` is in
+    samples a second and thread, None for tracers. `remarks` are sentences: which other profiler failed and why, and what the
+    figures leave open.
+    """
+
+    folder: Path
+    path: Path
+    tool: Tool
+    version: str
+    events: tuple[str, ...]
+    code: int
+    seconds: float
+    start_up: float
+    plain_seconds: float | None
+    rate: float | None
+    steps: tuple[Step, ...]
+    remarks: tuple[str, ...] = ()
+    machine: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def overhead(self) -> float | None:
+        """How much longer it took under the profiler, as a share of the plain run: one run each, so noise is in it, and it may be
+        negative; None without a plain run.
+        """
+        return None if not self.plain_seconds else (self.seconds - self.start_up) / self.plain_seconds - 1.0

@@ -1,0 +1,306 @@
+"""A measurement from its command to its folder: the plain run, the run under a profiler, what makes a profile of it, the record."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.measure import machine
+from chathpc.measure.binary import binary
+from chathpc.measure.command import behind_env, program_file, split_launcher
+from chathpc.measure.perf import Perf
+from chathpc.measure.profiler import Plan, Profiler, ProfilerError, reason
+from chathpc.measure.rate import sampling_rate
+from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
+from chathpc.measure.sources import copy_sources
+from chathpc.sandbox import Completed, Limits, Request
+
+#: Making a profile of what was recorded takes no longer (wall seconds).
+_FINISHING = 600.0
+#: Folders that are named by themselves.
+_MOST_FOLDERS = 10_000
+
+
+def measure(
+    command: Sequence[str],
+    folder: Path,
+    *,
+    runner: Runner,
+    output: Path | None = None,
+    tool: Tool = "auto",
+    launcher: Sequence[str] | None = None,
+    environment: Mapping[str, str] | None = None,
+    writable: tuple[Path, ...] = (),
+    readable: tuple[Path, ...] = (),
+    stdin: bytes = b"",
+    limits: Limits = Limits(),  # noqa: B008  # frozen
+    shown: Runner | None = None,
+    overhead: bool = True,
+    plain: Completed | None = None,
+    rate: int | None = None,
+    kernel: str | None = None,
+    launches: int = 1,
+    gpu: bool | None = None,
+    sources: Path | None = None,
+    raw: bool = True,
+    progress: Callable[[str], None] = lambda stage: None,
+) -> Measured:
+    """Run `command` in `folder` under the best profiler that is there, and keep all of it in one new folder.
+
+    `runner` runs every command (Request → Completed), `shown` the run under the profiler if its output is to be seen. `launcher`
+    stands before the program; None looks for one at the beginning of `command`. `environment` is that of the program (default: this
+    process's). A plain run comes first, for the overhead and to choose the sampling rate, unless `overhead` is false or a `plain`
+    one was made already. `rate` is in samples a second and thread. `kernel` and `launches` choose what ncu measures, `gpu` says
+    whether the program uses one (default: what its file tells). Sources below `sources` (default: `folder`) that the profile names are
+    put beside it. `raw` keeps what the profiler itself wrote. `output` is the folder of the result (default: chathpc-measure-NAME-N in
+    `folder`); it appears when all is there, and is never overwritten.
+
+    UsageError for a program that there is not, and an `output` that exists. ChathpcError where no profiler is there or none did its
+    work, with the reason of each.
+    """
+    env = dict(os.environ if environment is None else environment)
+    folder = folder.resolve()
+    start, program = split_launcher(command, folder, env) if launcher is None else (tuple(launcher), tuple(command))
+    file = _program(program, folder, env)
+    facts = binary(file)
+    target = None if output is None else _target(output)
+    parent = folder if target is None else target.parent
+    work = parent / f".chathpc-measure-{secrets.token_hex(6)}.part"
+    try:
+        work.mkdir()
+    except OSError as error:
+        raise ChathpcError(
+            f"Cannot write to {parent}: {error.strerror}.", hint="Name another folder with -o."
+        ) from error
+    uses_gpu = facts.uses_gpu if gpu is None else gpu
+    request = Request(
+        command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
+        gpu=uses_gpu,
+    )  # fmt: skip
+    run = _Run(request, runner, shown or runner, progress)
+    plan = Plan(start, program, facts, folder, work, env, 0, kernel, launches)
+    try:
+        if plain is None and overhead:
+            progress("running the program alone")
+            plain = run.program("plain run", (*start, *program), runner)
+        if plain is not None and not plain.succeeded:
+            run.remarks.append(f"The program alone ended with {_ending(plain)}.")
+        plan = replace(plan, rate=rate or sampling_rate(None if plain is None else _cpu_seconds(plain, start)))
+        measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
+        if measured.path.name.endswith(".txt"):
+            copy_sources(measured.path, folder if sources is None else sources, measured.path.parent)
+        if not raw:
+            _drop_raw(work, measured.path)
+        _write_record(work, measured, (*start, *program), folder)
+        final = _settle(work, target, folder, file.name)
+    except BaseException:
+        shutil.rmtree(work, ignore_errors=True)
+        raise
+    return replace(
+        measured, folder=final, path=final / measured.path.relative_to(work), steps=_moved(run.steps, work, final)
+    )
+
+
+@dataclass(slots=True)
+class _Run:
+    """What has been run so far."""
+
+    request: Request
+    runner: Runner
+    shown: Runner
+    progress: Callable[[str], None]
+    steps: list[Step] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+    def program(
+        self, name: str, command: tuple[str, ...], runner: Runner, more: Mapping[str, str] | None = None
+    ) -> Completed:
+        """A run of the program, with its standard input."""
+        environment = {**self.request.environment, **(more or {})}
+        return self._keep(name, command, runner(replace(self.request, command=command, environment=environment)))
+
+    def __call__(self, name: str, command: tuple[str, ...], more: Mapping[str, str]) -> Completed:
+        """A step of a profiler."""
+        self.progress(name)
+        limits = replace(self.request.limits, seconds=_FINISHING, output=10 << 20)
+        asked = replace(
+            self.request, command=command, stdin=b"", limits=limits, environment={**self.request.environment, **more}
+        )
+        return self._keep(name, command, self.runner(asked))
+
+    def _keep(self, name: str, command: tuple[str, ...], done: Completed) -> Completed:
+        self.steps.append(Step(name, command, round(done.seconds, 6), done.status, done.code))
+        return done
+
+
+def _cpu_seconds(plain: Completed, launcher: tuple[str, ...]) -> float:
+    """Of all threads; what a launcher's ranks on other machines used is not known, but the run took that long."""
+    return max(plain.cpu_seconds, plain.seconds) if launcher else plain.cpu_seconds
+
+
+def _candidates(tool: Tool, gpu: bool, kernel: str | None) -> list[Profiler]:
+    """The profilers to try, best first."""
+    from chathpc.measure.hpctoolkit import HPCToolkit
+    from chathpc.measure.nsight_compute import NsightCompute
+    from chathpc.measure.nsight_systems import NsightSystems
+
+    every: list[Profiler] = [NsightSystems(), HPCToolkit(gpu=gpu), Perf(), NsightCompute()]
+    if tool not in TOOLS:
+        raise UsageError(f"There is no tool '{tool}'.", hint=f"Tools are {', '.join(TOOLS)}.")
+    if tool != "auto":
+        return [one for one in every if one.name == tool]
+    if kernel is not None:
+        return [one for one in every if one.name == "ncu"]
+    return [one for one in every if one.name in (("nsys", "hpctoolkit", "perf") if gpu else ("hpctoolkit", "perf"))]
+
+
+def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: Completed | None) -> Measured:
+    reasons = []
+    for profiler in candidates:
+        lack = profiler.lacks(plan.environment)
+        if lack:
+            reasons.append(lack)
+            continue
+        try:
+            measured = _under(profiler, plan, run, plain)
+        except ProfilerError as error:
+            reasons.append(f"{profiler.name}: {error}")
+            _empty(plan.work)
+            continue
+        remarks = [*(f"Not measured with {why}." for why in reasons if ": " in why), *run.remarks, *measured.remarks]
+        return replace(measured, remarks=tuple(remarks))
+    told = " ".join(["; ".join(reasons) + ".", *run.remarks]).rstrip(".")
+    raise ChathpcError(
+        f"The program could not be measured: {told}.",
+        hint="See docs/measure.md for the profilers and where to get them.",
+    )
+
+
+def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
+    plan = profiler.prepare(plan, run)
+    start_up = profiler.start_up(plan, run) if plain is not None and plain.succeeded else 0.0
+    run.progress(f"running the program under {profiler.name}")
+    done = run.program("run", profiler.record(plan), run.shown, {"PERF_CONFIG": os.devnull})
+    if not profiler.recorded(plan) or (
+        plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code
+    ):
+        raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
+    version = profiler.version(plan, run)
+    path = profiler.finish(plan, run, version)
+    (plan.work / "stdout.txt").write_bytes(done.stdout)
+    (plan.work / "stderr.txt").write_bytes(done.stderr)
+    sampled = profiler.name in ("perf", "hpctoolkit")
+    remarks = []
+    if done.code != 0 and (plain is None or plain.code != done.code):
+        remarks.append(f"The program ended with {_ending(done)}.")
+    return Measured(
+        folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
+        code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.succeeded else None,
+        rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
+    )  # fmt: skip
+
+
+def _ending(done: Completed) -> str:
+    return f"status {done.code}" if done.code >= 0 else f"signal {-done.code}"
+
+
+def _program(program: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Path:
+    if not program:
+        raise UsageError("There is no program to measure.", hint="For example: chathpc measure -- ./app 1000")
+    found = program_file(behind_env(program)[0], folder, environment)
+    if found is None:
+        raise UsageError(
+            f"'{behind_env(program)[0]}' is no program that can be run in {folder}.",
+            hint="Build it first, or write ./ before it if it lies in this folder.",
+        )
+    return found
+
+
+def _target(output: Path) -> Path:
+    target = Path(os.path.abspath(output))
+    if not target.parent.is_dir():
+        raise UsageError(f"There is no folder {target.parent}.", hint="Create it, or name another with -o.")
+    if target.exists() and not (target.is_dir() and not any(target.iterdir())):
+        raise UsageError(f"{output} exists.", hint="A result is never overwritten: name another folder with -o.")
+    return target
+
+
+def _settle(work: Path, target: Path | None, folder: Path, name: str) -> Path:
+    """Give the finished folder its name: all of it appears at once, over nothing but an empty folder."""
+    plain_name = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:60] or "program"
+    names = (
+        [target]
+        if target is not None
+        else [folder / f"chathpc-measure-{plain_name}-{n}" for n in range(1, _MOST_FOLDERS)]
+    )
+    for wanted in names:
+        if target is None and wanted.exists():
+            continue
+        try:
+            os.rename(work, wanted)
+        except OSError:
+            continue
+        return wanted
+    raise ChathpcError(f"Cannot give the result the name {names[-1]}.", hint="Name another folder with -o.")
+
+
+def _empty(work: Path) -> None:
+    for entry in work.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                entry.unlink()
+
+
+def _drop_raw(work: Path, path: Path) -> None:
+    """Remove what only the profiler itself reads."""
+    kept = path.relative_to(work).parts[0]
+    for entry in work.iterdir():
+        if entry.name not in (kept, "stdout.txt", "stderr.txt"):
+            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()
+
+
+def _moved(steps: Sequence[Step], work: Path, final: Path) -> tuple[Step, ...]:
+    """The steps with the name that the folder has in the end."""
+    return tuple(
+        replace(step, command=tuple(word.replace(str(work), str(final)) for word in step.command)) for step in steps
+    )
+
+
+def _write_record(work: Path, measured: Measured, command: tuple[str, ...], folder: Path) -> None:
+    """measure.json, with paths relative to its own folder, and the folder itself called DIR in commands."""
+    record = {
+        "schema": SCHEMA,
+        "tool": measured.tool,
+        "version": measured.version,
+        "profile": measured.path.relative_to(work).as_posix(),
+        "command": list(command),
+        "code": measured.code,
+        "events": list(measured.events),
+        "rate": measured.rate,
+        "seconds": round(measured.seconds, 6),
+        "start_up": round(measured.start_up, 6),
+        "plain_seconds": None if measured.plain_seconds is None else round(measured.plain_seconds, 6),
+        "overhead": None if measured.overhead is None else round(measured.overhead, 6),
+        "remarks": list(measured.remarks),
+        "machine": dict(measured.machine),
+        "steps": [
+            {
+                "name": step.name,
+                "command": [word.replace(str(work), "DIR") for word in step.command],
+                "seconds": step.seconds,
+                "status": step.status,
+                "code": step.code,
+            }
+            for step in measured.steps
+        ],
+    }
+    (work / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")

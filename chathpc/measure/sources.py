@@ -1,0 +1,64 @@
+"""The sources that a profile names, put beside it, so that its report shows them wherever it is read."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+
+from chathpc.adapters.sources import LARGEST_SOURCE
+from chathpc.profile.languages import kind_of
+
+#: Entries of the folder that are visited, files that are copied, and their bytes.
+_MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 50_000, 500, 64 << 20
+_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
+#: A source line of perf script: `  heat.c:12` below a frame.
+_NAMED = re.compile(rb"^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b", re.MULTILINE)
+_STEP = 16 << 20
+
+
+def copy_sources(text: Path, root: Path, target: Path) -> int:
+    """Copy to `target` the source files below `root` whose name is in the text of perf script; how many.
+
+    A name that two different files have is left out: which of them was measured is not known.
+    """
+    named = _named(text)
+    found: dict[str, list[Path]] = {}
+    for file in _files(root, target):
+        if file.name in named:
+            found.setdefault(file.name, []).append(file)
+    copied = size = 0
+    for _, files in sorted(found.items()):
+        with suppress(OSError):
+            if len(files) > 1 or (length := files[0].stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
+                continue
+            shutil.copyfile(files[0], target / files[0].name)
+            copied, size = copied + 1, size + length
+        if copied >= _MOST_FILES:
+            break
+    return copied
+
+
+def _named(text: Path) -> set[str]:
+    names: set[bytes] = set()
+    with text.open("rb") as stream:
+        rest = b""
+        while block := stream.read(_STEP):
+            head, _, rest = (rest + block).rpartition(b"\n")
+            names.update(_NAMED.findall(head))
+    return {os.fsdecode(name) for name in names if kind_of(os.fsdecode(name)) is not None}
+
+
+def _files(root: Path, target: Path) -> Iterable[Path]:
+    """Regular files below `root` but not in `target`; links are not followed."""
+    seen = 0
+    for folder, folders, files in os.walk(root):
+        seen += len(folders) + len(files)
+        if seen > _MOST_ENTRIES:
+            return
+        here = Path(folder)
+        folders[:] = [name for name in folders if name not in _SKIPPED and here / name != target.parent]
+        yield from (here / name for name in files if not os.path.islink(here / name))

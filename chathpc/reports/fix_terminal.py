@@ -1,0 +1,126 @@
+"""What `chathpc fix` found, as text: what was won and how sure that is, then what was tried."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, SpeedupRecord
+from chathpc.profile import numbers
+from chathpc.report import TreeRecord
+from chathpc.reports.calltree import legend, tree_lines
+from chathpc.reports.page import Page
+from chathpc.reports.style import Style
+
+VERDICTS = {
+    "improved": ("IMPROVED", "bold green"),
+    "healthy": ("HEALTHY", "bold green"),
+    "nothing-passed": ("NOTHING PASSED", "bold yellow"),
+    "insufficient-data": ("TOO LITTLE DATA", "bold yellow"),
+    "unfinished": ("UNFINISHED", "bold yellow"),
+}
+#: Lines of a patch that a page shows; with -v all.
+_PATCH_LINES = 60
+#: Attempts that a page shows; with -v all.
+_ATTEMPTS = 20
+
+
+def render(report: FixReport, style: Style) -> str:
+    """The whole report, at most `style.width` columns wide but for the patch."""
+    page = Page(style)
+    page.paragraph(f"{report.folder} · {report.command}", indent=0, style="dim")
+    page.blank()
+    title, colour = VERDICTS[report.verdict]
+    page.flow([Text(title, style=colour), Text(), page.sentence(report.headline, "bold")], indent=0)
+    page.blank()
+    page.paragraph(report.diagnosis, label="Found")
+    if report.speedup is not None:
+        page.paragraph(times(report), label="Time")
+    for baseline in report.baselines:
+        page.paragraph(compiler(report, baseline), label="Flags")
+    if report.new_flags is not None and report.new_flags != report.flags:
+        page.paragraph(f"The flags {report.new_flags} are part of it; a patch cannot set them.", label="Set")
+    _proof(page, report)
+    _patch(page, report)
+    _trees(page, report)
+    _tried(page, report)
+    if report.remarks:
+        page.heading("Bear in mind")
+        for remark in report.remarks:
+            page.item(remark)
+    page.blank()
+    page.paragraph(f"Sandbox: {report.sandbox}. Ledger, builds and profiles: {report.work}", indent=0, style="dim")
+    return page.text()
+
+
+def times(report: FixReport) -> str:
+    """Before, after, the ratio with its interval."""
+    said = interval(report.speedup)
+    if report.seconds_before is None or report.seconds_after is None:
+        return said
+    return f"{numbers.seconds(report.seconds_before)} before, {numbers.seconds(report.seconds_after)} after: {said}"
+
+
+def interval(speedup: SpeedupRecord | None) -> str:
+    """`3.10x (95 % interval 2.90 to 3.31, 10 pairs of runs)`."""
+    if speedup is None:
+        return "not measured"
+    return f"{speedup.estimate:.2f}x (95 % interval {speedup.low:.2f} to {speedup.high:.2f}, {speedup.pairs} pairs of runs)"
+
+
+def compiler(report: FixReport, baseline: BaselineRecord) -> str:
+    """What the compiler alone would have done."""
+    alone = (
+        "The compiler alone would have done as much"
+        if report.compiler_alone
+        else "The compiler alone would not have done it"
+    )
+    said = f"{alone}: the original with {baseline.flags} is {interval(baseline.speedup)}"
+    if baseline.changed is not None:
+        said += f"; with these flags the change is still {interval(baseline.changed)}"
+    return f"{said}."
+
+
+def _proof(page: Page, report: FixReport) -> None:
+    for attempt in (each for each in report.attempts if each.id in report.accepted):
+        page.heading("Why to believe it", attempt.title)
+        for gate in attempt.gates:
+            page.paragraph(gate.statement, label=f"{gate.gate:<13}", label_style="green")
+
+
+def _patch(page: Page, report: FixReport) -> None:
+    if not report.patch:
+        return
+    rows = report.patch.split("\n")[:-1]
+    shown = rows if page.style.verbose else rows[:_PATCH_LINES]
+    page.heading("The change")
+    for row in shown:
+        colour = {"+": "green", "-": "red", "@": "cyan"}.get(row[:1], "")
+        page.row(Text(page.style.name(row.expandtabs(4)), style=colour, no_wrap=True))
+    if len(shown) < len(rows):
+        page.paragraph(f"… and {len(rows) - len(shown)} more lines (-v shows all).", style="dim")
+
+
+def _trees(page: Page, report: FixReport) -> None:
+    for title, tree in (("Before", report.tree_before), ("After", report.tree_after)):
+        if isinstance(tree, TreeRecord) and tree.rows:
+            page.heading(title, legend(page.style) if title == "Before" else "")
+            for line in tree_lines(tree, page.style):
+                page.row(line)
+
+
+def _tried(page: Page, report: FixReport) -> None:
+    others = [each for each in report.attempts if each.id not in report.accepted]
+    if not others:
+        return
+    page.heading("Also tried" if report.accepted else "Tried")
+    for attempt in others if page.style.verbose else others[:_ATTEMPTS]:
+        page.item(f"{attempt.title}. {outcome(attempt)}")
+    if len(others) > _ATTEMPTS and not page.style.verbose:
+        page.paragraph(f"… and {len(others) - _ATTEMPTS} more (-v shows all).", style="dim")
+
+
+def outcome(attempt: AttemptRecord) -> str:
+    """What became of an attempt that is no part of the result."""
+    if attempt.verdict == "accepted":
+        return f"Passed all gates with {interval(attempt.speedup)}, less than another one."
+    return f"{attempt.verdict.replace('-', ' ').capitalize()}: {attempt.reason}"

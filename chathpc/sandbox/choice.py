@@ -1,0 +1,70 @@
+"""The strongest sandbox that really works on this machine."""
+
+from __future__ import annotations
+
+import functools
+import os
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.sandbox.bubblewrap import Bubblewrap
+from chathpc.sandbox.contract import Limits, Request, Sandbox
+from chathpc.sandbox.landlock import Landlock
+from chathpc.sandbox.plain import Plain
+
+_HINT = (
+    "Install the package bubblewrap (it needs user namespaces), use a kernel with Landlock (5.13 or newer), or say --no-sandbox if "
+    "you trust the code: then it runs with all your rights."
+)
+_STRONGEST_FIRST: tuple[Callable[[], Sandbox], ...] = (Bubblewrap, Landlock)
+_lock = threading.Lock()
+#: Tries to do what is allowed, then what is not; says "yes" only if the first works and the second does not.
+_PROBE = 'echo a > new && ! cat "$0/secret" && ! echo a > "$0/written" && echo yes'
+
+
+def choose(allow_none: bool = False) -> Sandbox:
+    """The strongest sandbox that works here: bubblewrap, else Landlock; with `allow_none`, always none (`--no-sandbox`).
+
+    Each is tried once in a process. Errors: UsageError if none works, with what to install.
+    """
+    if allow_none:
+        return Plain()
+    with _lock:
+        found = _tried()
+    for sandbox, fault in found:
+        if not fault:
+            return sandbox
+    said = "; ".join(f"{sandbox.name}: {fault}" for sandbox, fault in found)
+    raise UsageError(f"There is no sandbox for changed code on this machine ({said}).", hint=_HINT)
+
+
+def states() -> tuple[tuple[str, str], ...]:
+    """Each sandbox with what is wrong with it here, strongest first; an empty text if it works."""
+    with _lock:
+        return tuple((sandbox.name, fault) for sandbox, fault in _tried())
+
+
+@functools.cache
+def _tried() -> tuple[tuple[Sandbox, str], ...]:
+    return tuple((sandbox, _fault(sandbox)) for sandbox in (make() for make in _STRONGEST_FIRST))
+
+
+def _fault(sandbox: Sandbox) -> str:
+    """What is wrong with it; empty if it shows the folder and nothing beside it."""
+    outer = Path(tempfile.mkdtemp(prefix="chathpc-"))
+    try:
+        folder, beside = outer / "inside", outer / "beside"
+        folder.mkdir()
+        beside.mkdir()
+        (beside / "secret").write_text("secret")
+        request = Request(("/bin/sh", "-c", _PROBE, os.fspath(beside)), folder, limits=Limits(seconds=20.0))
+        done = sandbox.run(request)
+    except ChathpcError as error:
+        return error.message
+    finally:
+        shutil.rmtree(outer, ignore_errors=True)
+    return "" if done.succeeded and done.stdout == b"yes\n" else "its own test failed"

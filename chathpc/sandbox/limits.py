@@ -1,0 +1,32 @@
+"""Resource limits (setrlimit(2)) of a request."""
+
+from __future__ import annotations
+
+import os
+import resource
+
+from chathpc.sandbox.contract import Limits
+
+
+def resource_limits(limits: Limits) -> tuple[tuple[int, int], ...]:
+    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held."""
+    return (
+        (resource.RLIMIT_AS, limits.memory),
+        (resource.RLIMIT_FSIZE, limits.file),
+        (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
+        (resource.RLIMIT_CORE, 0),
+    )
+
+
+def _tasks_of_user() -> int:
+    """Threads that the user has now: RLIMIT_NPROC counts them all, whatever started them."""
+    user, count = os.getuid(), 0
+    for entry in os.scandir("/proc"):
+        if entry.name.isdigit():
+            try:
+                if entry.stat().st_uid == user:
+                    # Links of the folder: itself, its parent, and one for each thread.
+                    count += os.stat(f"/proc/{entry.name}/task").st_nlink - 2
+            except OSError:
+                continue
+    return count

@@ -1,0 +1,83 @@
+"""Runs a request below a supervisor process of its own, which ends only when all that the command started is gone."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from chathpc.sandbox import supervisor
+from chathpc.sandbox.contract import Completed, Request
+from chathpc.sandbox.execution import execute, signalled
+from chathpc.sandbox.limits import resource_limits
+
+
+def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
+    """Run it behind `walls` (what `supervisor._become` builds in the child; None for no walls)."""
+    job_end, job = os.pipe()
+    report, report_end = os.pipe()
+    mark = secrets.token_hex(16)
+    text = json.dumps(
+        {
+            "command": request.command,
+            "environment": environment,
+            "folder": str(request.folder),
+            "limits": resource_limits(request.limits),
+            "parent": os.getpid(),
+            "mark": mark,
+            "walls": walls,
+        }
+    ).encode()
+    handed = [job_end, report_end]
+    kept = [job, report]
+    # Not the virtual environment's: it starts faster, and needs nothing of it.
+    interpreter = os.path.realpath(sys.executable)
+    command = [interpreter, "-I", "-S", "-c", _source(), str(job_end), str(report_end)]
+
+    def begin(process: subprocess.Popen[bytes]) -> _Supervised:
+        while handed:
+            os.close(handed.pop())
+        kept.remove(job)
+        with contextlib.suppress(BrokenPipeError), open(job, "wb") as file:
+            file.write(text)
+        return _Supervised(process, report)
+
+    try:
+        return execute(command, request, {}, begin, mark.encode(), handed)
+    finally:
+        for descriptor in (*handed, *kept):
+            os.close(descriptor)
+
+
+class _Supervised:
+    """The supervisor; it kills what is below it when it is asked to end."""
+
+    def __init__(self, process: subprocess.Popen[bytes], report: int) -> None:
+        self._process = process
+        self._report = report
+
+    def stop(self) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self._process.pid, supervisor.STOP)
+
+    def outcome(self, status: int, cpu_seconds: float) -> tuple[int, float, float | None]:
+        told = b""
+        while data := os.read(self._report, 4096):
+            told += data
+        if not told.endswith(b"\n"):
+            return signalled(os.waitstatus_to_exitcode(status)), cpu_seconds, None  # it was killed itself
+        found = json.loads(told)
+        return signalled(int(found["code"])), float(found["cpu"]), min(float(found["end"]), time.monotonic())
+
+
+@functools.cache
+def _source() -> str:
+    return Path(supervisor.__file__).read_text(encoding="utf-8")

@@ -1,0 +1,229 @@
+"""Stands in for profilers and mpirun: takes the options that their manuals document, and no other; runs the program; leaves a profile.
+
+    python stand_in.py TOOL ARGUMENT…
+
+STAND_IN_FAILS names steps that fail (`perf-script,hpcprof`), STAND_IN_COUNTERS says that perf has hardware counters.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+TOOLS = ("perf", "hpcrun", "hpcstruct", "hpcprof", "nsys", "ncu", "mpirun")
+
+
+def install(folder: Path, *tools: str) -> None:
+    """Put the tools into `folder`."""
+    folder.mkdir(exist_ok=True)
+    for tool in tools:
+        script = folder / tool
+        script.write_text(f'#!/bin/sh\nexec {sys.executable} {Path(__file__).resolve()} {tool} "$@"\n')
+        script.chmod(0o755)
+
+
+def fail_if_asked(step: str) -> None:
+    if step in os.environ.get("STAND_IN_FAILS", "").split(","):
+        sys.stderr.write(f"{step}: the stand-in was asked to fail\n")
+        raise SystemExit(9)
+
+
+def parser(tool: str) -> argparse.ArgumentParser:
+    return argparse.ArgumentParser(prog=tool, allow_abbrev=False, add_help=False)
+
+
+def run(command: list[str]) -> int:
+    """The exit status of the program."""
+    if command[:1] == ["--"]:
+        command = command[1:]
+    return subprocess.run(command, check=False).returncode
+
+
+def perf(words: list[str]) -> int:
+    if words == ["--version"]:
+        print("perf version 6.0.stand-in")
+        return 0
+    verb, words = words[0], words[1:]
+    fail_if_asked(f"perf-{verb}")
+    options = parser("perf")
+    if verb == "stat":
+        options.add_argument("-x", dest="separator", required=True)
+        options.add_argument("-e", dest="events", required=True)
+        options.add_argument("command", nargs=argparse.REMAINDER)
+        asked = options.parse_args(words)
+        count = "123456" if os.environ.get("STAND_IN_COUNTERS") else "<not supported>"
+        sys.stderr.write(asked.separator.join([count, "", asked.events, "0", "100.00", "", ""]) + "\n")
+        return run(asked.command)
+    if verb == "record":
+        options.add_argument("-q", action="store_true")
+        options.add_argument("-N", action="store_true")
+        options.add_argument("-F", dest="rate", type=int, required=True)
+        options.add_argument("--call-graph", required=True)
+        options.add_argument("-e", dest="events", action="append", required=True)
+        options.add_argument("-o", dest="output", required=True)
+        options.add_argument("command", nargs=argparse.REMAINDER)
+        asked = options.parse_args(words)
+        assert asked.call_graph == "fp" or re.fullmatch(r"dwarf,\d+", asked.call_graph)
+        code = run(asked.command)
+        content = {"program": asked.command[1], "events": asked.events, "pid": os.getpid(), "graph": asked.call_graph}
+        Path(asked.output).write_text(json.dumps(content))
+        return code
+    assert verb == "script"
+    options.add_argument("-F", dest="fields")
+    options.add_argument("--no-inline", action="store_true")
+    options.add_argument("-i", dest="input", required=True)
+    asked = options.parse_args(words)
+    if asked.fields:
+        fail_if_asked("perf-script-srcline")
+        known = {"comm", "pid", "tid", "time", "cpu", "period", "event", "ip", "sym", "dso", "srcline", "symoff"}
+        assert set(asked.fields.split(",")) <= known
+    recorded = json.loads(Path(asked.input).read_text())
+    if "perf-samples" in os.environ.get("STAND_IN_FAILS", ""):
+        return 0
+    for number in range(10):
+        for event in recorded["events"]:
+            comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
+            print(f"{comm} {pid}/{pid} {10 + number / 100:.6f}:    1000000 {event}: ")
+            for address, symbol, line in (("4011f0", "work", 3), ("401200", "main", 6)):
+                print(f"\t{address:>16} {symbol} (/opt/{comm})")
+                if asked.fields:
+                    print(f"  heat.c:{line}")
+            print()
+    return 0
+
+
+def hpcrun(words: list[str]) -> int:
+    if words == ["--version"]:
+        print("hpcrun: A member of HPCToolkit, version 2024.01.stand-in")
+        return 0
+    fail_if_asked("hpcrun")
+    options = parser("hpcrun")
+    options.add_argument("-e", "--event", dest="events", action="append", required=True)
+    options.add_argument("-t", "--trace", action="store_true")
+    options.add_argument("-o", "--output", required=True)
+    options.add_argument("command", nargs=argparse.REMAINDER)
+    asked = options.parse_args(words)
+    for event in asked.events:
+        assert re.fullmatch(r"(?:REALTIME|CPUTIME)(?:@f?\d+)?|gpu=nvidia(?:,pc)?", event), event
+    folder = Path(asked.output)
+    folder.mkdir(exist_ok=True)
+    code = run(asked.command)
+    if code < 100:
+        rank = int(os.environ.get("OMPI_COMM_WORLD_RANK", 0))
+        (folder / f"app-{rank:06d}-000-a8c00270-{os.getpid()}-0.hpcrun").write_text("HPCRUN-profile____")
+    return code
+
+
+def hpcstruct(words: list[str]) -> int:
+    fail_if_asked("hpcstruct")
+    options = parser("hpcstruct")
+    options.add_argument("-j", "--jobs", type=int, required=True)
+    options.add_argument("measurements", type=Path)
+    assert options.parse_args(words).measurements.is_dir()
+    return 0
+
+
+def hpcprof(words: list[str]) -> int:
+    fail_if_asked("hpcprof")
+    options = parser("hpcprof")
+    options.add_argument("-j", "--jobs", type=int, required=True)
+    options.add_argument("-o", "--output", type=Path, required=True)
+    options.add_argument("measurements", type=Path)
+    asked = options.parse_args(words)
+    assert any(asked.measurements.glob("*.hpcrun"))
+    shutil.copytree(ROOT / "examples" / "omp-triangle" / "database", asked.output)
+    return 0
+
+
+def nsys(words: list[str]) -> int:
+    if words == ["--version"]:
+        print("NVIDIA Nsight Systems version 2026.1.stand-in")
+        return 0
+    verb, words = words[0], words[1:]
+    fail_if_asked(f"nsys-{verb}")
+    options = parser("nsys")
+    if verb == "profile":
+        options.add_argument("--trace", required=True)
+        options.add_argument("--sample", choices=["process-tree", "system-wide", "none"])
+        options.add_argument("--stats", choices=["true", "false"])
+        options.add_argument("--output", required=True)
+        options.add_argument("command", nargs=argparse.REMAINDER)
+        asked = options.parse_args(words)
+        assert all("=" in word for word in words[: len(words) - len(asked.command)])  # long options are followed by =
+        assert set(asked.trace.split(",")) <= {
+            "cuda",
+            "nvtx",
+            "osrt",
+            "mpi",
+            "openmp",
+            "cublas",
+            "cudnn",
+            "ucx",
+            "none",
+        }
+        code = run(asked.command)
+        Path(f"{asked.output}.nsys-rep").write_bytes(b"NVIDIA Tegra Profiler Report")
+        return code
+    assert verb == "export"
+    options.add_argument("--type", choices=["sqlite", "json", "text", "arrow"], required=True)
+    options.add_argument("--output", type=Path, required=True)
+    options.add_argument("report", type=Path)
+    asked = options.parse_args(words)
+    assert asked.report.name.endswith(".nsys-rep")
+    sys.path.insert(0, str(ROOT))
+    from tests.synthetic.nsight_systems import all_features
+
+    all_features(2024).write(asked.output)
+    return 0
+
+
+def ncu(words: list[str]) -> int:
+    if words == ["--version"]:
+        print("NVIDIA (R) Nsight Compute Command Line Profiler\nVersion 2026.1.stand-in")
+        return 0
+    options = parser("ncu")
+    options.add_argument("--set", choices=["basic", "detailed", "full", "roofline"])
+    options.add_argument("--import-source", choices=["yes", "no"])
+    options.add_argument("--target-processes", choices=["all", "application-only"])
+    options.add_argument("--launch-count", type=int)
+    options.add_argument("--kernel-name")
+    options.add_argument("--export")
+    options.add_argument("--import", dest="imported", type=Path)
+    options.add_argument("--page", choices=["details", "raw", "source"])
+    options.add_argument("--csv", action="store_true")
+    options.add_argument("command", nargs=argparse.REMAINDER)
+    asked = options.parse_args(words)
+    if asked.imported is not None:
+        fail_if_asked("ncu-import")
+        sys.path.insert(0, str(ROOT))
+        from tests.adapters.nsight_compute.runs import FULL
+        from tests.synthetic.nsight_compute import raw_page
+
+        print(raw_page([FULL]), end="")
+        return 0
+    fail_if_asked("ncu")
+    code = run(asked.command)
+    if asked.kernel_name != "absent":
+        Path(f"{asked.export}.ncu-rep").write_bytes(b"NVR\0")
+    return code
+
+
+def mpirun(words: list[str]) -> int:
+    assert words[0] == "-n"
+    codes = []
+    for rank in range(int(words[1])):
+        environment = {**os.environ, "OMPI_COMM_WORLD_RANK": str(rank)}
+        codes.append(subprocess.run(words[2:], env=environment, check=False).returncode)
+    return max(codes)
+
+
+if __name__ == "__main__":
+    sys.stdout.flush()
+    raise SystemExit(globals()[sys.argv[1]](sys.argv[2:]))

@@ -1,0 +1,333 @@
+"""Measurements with stand-ins for the profilers, which take only options that the real ones document."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+import chathpc
+from chathpc.adapters.nsight_compute import native
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.measure import Measured, measure
+from chathpc.measure.live import Direct
+from chathpc.sandbox import Completed, Limits, Request
+from tests.measure import stand_in
+
+HEAT = "\n\nvoid work(void) {}\n\nint main(void) {\n  work();\n}\n"
+APP = '#!/bin/sh\necho "out $*"\necho warned >&2\nread line && echo "read $line"\nexit ${APP_CODE:-0}\n'
+
+
+@dataclass
+class Watched:
+    """A runner that keeps the requests."""
+
+    seen: list[Request] = field(default_factory=list)
+    inner: Callable[[Request], Completed] = field(default_factory=Direct)
+
+    def __call__(self, request: Request) -> Completed:
+        self.seen.append(request)
+        return self.inner(request)
+
+
+@dataclass
+class Bench:
+    """A folder with a program, tools on a PATH of their own, and the measuring of that program."""
+
+    folder: Path
+    bin: Path
+    environment: dict[str, str]
+    runner: Watched = field(default_factory=Watched)
+
+    def tools(self, *names: str) -> Bench:
+        stand_in.install(self.bin, *names)
+        return self
+
+    def measure(self, *command: str, **options: object) -> Measured:
+        program = command or ("./app", "1", "2")
+        return measure(program, self.folder, runner=self.runner, environment=self.environment, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "app").write_text(APP)
+    (folder / "app").chmod(0o755)
+    (folder / "heat.c").write_text(HEAT)
+    basics = tmp_path / "basics"
+    basics.mkdir()
+    for name in ("sh", "true", "env"):
+        (basics / name).symlink_to(
+            next(Path(place) / name for place in ("/bin", "/usr/bin") if (Path(place) / name).exists())
+        )
+    return Bench(folder, tmp_path / "bin", {"PATH": f"{tmp_path / 'bin'}:{basics}"})
+
+
+def left_behind(folder: Path) -> list[str]:
+    return sorted(entry.name for entry in folder.iterdir() if entry.name not in ("app", "heat.c"))
+
+
+def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Bench) -> None:
+    measured = bench.tools("perf").measure()
+    assert measured.folder == bench.folder / "chathpc-measure-app-1"
+    assert measured.path == measured.folder / "profile" / "perf.txt"
+    assert (measured.tool, measured.version, measured.events) == ("perf", "perf version 6.0.stand-in", ("cpu-clock",))
+    assert measured.code == 0
+    profile = chathpc.load(measured.path)
+    assert profile.total("cpu.time") == pytest.approx(0.010, rel=1e-9)  # ten samples of a million nanoseconds
+    assert profile.read_source("heat.c", 3, 0) is not None
+    assert "processor" in profile.hardware
+    assert (measured.folder / "stdout.txt").read_text() == "out 1 2\n"
+    assert (measured.folder / "stderr.txt").read_text() == "warned\n"
+
+
+def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Bench) -> None:
+    measured = bench.tools("perf").measure()
+    record = json.loads((measured.folder / "measure.json").read_text())
+    assert record["schema"] == "chathpc-measure/1"
+    assert record["profile"] == "profile/perf.txt"
+    assert record["command"] == ["./app", "1", "2"]
+    assert record["overhead"] == pytest.approx(
+        (record["seconds"] - record["start_up"]) / record["plain_seconds"] - 1, abs=1e-3
+    )
+    assert record["steps"][0]["name"] == "plain run"
+    assert all(step["code"] == 0 for step in record["steps"])
+    assert str(bench.folder) not in json.dumps(record)
+    assert record["machine"]["cores"] == str(len(os.sched_getaffinity(0)))
+    assert measured.overhead is not None
+    assert measured.steps[-1].command[-1] == str(measured.folder / "perf.data")
+
+
+def test_everything_runs_through_the_runner_and_may_write_one_folder_more(bench: Bench, tmp_path: Path) -> None:
+    more = tmp_path / "more"
+    bench.environment["ONLY"] = "this"
+    bench.tools("perf").measure(
+        writable=(more,), readable=(tmp_path,), limits=Limits(seconds=50, memory=1 << 33), stdin=b"line\n"
+    )
+    assert len(bench.runner.seen) >= 5
+    for request in bench.runner.seen:
+        assert request.folder == bench.folder
+        assert request.writable[0] == more
+        assert len(request.writable) == 2
+        assert request.writable[1].parent == bench.folder
+        assert request.readable == (tmp_path,)
+        assert request.environment["ONLY"] == "this"
+        assert "HOME" not in request.environment
+        assert request.limits.memory == 1 << 33
+    assert (bench.folder / "chathpc-measure-app-1" / "stdout.txt").read_text() == "out 1 2\nread line\n"
+
+
+def test_counters_are_measured_where_there_are_some(bench: Bench) -> None:
+    bench.environment["STAND_IN_COUNTERS"] = "1"
+    measured = bench.tools("perf").measure()
+    assert measured.events == ("cpu-clock", "cycles", "instructions", "cache-misses")
+    assert {"cpu.time", "cpu.cycles", "cpu.instructions", "cpu.cache.misses"} <= set(
+        chathpc.load(measured.path).metrics
+    )
+
+
+def test_every_rank_is_measured_behind_its_launcher(bench: Bench) -> None:
+    measured = bench.tools("perf", "mpirun").measure("mpirun", "-n", "3", "./app", "5")
+    assert sorted(file.name for file in measured.folder.glob("perf*.data")) == [
+        "perf.0.data",
+        "perf.1.data",
+        "perf.2.data",
+    ]
+    profile = chathpc.load(measured.path)
+    assert profile.total("cpu.time") == pytest.approx(0.030, rel=1e-9)
+    assert (measured.folder / "stdout.txt").read_text() == "out 5\n" * 3
+
+
+def test_hpctoolkit_goes_before_perf_and_makes_a_database(bench: Bench) -> None:
+    measured = bench.tools("perf", "hpcrun", "hpcstruct", "hpcprof").measure()
+    assert measured.tool == "hpctoolkit"
+    assert measured.events == (f"REALTIME@f{measured.rate:.0f}",)
+    assert chathpc.load(measured.path).format.startswith("HPCToolkit")
+    assert [step.name for step in measured.steps] == ["plain run", "run", "hpcrun --version", "hpcstruct", "hpcprof"]
+
+
+def test_hpctoolkit_measures_ranks_in_one_folder(bench: Bench) -> None:
+    measured = bench.tools("hpcrun", "hpcstruct", "hpcprof", "mpirun").measure("mpirun", "-n", "2", "./app")
+    assert len(list((measured.folder / "measurements").glob("*.hpcrun"))) == 2
+
+
+def test_a_gpu_program_is_traced_by_nsys_if_it_is_there(bench: Bench) -> None:
+    bench.tools("perf", "hpcrun", "hpcstruct", "hpcprof")
+    without = bench.measure(gpu=True)
+    assert (without.tool, without.events[1]) == ("hpctoolkit", "gpu=nvidia")
+    measured = bench.tools("nsys").measure(gpu=True)
+    assert (measured.tool, measured.rate) == ("nsys", None)
+    assert "cuda" in measured.events
+    assert chathpc.load(measured.path).format.startswith("Nsight Systems")
+    assert all(request.gpu for request in bench.runner.seen)
+
+
+def test_nsys_leaves_a_folder_of_ranks(bench: Bench) -> None:
+    measured = bench.tools("nsys", "mpirun").measure("mpirun", "-n", "2", "./app", gpu=True)
+    assert sorted(file.name for file in measured.path.iterdir()) == ["report.0.sqlite", "report.1.sqlite"]
+    assert "mpi" in measured.events
+
+
+def test_a_kernel_is_measured_by_ncu(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "installed", lambda: False)
+    measured = bench.tools("ncu", "nsys", "perf").measure(kernel="regex:solve", launches=2)
+    assert measured.tool == "ncu"
+    run = next(step for step in measured.steps if step.name == "run")
+    assert run.command[run.command.index("--kernel-name") + 1] == "regex:solve"
+    assert run.command[run.command.index("--launch-count") + 1] == "2"
+    assert chathpc.load(measured.path).format.startswith("Nsight Compute")
+
+
+def test_ncu_leaves_a_folder_of_ranks(bench: Bench) -> None:
+    measured = bench.tools("ncu", "mpirun").measure("mpirun", "-n", "2", "./app", tool="ncu", raw=False)
+    assert sorted(file.name for file in measured.path.iterdir()) == ["report.0.ncu-rep", "report.1.ncu-rep"]
+
+
+def test_a_report_is_enough_where_it_can_be_read(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native, "installed", lambda: True)
+    assert bench.tools("ncu").measure(tool="ncu").path.name == "report.ncu-rep"
+
+
+@pytest.mark.parametrize(("tool", "step"), [("nsys", "nsys-export"), ("ncu", "ncu-import")])
+def test_an_export_that_fails_is_told(bench: Bench, monkeypatch: pytest.MonkeyPatch, tool: str, step: str) -> None:
+    monkeypatch.setattr(native, "installed", lambda: False)
+    bench.environment["STAND_IN_FAILS"] = step
+    with pytest.raises(ChathpcError, match="asked to fail"):
+        bench.tools(tool).measure(tool=tool)
+
+
+def test_a_kernel_that_is_never_launched_is_told(bench: Bench) -> None:
+    with pytest.raises(ChathpcError, match="ncu"):
+        bench.tools("ncu").measure(kernel="absent")
+    assert left_behind(bench.folder) == []
+
+
+@pytest.mark.parametrize("step", ["hpcrun", "hpcprof"])
+def test_a_profiler_that_fails_gives_way_to_the_next_with_its_reason(bench: Bench, step: str) -> None:
+    bench.environment["STAND_IN_FAILS"] = step
+    measured = bench.tools("perf", "hpcrun", "hpcstruct", "hpcprof").measure()
+    assert measured.tool == "perf"
+    assert any("hpctoolkit" in remark and "asked to fail" in remark for remark in measured.remarks)
+    assert not (measured.folder / "measurements").exists()
+
+
+def test_hpcstruct_may_fail(bench: Bench) -> None:
+    bench.environment["STAND_IN_FAILS"] = "hpcstruct"
+    assert bench.tools("hpcrun", "hpcstruct", "hpcprof").measure().tool == "hpctoolkit"
+
+
+def test_without_source_lines_the_samples_are_still_written(bench: Bench) -> None:
+    bench.environment["STAND_IN_FAILS"] = "perf-script-srcline"
+    measured = bench.tools("perf").measure()
+    assert chathpc.load(measured.path).total("cpu.time") == pytest.approx(0.010, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("fails", "told"),
+    [("perf-script", "asked to fail"), ("perf-record", "asked to fail"), ("perf-samples", "too little CPU time")],
+)
+def test_a_measurement_that_fails_leaves_nothing_and_says_why(bench: Bench, fails: str, told: str) -> None:
+    bench.environment["STAND_IN_FAILS"] = fails
+    with pytest.raises(ChathpcError, match=told) as caught:
+        bench.tools("perf").measure()
+    assert caught.value.hint
+    assert left_behind(bench.folder) == []
+
+
+@pytest.mark.parametrize(
+    ("tool", "package"), [("auto", "linux-perf"), ("hpctoolkit", "hpcrun"), ("nsys", "nsight"), ("ncu", "ncu")]
+)
+def test_what_is_not_installed_is_told_with_where_to_get_it(bench: Bench, tool: str, package: str) -> None:
+    with pytest.raises(ChathpcError, match=package):
+        bench.measure(tool=tool)
+    assert left_behind(bench.folder) == []
+
+
+def test_a_result_is_never_overwritten(bench: Bench) -> None:
+    bench.tools("perf")
+    names = [bench.measure(overhead=False).folder.name for _ in range(2)]
+    assert names == ["chathpc-measure-app-1", "chathpc-measure-app-2"]
+    mine = bench.folder / "mine"
+    mine.mkdir()
+    assert bench.measure(output=mine, overhead=False).folder == mine
+    before = sorted(entry.name for entry in mine.iterdir())
+    with pytest.raises(UsageError, match="exists"):
+        bench.measure(output=mine)
+    assert sorted(entry.name for entry in mine.iterdir()) == before
+
+
+def test_a_folder_that_appears_meanwhile_is_not_replaced(bench: Bench) -> None:
+    target = bench.folder / "result"
+
+    def sly(request: Request) -> Completed:
+        target.mkdir(exist_ok=True)
+        (target / "mine.txt").write_text("precious")
+        return Direct()(request)
+
+    with pytest.raises(ChathpcError, match="result"):
+        measure(["./app"], bench.tools("perf").folder, runner=sly, environment=bench.environment, output=target)
+    assert [entry.name for entry in target.iterdir()] == ["mine.txt"]
+
+
+def test_the_status_of_the_program_is_kept(bench: Bench) -> None:
+    bench.environment["APP_CODE"] = "7"
+    measured = bench.tools("perf").measure()
+    assert measured.code == 7
+    assert measured.overhead is None
+    assert any("status 7" in remark for remark in measured.remarks)
+
+
+def test_a_program_that_fails_only_under_the_profiler_is_not_believed(bench: Bench) -> None:
+    (bench.folder / "app").write_text("#!/bin/sh\nif [ -e ran ]; then exit 5; fi\n: > ran\n")
+    with pytest.raises(ChathpcError, match="status 5"):
+        bench.tools("perf").measure()
+
+
+def test_a_plain_run_that_was_made_already_is_not_made_again(bench: Bench) -> None:
+    plain = Completed("exited", 0, b"", b"", 2.0, 20.0)
+    measured = bench.tools("perf").measure(plain=plain)
+    assert "plain run" not in [step.name for step in measured.steps]
+    assert measured.plain_seconds == 2.0
+    assert measured.rate == 501  # 10,000 samples in 20 CPU seconds, made odd
+
+
+def test_what_only_the_profiler_reads_can_be_left_out(bench: Bench) -> None:
+    measured = bench.tools("perf").measure(raw=False)
+    assert sorted(entry.name for entry in measured.folder.iterdir()) == [
+        "measure.json",
+        "profile",
+        "stderr.txt",
+        "stdout.txt",
+    ]
+
+
+def test_two_sources_of_one_name_are_not_guessed_between(bench: Bench) -> None:
+    (bench.folder / "old").mkdir()
+    (bench.folder / "old" / "heat.c").write_text("other\n")
+    assert not (bench.tools("perf").measure().path.parent / "heat.c").exists()
+
+
+@pytest.mark.parametrize("command", [("./absent",), ("absent",), ("./heat.c",), ()])
+def test_what_cannot_be_run_is_told_before_anything_is_run(bench: Bench, command: tuple[str, ...]) -> None:
+    with pytest.raises(UsageError) as caught:
+        measure(command, bench.folder, runner=bench.runner, environment=bench.environment)
+    assert caught.value.hint
+    assert bench.runner.seen == []
+
+
+def test_an_unknown_tool_and_a_missing_folder_are_wrong_usage(bench: Bench) -> None:
+    with pytest.raises(UsageError, match="no tool"):
+        bench.measure(tool="vtune")
+    with pytest.raises(UsageError, match="no folder"):
+        bench.measure(output=bench.folder / "no" / "where")
+
+
+def test_the_result_appears_with_permissions_of_the_user(bench: Bench) -> None:
+    measured = bench.tools("perf").measure()
+    assert stat.S_IMODE(measured.folder.stat().st_mode) & 0o700 == 0o700
