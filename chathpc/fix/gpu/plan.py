@@ -102,6 +102,9 @@ def plan(
     grid, block, notes = sizes
     bounded = _bounds(signature) if grid[1:] == (1, 1) and block[1:] == (1, 1) else _Bounds(None, frozenset())
     count = grid[0] * block[0]
+    if bounded.number is not None:
+        # One of the numbers that give this grid, and none that fills the last block: the bound is then needed.
+        count -= block[0] // 3
     given = known.get(bounded.number or "")
     if given is not None and given.value is not None and given.value >= 1:
         count = int(given.value)
@@ -181,7 +184,7 @@ def _argument(
         if declared is not None and declared.value is not None:
             return _number(one, declared.value, "declared")
         if one.name == bounds.number:
-            return _number(one, threads, "bounds a thread's index, and so is the number of threads of the launch")
+            return _number(one, threads, "bounds a thread's index, and so is a little less than the threads of the launch")
         value = _value_like(one)
         return Refusal(
             f"Nothing tells the value of {clean(one.name)} of {kernel}.",
@@ -197,7 +200,7 @@ def _argument(
                 f"Nothing tells how many elements {clean(one.name)} of {kernel} has.",
                 f"Declare it, for example: arguments: [{{name: {clean(one.name)}, elements: {threads}}}]",
             )
-        elements, origin = threads, "indexed by the thread's index alone, and so has an element a thread"
+        elements, origin = threads, "indexed by the thread's index alone"
     role: Role
     if declared is not None and declared.role is not None:
         role = declared.role
