@@ -53,7 +53,9 @@ class Arrays:
     def __init__(self, device: Device, plan: Plan, random: np.random.Generator) -> None:
         self.device = device
         self.plan = plan
-        self._zones = {one.name: random.integers(0, 256, 2 * GUARD, dtype=np.uint8) for one in plan.arguments if one.is_array}
+        self._zones = {
+            one.name: random.integers(0, 256, 2 * GUARD, dtype=np.uint8) for one in plan.arguments if one.is_array
+        }
         self._memory = {one.name: device.allocate(_bytes(one) + 2 * GUARD) for one in plan.arguments if one.is_array}
         self._contents: dict[str, Values] = {}
         self._pristine: dict[str, Any] = {}
@@ -116,7 +118,9 @@ class Arrays:
         return [
             f"writes to memory that is not its own (the copy of {name})"
             for name, memory in self._pristine.items()
-            if not np.array_equal(self.device.download(int(memory), self._contents[name].nbytes), self._contents[name].view(np.uint8))
+            if not np.array_equal(
+                self.device.download(int(memory), self._contents[name].nbytes), self._contents[name].view(np.uint8)
+            )
         ]
 
     def _arrays(self) -> list[Argument]:
@@ -136,7 +140,9 @@ def _outside(one: Argument, whole: Bytes, zone: Bytes) -> list[str]:
         if changed.any():
             at = int(np.flatnonzero(changed)[-1 if side.startswith("before") else 0])
             away = GUARD - at if side.startswith("before") else at
-            found.append(f"writes {side} of {one.name} ({int(np.count_nonzero(changed))} bytes, the nearest {away} bytes away)")
+            found.append(
+                f"writes {side} of {one.name} ({int(np.count_nonzero(changed))} bytes, the nearest {away} bytes away)"
+            )
     return found
 
 
@@ -196,7 +202,13 @@ def depends_on_poison(plan: Plan, results: Sequence[Mapping[str, Values]]) -> st
             both_nan = np.zeros_like(unlike)
             if first[one.name].dtype.kind == "f":
                 with np.errstate(all="ignore"):
-                    tight = np.isclose(first[one.name], second[one.name], rtol=max(plan.relative, 1e-15), atol=plan.absolute, equal_nan=True)
+                    tight = np.isclose(
+                        first[one.name],
+                        second[one.name],
+                        rtol=max(plan.relative, 1e-15),
+                        atol=plan.absolute,
+                        equal_nan=True,
+                    )
                 both_nan = tight
             if (written & unlike & ~both_nan).any():
                 return one.name

@@ -23,7 +23,9 @@ def driver() -> Any:
     try:
         found = import_module("pycuda.driver")
     except ImportError as error:
-        what = "pycuda is not installed" if (error.name or "").startswith("pycuda") else f"pycuda cannot be used: {error}"
+        what = (
+            "pycuda is not installed" if (error.name or "").startswith("pycuda") else f"pycuda cannot be used: {error}"
+        )
         raise ChathpcError(f"Kernels cannot be run here: {what}.", hint=_HINT) from error
     try:
         found.init()

@@ -87,10 +87,18 @@ class Bench:
                         found = self.run("changed", contents, poison)
                     except _Failed as error:
                         return self._told("wrong", f"fails: {str(error).partition(': ')[2]}")
-                    said = found.faults[0] if found.faults else disagreement(self.code["original"].plan, wanted.arrays, found.arrays, poison)
+                    said = (
+                        found.faults[0]
+                        if found.faults
+                        else disagreement(self.code["original"].plan, wanted.arrays, found.arrays, poison)
+                    )
                     if said:
-                        return self._told("wrong", said + (f" (in run {repeat + 1} on the same input)" if repeat else ""))
-        return self._told("same", f"agrees on {DRAWS} random inputs, each with {len(POISONS)} fillings and {REPEATS} times")
+                        return self._told(
+                            "wrong", said + (f" (in run {repeat + 1} on the same input)" if repeat else "")
+                        )
+        return self._told(
+            "same", f"agrees on {DRAWS} random inputs, each with {len(POISONS)} fillings and {REPEATS} times"
+        )
 
     def _original(self, results: list[Result], again: Mapping[str, Values] | None) -> str:
         """Why nothing can be compared with the original; empty if all is well."""

@@ -115,9 +115,13 @@ def plan(
             return made
         arguments.append(made)
     if sum(one.elements * 8 for one in arguments) > MOST_BYTES:
-        return Refusal(f"The arrays of {clean(signature.name)} are larger than {MOST_BYTES >> 30} GiB.", "Declare less.")
+        return Refusal(
+            f"The arrays of {clean(signature.name)} are larger than {MOST_BYTES >> 30} GiB.", "Declare less."
+        )
     if not any(one.is_array and one.role != "in" for one in arguments):
-        return Refusal(f"{clean(signature.name)} writes none of its arguments.", "There is nothing that could be compared.")
+        return Refusal(
+            f"{clean(signature.name)} writes none of its arguments.", "There is nothing that could be compared."
+        )
     single = any(one.dtype == "float32" and one.role != "in" for one in arguments)
     tolerance = declared.relative if declared.relative is not None else max(relative, _SINGLE if single else 0.0)
     return Plan(
@@ -184,7 +188,9 @@ def _argument(
         if declared is not None and declared.value is not None:
             return _number(one, declared.value, "declared")
         if one.name == bounds.number:
-            return _number(one, threads, "bounds a thread's index, and so is a little less than the threads of the launch")
+            return _number(
+                one, threads, "bounds a thread's index, and so is a little less than the threads of the launch"
+            )
         value = _value_like(one)
         return Refusal(
             f"Nothing tells the value of {clean(one.name)} of {kernel}.",
@@ -220,7 +226,9 @@ def _number(one: Parameter, value: float | int, origin: str) -> Argument | Refus
     kind = np.dtype(one.dtype)
     if kind.kind in "iu":
         if value != int(value) or not np.iinfo(kind).min <= int(value) <= np.iinfo(kind).max:
-            return Refusal(f"The value {value} of {clean(one.name)} is none of the type {one.type}.", "Declare another.")
+            return Refusal(
+                f"The value {value} of {clean(one.name)} is none of the type {one.type}.", "Declare another."
+            )
         value = int(value)
     return Argument(one.name, one.dtype, value, origin=origin)
 
@@ -236,7 +244,10 @@ def _bounds(signature: Signature) -> _Bounds:
     if len(found) != 1 or "gridDim" in body:
         return _Bounds(None, frozenset())
     index = re.escape(found[0])
-    if re.search(rf"\b{index}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+\s*{index}\b|\b{index}\s*(?:\+\+|--)|--\s*{index}\b", body[_end_of(found[0], body) :]):
+    if re.search(
+        rf"\b{index}\s*(?:[-+*/%&|^]|<<|>>)?=(?!=)|\+\+\s*{index}\b|\b{index}\s*(?:\+\+|--)|--\s*{index}\b",
+        body[_end_of(found[0], body) :],
+    ):
         return _Bounds(None, frozenset())
     numbers = set(re.findall(rf"\bif\s*\(\s*{index}\s*(?:<|>=)\s*(\w+)\s*\)", body))
     whole = {one.name for one in signature.parameters if not one.pointer and not one.dtype.startswith("float")}
