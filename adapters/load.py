@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import stat
 from dataclasses import replace
@@ -167,6 +168,9 @@ def _hint(path: Path) -> str:
         if around is not None and (around.name.startswith("hpctoolkit") or not _known(path.parent)):
             return f"It is one file of a database: give the folder {path.parent}."
         return KNOWN
+    measured = _measured(path)
+    if measured is not None:
+        return f"It is a measurement of chathpc measure: give {measured}."
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."
     for entry in sorted(path.iterdir()):
@@ -176,6 +180,17 @@ def _hint(path: Path) -> str:
     if len(known) > 1:
         return f"There are profiles in it: give one, such as {known[0]}, or those of the ranks of one run together."
     return f"There is a profile in it: give {known[0]}." if known else KNOWN
+
+
+def _measured(folder: Path) -> Path | None:
+    """The profile in a folder that chathpc measure wrote, as its record names it; None for other folders."""
+    try:
+        with (folder / "measure.json").open("rb") as stream:
+            profile = folder / str(json.loads(stream.read(1 << 20))["profile"])
+        inside = profile.resolve().is_relative_to(folder.resolve()) and profile.exists()
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
+        return None
+    return profile if inside else None
 
 
 def _known(folder: Path) -> list[Path]:

@@ -7,7 +7,9 @@ docs/answer-schema.json   JSON schema of an answer to a question
 docs/project-schema.json  JSON schema of the key `project` of a chathpc.yaml
 docs/formats.md           the built-in adapters
 docs/catalogue.md         every cause that chathpc knows: signs, thresholds, advice
-docs/diff.md              its table of thresholds; the rest of that page is written by hand
+docs/recipes.md           every recipe of chathpc fix: what it changes and what must hold
+docs/fix-schema.json      JSON schema of what chathpc fix found
+docs/diff.md, fix.md      their tables of thresholds; the rest of these pages is written by hand
 """
 
 from __future__ import annotations
@@ -78,14 +80,15 @@ def schema_page(place: str = "chathpc.report:Report", mode: str = "serialization
     return json.dumps(dialect | schema, indent=2, ensure_ascii=False) + "\n"
 
 
-def with_thresholds(page: str) -> str:
-    """docs/diff.md: the page with the table of thresholds between its two marks; SystemExit if it has none."""
+def with_thresholds(name: str, module: str) -> str:
+    """The page with the table of the module's thresholds between its two marks; SystemExit if it has none."""
+    page = (DOCS / name).read_text(encoding="utf-8")
     render = import_module("chathpc.diagnosis.catalogue.render")
-    table = render.thresholds_table(import_module("chathpc.comparison.thresholds").thresholds())
+    table = render.thresholds_table(import_module(module).thresholds())
     before, begin, rest = page.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise SystemExit(f"docs/diff.md has no place for its table between {BEGIN} and {END}")
+        raise SystemExit(f"docs/{name} has no place for its table between {BEGIN} and {END}")
     return f"{before}{begin}\n\n{table}\n\n{end}{after}"
 
 
@@ -100,7 +103,10 @@ def pages() -> dict[Path, str]:
         DOCS / "project-schema.json": schema_page("chathpc.fix.project_schema:ProjectValues", "validation"),
         DOCS / "formats.md": formats_page(),
         DOCS / "catalogue.md": catalogue.to_markdown(),
-        DOCS / "diff.md": with_thresholds((DOCS / "diff.md").read_text(encoding="utf-8")),
+        DOCS / "recipes.md": import_module("chathpc.fix.recipes.page").to_markdown(),
+        DOCS / "fix-schema.json": schema_page("chathpc.fix.report:FixReport"),
+        DOCS / "diff.md": with_thresholds("diff.md", "chathpc.comparison.thresholds"),
+        DOCS / "fix.md": with_thresholds("fix.md", "chathpc.fix.thresholds"),
     }
 
 

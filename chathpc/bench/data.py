@@ -30,7 +30,7 @@ def render(result: Result, style: Style, show: str) -> str:
         "cases": [_case(score) for score in shown(result.scores, show)],
         "left_out": [{"name": name, "why": why} for name, why in result.left_out],
     }
-    return json.dumps(_finite(content), indent=2) + "\n"
+    return json.dumps(finite(content), indent=2) + "\n"
 
 
 def _figures(part: Figures) -> dict[str, Any]:
@@ -64,10 +64,10 @@ def _case(score: Score) -> dict[str, Any]:
     }
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """`value` with null for numbers that JSON has not."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not isfinite(value) else value

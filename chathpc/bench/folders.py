@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,12 +33,12 @@ def find_cases(folders: Sequence[Path], split: Split | None = None) -> Found:
     """
     cases: list[Case] = []
     left_out: list[tuple[str, str]] = []
-    for folder, group in zip(folders, _names(folders), strict=True):
+    for folder, group in zip(folders, set_names(folders, "profiles"), strict=True):
         if not folder.is_dir():
             raise UsageError(
                 f"There is no folder {clean(str(folder))}.", hint="Name a folder with labelled profiles in it."
             )
-        labelled = _labelled(folder)
+        labelled = below(folder, is_labelled)
         if not labelled:
             raise UsageError(
                 f"No labelled profile in {clean(str(folder))}.",
@@ -53,33 +53,33 @@ def find_cases(folders: Sequence[Path], split: Split | None = None) -> Found:
     return Found(tuple(kept), tuple(left_out))
 
 
-def _names(folders: Sequence[Path]) -> list[str]:
-    """The last part of each path; a number behind those that would be the same."""
+def set_names(folders: Sequence[Path], nameless: str) -> list[str]:
+    """The last part of each path, `nameless` where it has none; a number behind those that would be the same."""
     seen: Counter[str] = Counter()
     names = []
     for folder in folders:
-        name = clean(folder.resolve().name) or "profiles"
+        name = clean(folder.resolve().name) or nameless
         seen[name] += 1
         names.append(name if seen[name] == 1 else f"{name}-{seen[name]}")
     return names
 
 
-def _labelled(folder: Path) -> list[Path]:
-    """Folders with a label, at or below `folder`; what lies below a label belongs to it."""
+def below(folder: Path, wanted: Callable[[Path], bool]) -> list[Path]:
+    """Folders that are `wanted`, at or below `folder`, sorted; what lies below one belongs to it. UsageError if there are too many."""
     found, level, looked = [], [folder], 0
     for _ in range(DEEPEST + 1):
-        below: list[Path] = []
+        deeper: list[Path] = []
         for place in level:
             looked += 1
             if looked > MOST_FOLDERS:
                 raise UsageError(
-                    f"{clean(str(folder))} has too many folders.", hint="Name the folder that holds the profiles."
+                    f"{clean(str(folder))} has too many folders.", hint="Name the folder that holds the cases."
                 )
-            if is_labelled(place):
+            if wanted(place):
                 found.append(place)
             else:
-                below += sorted(each for each in place.iterdir() if each.is_dir() and not each.is_symlink())
-        level = below
+                deeper += sorted(each for each in place.iterdir() if each.is_dir() and not each.is_symlink())
+        level = deeper
     return sorted(found)
 
 

@@ -96,3 +96,97 @@ def diagnosis(
         missed.append(f"{len(without)} without an answer: {', '.join(without[:5])}{', …' if without[5:] else ''}.")
     if missed:
         raise ChathpcError(" ".join(missed), hint="The cases that are not right: --show wrong.")
+
+
+@bench.command("fix")
+@click.argument("folders", metavar="FOLDER...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@output_options(("text", "markdown", "json"))
+@click.option(
+    "--strategy",
+    "strategies",
+    metavar="NAME",
+    multiple=True,
+    default=("human", "recipes"),
+    show_default=True,
+    help="Who proposes, repeatable: those of chathpc fix, human and buggy.",
+)
+@click.option(
+    "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
+)
+@click.option(
+    "--time-limit",
+    metavar="S",
+    type=click.FloatRange(1.0),
+    default=300.0,
+    show_default=True,
+    help="Seconds of one task.",
+)
+@click.option(
+    "--rounds",
+    metavar="N",
+    type=click.IntRange(1, 20),
+    default=3,
+    show_default=True,
+    help="Changes that build on each other.",
+)
+@click.option(
+    "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is as good; repeatable."
+)
+@click.option(
+    "--work",
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    default=Path("bench-results/fix"),
+    show_default=True,
+    help="Where results are kept; a run that was ended goes on from there.",
+)
+@click.option("--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+def fixes(
+    folders: tuple[Path, ...],
+    form: str | None,
+    output: str | None,
+    strategies: tuple[str, ...],
+    chosen: tuple[str, ...],
+    time_limit: float,
+    rounds: int,
+    required: tuple[str, ...],
+    work: Path,
+    no_sandbox: bool,
+    quiet: bool,
+) -> None:
+    """Let chathpc fix mend programs whose best known version lies beside them.
+
+    Each FOLDER is a set of tasks: folders with the program (original), what an expert made of it (human), and a chathpc.yaml
+    (docs/labelled-tasks.md). Each task is mended with each strategy. The strategy human proposes the expert's version, as a perfect
+    model would, and buggy a version with a bug: what becomes of these shows how good the judges are.
+
+    For example: chathpc bench fix tasks/ --strategy recipes --tasks 'mesh*'
+
+    As a gate: chathpc bench fix tasks/ --require recipes:improved=60 --require human:improved=100
+
+    Times mean something on a quiet machine only. Exit code 1 if a requirement is not met or a task could not be tried.
+    """
+    check_output(output, folders)
+    from chathpc.bench.fixes.find import find_tasks
+    from chathpc.bench.fixes.render import renderers
+    from chathpc.bench.fixes.result import result_of
+    from chathpc.bench.fixes.run import Settings, run_tasks
+    from chathpc.bench.gates import failures, parse_gate
+    from chathpc.fix.loop import Budget
+    from chathpc.sandbox import choose
+
+    strategies = tuple(dict.fromkeys(strategies))
+    gates = [parse_gate(text) for text in required]
+    tasks = find_tasks(folders, chosen)
+    settings = Settings(choose(allow_none=no_sandbox), work.resolve(), Budget(rounds=rounds, seconds=time_limit))
+    with Progress(quiet=quiet) as progress:
+        outcomes = run_tasks(tasks, strategies, settings, progress=progress)
+    result = result_of(tasks, outcomes, strategies, time_limit=time_limit, sandbox=settings.sandbox.name)
+    missed = failures(gates, result.figures[-1], result.figures)
+    answer(renderers()[chosen_format(form, output)](result, style_for(output)), output)
+    failed = [row.task.name for row in result.rows if any(each.ended == "failed" for each in row.outcomes.values())]
+    if failed:
+        missed.append(f"{len(failed)} could not be tried: {', '.join(failed[:5])}{', …' if failed[5:] else ''}.")
+    if missed:
+        raise ChathpcError(" ".join(missed), hint="What came of each task is in the report.")

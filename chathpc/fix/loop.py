@@ -498,11 +498,13 @@ class Session:
         self, candidate: Candidate, base: State, speedup: Speedup, diff: Callable[[], Diff], flags_alone: bool
     ) -> GateResult:
         finding = candidate.finding
-        first = plausibility.judge(speedup, finding, None, (), flags_alone=flags_alone)
+        first = plausibility.judge(speedup, finding, None, (), (), flags_alone=flags_alone)
         if first.passed:
             return first
         lost = cause_gate.lost(diff())
-        return plausibility.judge(speedup, finding, lost, _named(base, self.originals), flags_alone=flags_alone)
+        own = _own_functions({**self.originals, **base.files})
+        names = {each.function for each in lost if _plain(each.function) in own}
+        return plausibility.judge(speedup, finding, lost, _named(base), names, flags_alone=flags_alone)
 
     # -- the end ---------------------------------------------------------------------------------------------
 
@@ -593,18 +595,20 @@ def optimised(flags: str) -> str:
     return " ".join([*kept, "-O3", "-march=native"])
 
 
-def _named(base: State, originals: Mapping[str, str]) -> set[str]:
-    """Functions that findings are about, what is only called from there, and all that is no function of the program's own."""
+def _own_functions(sources: Mapping[str, str]) -> set[str]:
+    """Names of the functions that the program's files define."""
     from chathpc.diagnosis.source.text import parsed
 
-    files = (
-        parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in {**originals, **base.files}.items()
-    )
-    own = {name for file in files if file is not None for name in file.function_names}
+    files = (parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in sources.items())
+    return {name for file in files if file is not None for name in file.function_names}
+
+
+def _named(base: State) -> set[str]:
+    """Functions that findings are about, and what is only called from there."""
     tree = _load(base.profile).tree
     label, texts = tree.function_labels
     places = {each.where.function for each in base.diagnosis.findings if each.where.function}
-    found = places | {text for text in texts if _plain(text) not in own}
+    found = set(places)
     for place in places - {"main", "MAIN__"}:
         # Everything is called from the main program, which makes nothing plausible.
         inside = np.zeros(len(tree) + 1, dtype=np.int64)

@@ -149,14 +149,14 @@ def makefile(text: str) -> Makefile:
                 last = rules[-1]
                 rules[-1] = Rule(last.targets, last.needs, (*last.recipe, line.strip()[:_LONGEST]))
             continue
-        line = re.sub(r"(?<!\\)#.*", "", line)[:_LONGEST].rstrip()
-        if assigned := _ASSIGNED.fullmatch(line.strip()):
+        line = " ".join(re.sub(r"(?<!\\)#.*", "", line[:_LONGEST]).split())
+        if assigned := _ASSIGNED.fullmatch(line):
             name, how, value = assigned["name"], assigned["how"], assigned["value"].strip()
             if how == "+":
                 variables[name] = f"{variables.get(name, '')} {value}".strip()[:_LONGEST]
             elif how != "?" or name not in variables:
                 variables[name] = value
-        elif _UNSURE.match(line.strip()):
+        elif _UNSURE.match(line):
             uncertain = True
         elif found := _RULE.fullmatch(line):
             recipe = (found["recipe"].strip(),) if found["recipe"] and found["recipe"].strip() else ()

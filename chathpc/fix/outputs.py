@@ -158,7 +158,10 @@ def value_of(text: bytes) -> float:
 
 def most_digits(rows: Iterable[bytes]) -> int:
     """The most digits behind a point that any number of the text has."""
-    mantissas = (number.lower().replace(b"d", b"e").partition(b"e")[0] for row in rows for number in numbers_in(row))
+    numbers = (
+        _BARE_EXPONENT.sub(b"", number.lower()).replace(b"d", b"e") for row in rows for number in numbers_in(row)
+    )
+    mantissas = (number.partition(b"e")[0] for number in numbers)
     return max((len(each.partition(b".")[2]) for each in mantissas), default=0)
 
 

@@ -11,23 +11,30 @@ from chathpc.profile.languages import Language, kind_of
 
 #: Bytes of one file and files of a folder that are read.
 _LARGEST, _MOST = 1 << 20, 2_000
-_C_MAIN = re.compile(r"^[^\n/#*]*\bmain\s*\([^;{}]*\)\s*\{", re.MULTILINE)
-_FORTRAN_MAIN = re.compile(r"^\s*program\s+[a-z]\w*\s*(?:!.*)?$", re.MULTILINE | re.IGNORECASE)
-_OPENMP = re.compile(r"^\s*#\s*pragma\s+omp\b|^\s*[!c*]\$omp\b|^\s*use\s+omp_lib\b", re.MULTILINE | re.IGNORECASE)
+# Blanks at the beginning of a line are no line breaks, and what may be long has a bound: nothing here takes quadratic time.
+_C_MAIN = re.compile(r"^[^\n/#*]{0,200}\bmain[ \t\n]{0,20}\([^;{}]{0,400}\)[ \t\n]{0,200}\{", re.MULTILINE)
+_FORTRAN_MAIN = re.compile(r"^[ \t]*+program[ \t]++[a-z]\w{0,200}[ \t]*+(?:!.*)?$", re.MULTILINE | re.IGNORECASE)
+_OPENMP = re.compile(
+    r"^[ \t]*+#[ \t]*+pragma[ \t]++omp\b|^[ \t]*+[!c*]\$omp\b|^[ \t]*+use[ \t]++omp_lib\b", re.MULTILINE | re.IGNORECASE
+)
 _MPI = re.compile(
-    r"#\s*include\s*[<\"]mpi\.h|^\s*use\s*(?:,\s*intrinsic\s*::)?\s*mpi(?:_f08)?\b|mpif\.h",
+    r"#[ \t]*+include[ \t]*+[<\"]mpi\.h|^[ \t]*+use[ \t]*+(?:,[ \t]*+intrinsic[ \t]*+::)?[ \t]*+mpi(?:_f08)?\b|mpif\.h",
     re.MULTILINE | re.IGNORECASE,
 )
-_MATH = re.compile(r"#\s*include\s*<(?:math|complex|tgmath)\.h>")
-_THREADS = re.compile(r"#\s*include\s*<(?:pthread\.h|thread|future)>")
-_MODULE = re.compile(r"^\s*module\s+(?!procedure\b)([a-z]\w*)\s*(?:!.*)?$", re.MULTILINE | re.IGNORECASE)
-_USE = re.compile(r"^\s*use\s*(?:,\s*non_intrinsic\s*)?(?:::)?\s*([a-z]\w*)", re.MULTILINE | re.IGNORECASE)
-_INCLUDED = re.compile(r"^\s*#?\s*include\s*[\"']([^\"'\n]{1,200})[\"']", re.MULTILINE | re.IGNORECASE)
+_MATH = re.compile(r"#[ \t]*+include[ \t]*+<(?:math|complex|tgmath)\.h>")
+_THREADS = re.compile(r"#[ \t]*+include[ \t]*+<(?:pthread\.h|thread|future)>")
+_MODULE = re.compile(
+    r"^[ \t]*+module[ \t]++(?!procedure\b)([a-z]\w{0,200})[ \t]*+(?:!.*)?$", re.MULTILINE | re.IGNORECASE
+)
+_USE = re.compile(
+    r"^[ \t]*+use[ \t]*+(?:,[ \t]*+non_intrinsic[ \t]*+)?(?:::)?[ \t]*+([a-z]\w{0,200})", re.MULTILINE | re.IGNORECASE
+)
+_INCLUDED = re.compile(r"^[ \t]*+#?[ \t]*+include[ \t]*+[\"']([^\"'\n]{1,200})[\"']", re.MULTILINE | re.IGNORECASE)
 #: A text that tells how long something took: it differs from run to run.
 _TIMES = re.compile(
-    r"[\"'][^\"'\n]*\b(?:time|seconds|elapsed|wall|ms/|GB/s|MB/s|[MG]FLOP)[^\"'\n]*[\"']", re.IGNORECASE
+    r"[\"'][^\"'\n]{0,200}\b(?:time|seconds|elapsed|wall|ms/|GB/s|MB/s|[MG]FLOP)[^\"'\n]{0,200}[\"']", re.IGNORECASE
 )
-_COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
+_COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+(?:\*/|\Z)|//[^\n]*")
 
 
 @dataclass(frozen=True, slots=True)

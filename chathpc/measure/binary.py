@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _MAGIC = b"\x7fELF"
+#: Bytes of the header of 64-bit files.
+_HEADER = 64
 _DYNAMIC, _NOBITS, _NEEDED, _COMPRESSED = 6, 8, 1, 0x800
 _MOST_SECTIONS, _MOST_ENTRIES = 10_000, 10_000
 #: Of the strings of the debug information that are searched for the compiler's options (bytes).
@@ -74,7 +76,7 @@ class _Section:
 
 
 def _read(data: mmap.mmap) -> Binary:
-    if data[:4] != _MAGIC or data[4] != 2:
+    if len(data) < _HEADER or data[:4] != _MAGIC or data[4] != 2:
         return Binary(is_elf=data[:4] == _MAGIC)
     order = "<" if data[5] == 1 else ">"
     machine = struct.unpack_from(f"{order}H", data, 18)[0]

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from chathpc.measure.files import fresh_folder
 from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
 from chathpc.measure.record import Tool
 
@@ -24,7 +25,7 @@ class NsightCompute:
 
     def prepare(self, plan: Plan, do: Do) -> Plan:
         """Makes the folder of the reports."""
-        (plan.work / "profile").mkdir()
+        fresh_folder(plan.work / "profile")
         return plan
 
     def events(self, plan: Plan) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import ClassVar
 
+from chathpc.measure.files import fresh_folder
 from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
 from chathpc.measure.record import Tool
 
@@ -60,8 +61,7 @@ class NsightSystems:
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """Exports each report; of several ranks a folder."""
-        folder = plan.work / "profile"
-        folder.mkdir()
+        folder = fresh_folder(plan.work / "profile")
         written = []
         for report in _reports(plan):
             target = folder / f"{report.name.removesuffix('.nsys-rep')}.sqlite"

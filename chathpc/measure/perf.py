@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
+from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
 from chathpc.measure.rate import HIGHEST, LOWEST, kernel_limit
@@ -85,12 +86,11 @@ class Perf:
 
     def finish(self, plan: Plan, do: Do, version: str) -> Path:
         """The text of perf script of all ranks in their order, with source lines if they are found in reasonable time."""
-        folder = plan.work / "profile"
-        folder.mkdir()
+        folder = fresh_folder(plan.work / "profile")
         text = folder / "perf.txt"
         header = _header(version.removeprefix("perf version "))
         for how in (("-F", FIELDS), ("--no-inline",), ()):
-            text.write_text(header, encoding="utf-8")
+            put(text, header.encode())
             for file in _files(plan):
                 words = (plan.tool("perf"), "script", *how, "-i", str(file))
                 done = do("perf script", ("sh", "-c", 'exec "$@" >> "$0"', str(text), *words), _QUIET)

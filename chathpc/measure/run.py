@@ -7,7 +7,6 @@ import os
 import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from chathpc.errors import ChathpcError, UsageError
 from chathpc.measure import machine
 from chathpc.measure.binary import binary
 from chathpc.measure.command import behind_env, program_file, split_launcher
+from chathpc.measure.files import put, remove
 from chathpc.measure.perf import Perf
 from chathpc.measure.profiler import Plan, Profiler, ProfilerError, reason
 from chathpc.measure.rate import sampling_rate
@@ -185,7 +185,7 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
 
 def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
     plan = profiler.prepare(plan, run)
-    start_up = profiler.start_up(plan, run) if plain is not None and plain.succeeded else 0.0
+    start_up = profiler.start_up(plan, run) if plain is not None else 0.0
     run.progress(f"running the program under {profiler.name}")
     done = run.program("run", profiler.record(plan), run.shown, {"PERF_CONFIG": os.devnull})
     if not profiler.recorded(plan) or (
@@ -194,15 +194,15 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
         raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
     version = profiler.version(plan, run)
     path = profiler.finish(plan, run, version)
-    (plan.work / "stdout.txt").write_bytes(done.stdout)
-    (plan.work / "stderr.txt").write_bytes(done.stderr)
+    put(plan.work / "stdout.txt", done.stdout)
+    put(plan.work / "stderr.txt", done.stderr)
     sampled = profiler.name in ("perf", "hpctoolkit")
     remarks = []
     if done.code != 0 and (plain is None or plain.code != done.code):
         remarks.append(f"The program ended with {_ending(done)}.")
     return Measured(
         folder=plan.work, path=path, tool=profiler.name, version=version, events=profiler.events(plan),
-        code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.succeeded else None,
+        code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.code == done.code else None,
         rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
     )  # fmt: skip
 
@@ -253,11 +253,7 @@ def _settle(work: Path, target: Path | None, folder: Path, name: str) -> Path:
 
 def _empty(work: Path) -> None:
     for entry in work.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            shutil.rmtree(entry, ignore_errors=True)
-        else:
-            with suppress(OSError):
-                entry.unlink()
+        remove(entry)
 
 
 def _drop_raw(work: Path, path: Path) -> None:
@@ -265,7 +261,7 @@ def _drop_raw(work: Path, path: Path) -> None:
     kept = path.relative_to(work).parts[0]
     for entry in work.iterdir():
         if entry.name not in (kept, "stdout.txt", "stderr.txt"):
-            shutil.rmtree(entry, ignore_errors=True) if entry.is_dir() else entry.unlink()
+            remove(entry)
 
 
 def _moved(steps: Sequence[Step], work: Path, final: Path) -> tuple[Step, ...]:
@@ -303,4 +299,4 @@ def _write_record(work: Path, measured: Measured, command: tuple[str, ...], fold
             for step in measured.steps
         ],
     }
-    (work / RECORD).write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    put(work / RECORD, (json.dumps(record, indent=2) + "\n").encode())

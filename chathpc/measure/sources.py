@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
 from chathpc.adapters.sources import LARGEST_SOURCE
+from chathpc.measure.files import put
 from chathpc.profile.languages import kind_of
 
 #: Entries of the folder that are visited, files that are copied, and their bytes.
@@ -35,7 +35,7 @@ def copy_sources(text: Path, root: Path, target: Path) -> int:
         with suppress(OSError):
             if len(files) > 1 or (length := files[0].stat().st_size) > LARGEST_SOURCE or size + length > _MOST_BYTES:
                 continue
-            shutil.copyfile(files[0], target / files[0].name)
+            put(target / files[0].name, files[0].read_bytes())
             copied, size = copied + 1, size + length
         if copied >= _MOST_FILES:
             break

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from chathpc.errors import ChathpcError
 from chathpc.sandbox import system
-from chathpc.sandbox.contract import Completed, Limits, Request
+from chathpc.sandbox.contract import Completed, Request
 from chathpc.sandbox.execution import execute, signalled
 from chathpc.sandbox.limits import resource_limits
 from chathpc.sandbox.seccomp import filter_program
@@ -62,7 +62,7 @@ class Bubblewrap:
                 while handed:
                     os.close(handed.pop())
                 namespace = _Namespace(process)
-                kept.extend(namespace.let_go(status, gate, request.limits))
+                kept.extend(namespace.let_go(status, gate, request))
                 return namespace
 
             return execute(command, request, system.environment(request, "/tmp"), begin, mark.encode(), handed)  # noqa: S108 - its own
@@ -113,14 +113,14 @@ class _Namespace:
         self._process = process
         self._first: int | None = None
 
-    def let_go(self, status: int, gate: int, limits: Limits) -> list[int]:
+    def let_go(self, status: int, gate: int, request: Request) -> list[int]:
         """Wait for the namespaces, set the limits of the first process, and let it go on. The descriptors that it needs, to close."""
         pid = _child(status)
         try:
             if pid is None:
                 raise OSError  # bwrap failed; what it said is read with its stderr
             self._first = os.pidfd_open(pid)
-            _limit(pid, limits)
+            _limit(pid, request)
             os.write(gate, b".")
         except OSError:
             os.kill(self._process.pid, signal.SIGKILL)  # not a step without its limits
@@ -151,10 +151,10 @@ def _child(status: int) -> int | None:
     return None
 
 
-def _limit(pid: int, limits: Limits) -> None:
+def _limit(pid: int, request: Request) -> None:
     """Set the limits of a process that waits; where bwrap is setuid it is ours only after a moment."""
     deadline = time.monotonic() + _SET_UP
-    for number, value in resource_limits(limits):
+    for number, value in resource_limits(request):
         while True:
             hard = resource.prlimit(pid, number)[1]
             value = value if hard == resource.RLIM_INFINITY else min(value, hard)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import resource
 
-from chathpc.sandbox.contract import Limits
+from chathpc.sandbox.contract import Request
 
 
-def resource_limits(limits: Limits) -> tuple[tuple[int, int], ...]:
-    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held."""
+def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
+    """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held.
+
+    Address space is not bounded with a GPU: CUDA reserves more of it than the machine has memory (CUDA C++ Programming Guide, unified
+    virtual address space).
+    """
+    limits = request.limits
     return (
-        (resource.RLIMIT_AS, limits.memory),
+        *(() if request.gpu else ((resource.RLIMIT_AS, limits.memory),)),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
         (resource.RLIMIT_CORE, 0),

@@ -30,7 +30,7 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
             "command": request.command,
             "environment": environment,
             "folder": str(request.folder),
-            "limits": resource_limits(request.limits),
+            "limits": resource_limits(request),
             "parent": os.getpid(),
             "mark": mark,
             "walls": walls,

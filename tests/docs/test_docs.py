@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shlex
 import subprocess
@@ -76,7 +77,9 @@ def test_commands_and_options_that_are_shown_exist(page: Path) -> None:
     unknown = []
     for line in shown_commands(page):
         command: click.Command | None = cli
-        words = shlex.split(line)[1:]
+        words = list(
+            itertools.takewhile(lambda word: word != "--", shlex.split(line)[1:])
+        )  # behind it is another program
         while isinstance(command, click.Group) and words:
             command = command.get_command(click.Context(command), words.pop(0))
         known = {name for parameter in command.params for name in parameter.opts} if command else set()

@@ -60,7 +60,7 @@ class Scripted:
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
         """The candidates, meant for the first finding unless they say otherwise."""
         self.asked += 1
-        if self.asked > 1 or history:
+        if self.asked > 1:
             return
         finding = problem.diagnosis.findings[0] if problem.diagnosis.findings else None
         for one in self.candidates:

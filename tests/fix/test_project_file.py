@@ -117,7 +117,7 @@ WRONG: list[tuple[dict[str, Any], str, str]] = [
     ({"limits": {"memory": "1e300 GiB"}}, "project.limits.memory", "8 GiB"),
     ({"limits": {"memory": "1e999"}}, "project.limits.memory", "8 GiB"),
     ({"limits": {"second": 3}}, "project.limits.second'", "Did you mean 'seconds'"),
-    ({"buildd": "make"}, "project.buidl", "Did you mean 'build'"),
+    ({"buildx": "make"}, "project.buildx", "Did you mean 'build'"),
     ({"xyz": 1}, "project.xyz", "Known here: build, run, edit"),
     ({"build": ""}, "project.build", "make CFLAGS"),
     ({"build": 7}, "project.build", "make CFLAGS"),
@@ -230,7 +230,7 @@ def test_the_published_schema_takes_what_is_read_and_refuses_unknown_keys() -> N
     check = Draft202012Validator(json.loads(SCHEMA.read_text()))
     check.validate(yaml.safe_load(EVERY_KEY.replace("1e-9", "1.0e-9").replace("1e-12", "1.0e-12"))["project"])
     check.validate(LEAST)
-    assert not check.is_valid(LEAST | {"buildd": "make"})
+    assert not check.is_valid(LEAST | {"buildx": "make"})
     assert not check.is_valid({"build": "make"})
     assert not check.is_valid(LEAST | {"inputs": [4]})
 

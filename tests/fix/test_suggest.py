@@ -270,3 +270,62 @@ def test_variables_are_added_up_and_conditions_are_noticed() -> None:
     make = makefile("CFLAGS ?= -O1\nCFLAGS += -g \\\n -Wall # note\nifdef X\nCFLAGS += -DX\nendif\n")
     assert make.flags("CFLAGS") == ("CFLAGS", "-O1 -g -Wall -DX")
     assert make.uncertain
+
+
+def test_languages_are_linked_by_the_compiler_that_knows_them_all(tmp_path: Path) -> None:
+    needs("gcc", "g++")
+    files = {
+        "main.c": '#include <stdio.h>\n#include <pthread.h>\nint part(void);\nint main(void) { printf("%d", part()); return 0; }\n',
+        "part.cpp": 'extern "C" int part(void) { return 7; }\n',
+    }
+    project, _ = suggested(written(tmp_path, files))
+    assert project.build.split()[0] == "gcc"
+    assert built_and_run(project) == "7"
+
+
+def test_cmake_of_two_programs_asks_which(tmp_path: Path) -> None:
+    text = 'project(Two)\nenable_language(Fortran)\nset(CMAKE_BUILD_TYPE "Debug")\nfind_package(OpenMP)\nfind_package(MPI)\n'
+    text += "add_executable(one a.c)\nadd_executable(two b.c)\nadd_subdirectory(../outside)\nadd_subdirectory(absent)\n"
+    project, remarks = suggested(written(tmp_path, {"CMakeLists.txt": text, "a.c": C_MAIN}))
+    assert "-DCMAKE_Fortran_FLAGS=" in project.build
+    assert project.flags is not None
+    assert project.flags.value == "-O0 -g"
+    assert project.threads
+    assert project.launcher
+    assert any("2 programs (one, two)" in remark for remark in remarks)
+
+
+def test_what_a_makefile_leaves_open_is_told(tmp_path: Path) -> None:
+    text = "include common.mk\nCFLAGS = -Wall\ndata.txt:\n\tgcc $(CFLAGS) -o data.txt a.c\n"
+    project, remarks = suggested(written(tmp_path, {"Makefile": text, "a.c": C_MAIN}))
+    assert project.run.command == "./app"
+    assert len(remarks) == 4
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "/*" * 400_000,
+        "\n" * 900_000,
+        "main(" * 180_000,
+        '"' + "time " * 180_000,
+        " " * 900_000,
+        "'" * 900_000,
+        "module " * 120_000,
+    ],
+    ids=["comments", "lines", "main", "time", "blanks", "quotes", "words"],
+)
+@pytest.mark.parametrize("name", ["a.c", "a.f90", "Makefile", "CMakeLists.txt"])
+def test_hostile_texts_end_in_bounded_time(tmp_path: Path, name: str, text: str) -> None:
+    written(tmp_path, {"main.c": C_MAIN, name: text})
+    suggest(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "line", ["a" + " " * 3_900 + ":=", "$(A)" * 1_000, "A = $(A)$(A)", "mpirun " * 500, "\t./app " + "x " * 1_900]
+)
+def test_hostile_makefiles_end_in_bounded_time(line: str) -> None:
+    make = makefile("app: a.c\n" + f"{line}\n" * 250)
+    make.program()
+    make.flags("CFLAGS")
+    make.run("app")

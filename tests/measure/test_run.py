@@ -13,7 +13,7 @@ import pytest
 
 import chathpc
 from chathpc.adapters.nsight_compute import native
-from chathpc.errors import ChathpcError, UsageError
+from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
 from chathpc.sandbox import Completed, Limits, Request
@@ -102,6 +102,33 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert record["machine"]["cores"] == str(len(os.sched_getaffinity(0)))
     assert measured.overhead is not None
     assert measured.steps[-1].command[-1] == str(measured.folder / "perf.data")
+
+
+def test_the_folder_itself_leads_to_its_profile(bench: Bench) -> None:
+    measured = bench.tools("perf").measure(overhead=False)
+    with pytest.raises(AdapterError) as caught:
+        chathpc.load(measured.folder)
+    assert caught.value.hint.endswith(f"give {measured.path}.")
+
+
+@pytest.mark.parametrize("record", ["", "[]", "{}", '{"profile": "../app"}', '{"profile": 3}', "[" * 9999])
+def test_a_record_that_is_wrong_leads_nowhere(bench: Bench, record: str) -> None:
+    folder = bench.folder / "result"
+    folder.mkdir()
+    (folder / "measure.json").write_text(record)
+    with pytest.raises(AdapterError) as caught:
+        chathpc.load(folder)
+    assert "measurement of chathpc" not in caught.value.hint
+
+
+def test_perf_that_the_kernel_forbids_is_told(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "paranoid").write_text("4\n")
+    monkeypatch.setattr("chathpc.measure.perf._PARANOID", tmp_path / "paranoid")
+    monkeypatch.setattr(os, "geteuid", lambda: 1001)
+    with pytest.raises(ChathpcError, match="perf_event_paranoid=2"):
+        bench.tools("perf").measure()
+    monkeypatch.setattr("chathpc.measure.perf._PARANOID", tmp_path / "absent")
+    assert bench.measure(overhead=False).tool == "perf"
 
 
 def test_everything_runs_through_the_runner_and_may_write_one_folder_more(bench: Bench, tmp_path: Path) -> None:
@@ -279,7 +306,7 @@ def test_the_status_of_the_program_is_kept(bench: Bench) -> None:
     bench.environment["APP_CODE"] = "7"
     measured = bench.tools("perf").measure()
     assert measured.code == 7
-    assert measured.overhead is None
+    assert measured.overhead is not None  # both runs ended so
     assert any("status 7" in remark for remark in measured.remarks)
 
 
@@ -305,6 +332,20 @@ def test_what_only_the_profiler_reads_can_be_left_out(bench: Bench) -> None:
         "stderr.txt",
         "stdout.txt",
     ]
+
+
+def test_links_that_the_program_leaves_in_the_result_are_not_followed(bench: Bench, tmp_path: Path) -> None:
+    precious = tmp_path / "precious"
+    precious.mkdir()
+    (precious / "file").write_text("mine")
+    plant = "for d in .chathpc-measure-*.part; do ln -s ../../precious $d/profile; "
+    plant += "for n in stdout.txt stderr.txt measure.json; do ln -s ../../precious/file $d/$n; done; done"
+    (bench.folder / "app").write_text(f"#!/bin/sh\nPATH=/bin:/usr/bin\n{plant}\nexit 0\n")
+    measured = bench.tools("perf").measure(overhead=False)
+    assert [entry.name for entry in precious.iterdir()] == ["file"]
+    assert (precious / "file").read_text() == "mine"
+    assert not measured.path.parent.is_symlink()
+    assert json.loads((measured.folder / "measure.json").read_text())["tool"] == "perf"
 
 
 def test_two_sources_of_one_name_are_not_guessed_between(bench: Bench) -> None:

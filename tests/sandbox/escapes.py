@@ -175,8 +175,8 @@ ESCAPES = (
     ),
     Escape("kill-a-process", "kill -9 $VICTIM", sign="victim-process", gap="signals"),
     Escape(
-        "kill-all-processes-of-the-user",
-        'python3 -c "" 2>/dev/null; kill -9 $VICTIM; kill -9 -- -$VICTIM',
+        "kill-a-process-group",
+        "kill -9 -$VICTIM",
         sign="victim-process",
         gap="signals",
     ),
@@ -248,8 +248,8 @@ ESCAPES = (
     # More than its share
     Escape(
         "fork-bomb",
-        c="int main(void) { int n = 0; for (int i = 0; i < 400; i++) { int p = fork(); if (p == 0) { sleep(2); _exit(0); } n += p > 0; }"
-        "usleep(500000); if (n == 400) ESCAPED(); while (wait(0) > 0); }",
+        c="int main(void) { int n = 0; for (int i = 0; i < 400; i++) { int p = fork(); if (p == 0) { sleep(4); _exit(0); } n += p > 0; }"
+        "usleep(1500000); if (n == 400) ESCAPED(); while (wait(0) > 0); }",
         limits={"processes": 60},
     ),
     Escape(

@@ -15,6 +15,7 @@ import pytest
 from chathpc.errors import UsageError
 from chathpc.sandbox import Completed, Limits, Request, Sandbox
 from chathpc.sandbox.supervisor import descendants
+from chathpc.sandbox.system import gpu_devices
 
 
 def run(sandbox: Sandbox, folder: Path, shell: str, **options: object) -> Completed:
@@ -111,8 +112,8 @@ def test_time_is_up_for_the_whole_tree(sandbox: Sandbox, folder: Path) -> None:
         limits=Limits(seconds=0.7),
     )
     assert (done.status, done.code) == ("timed-out", -9)
-    assert 0.7 <= done.seconds < 3 < 10 > time.monotonic() - begun
-    assert 0.2 < done.cpu_seconds < 5
+    assert 0.7 <= done.seconds < 30 < 60 > time.monotonic() - begun
+    assert 0.1 < done.cpu_seconds < 30
     assert descendants(os.getpid()) == []
 
 
@@ -124,7 +125,7 @@ def test_nothing_is_left_when_the_command_ends_by_itself(sandbox: Sandbox, folde
         "for i in 1 2 3; do (setsid sleep 100 &) ; done; (setsid setsid sleep 100 >/dev/null 2>&1 &); echo end",
     )
     assert done.stdout == b"end\n"
-    assert time.monotonic() - begun < 10
+    assert time.monotonic() - begun < 60
     assert descendants(os.getpid()) == []
 
 
@@ -140,12 +141,12 @@ def test_output_is_bounded(sandbox: Sandbox, folder: Path) -> None:
 
 def test_times_are_those_of_the_command(sandbox: Sandbox, folder: Path) -> None:
     idle = run(sandbox, folder, "sleep 0.5")
-    assert 0.5 <= idle.seconds < 2
+    assert 0.5 <= idle.seconds < 20
     assert idle.cpu_seconds < 0.3
     program = "import os, time\nif os.fork(): os.wait()\nelse:\n    while time.process_time() < 0.5: pass"
     busy = sandbox.run(Request(("python3", "-c", program), folder, readable=_python()))
     assert busy.succeeded, busy.stderr
-    assert 0.5 <= busy.cpu_seconds < 1.5
+    assert 0.5 <= busy.cpu_seconds < 3
 
 
 def _python() -> tuple[Path, ...]:
@@ -164,7 +165,7 @@ def test_too_many_processes_are_ended_or_never_made(sandbox: Sandbox, folder: Pa
     done = run(
         sandbox,
         folder,
-        "i=0; while [ $i -lt 300 ]; do sleep 2 & i=$((i+1)); done; sleep 1; echo all",
+        "i=0; while [ $i -lt 300 ]; do sleep 9 & i=$((i+1)); done; sleep 1; echo all",
         limits=Limits(processes=40),
     )
     assert b"all" not in done.stdout
@@ -237,3 +238,40 @@ def test_a_folder_is_neither_a_link_nor_a_file(sandbox: Sandbox, folder: Path) -
     for name in ("file", "link"):
         with pytest.raises(UsageError):
             sandbox.run(Request(("true",), folder / name))
+
+
+def test_asking_for_gpus_shows_their_devices_and_nothing_else(sandbox: Sandbox, folder: Path) -> None:
+    done = run(sandbox, folder, "ls /sys/class >/dev/null && echo ok; cat /etc/shadow", gpu=True)
+    assert done.stdout.startswith(b"ok\n")
+    if sandbox.name != "none":
+        assert done.stdout == b"ok\n"
+    if sandbox.name == "bubblewrap":
+        shown = run(sandbox, folder, "ls /dev", gpu=True).stdout.split()
+        assert {name for name in shown if name.startswith((b"nvidia", b"kfd", b"dri"))} == {
+            os.fsencode(os.path.basename(path)) for path in gpu_devices()
+        }
+
+
+def test_filling_the_disk_is_ended(sandbox: Sandbox, folder: Path) -> None:
+    shell = "i=0; while [ $i -lt 100 ]; do head -c 4000000 /dev/zero > f$i; sleep 0.03; i=$((i+1)); done; echo all"
+    done = run(sandbox, folder, shell, limits=Limits(disk=32 << 20))
+    assert (done.status, done.code, done.stdout) == ("killed", -9, b"")
+    assert done.reason == f"it took more than {32 << 20} bytes of disk"
+
+
+def test_an_interrupt_by_the_user_leaves_nothing_running(sandbox: Sandbox, folder: Path) -> None:
+    class Interrupted(Exception):
+        pass
+
+    def interrupt(*_: object) -> None:
+        raise Interrupted
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    signal.setitimer(signal.ITIMER_REAL, 1.0)
+    try:
+        with pytest.raises(Interrupted):
+            run(sandbox, folder, "(setsid sleep 100 &); sleep 100")
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert descendants(os.getpid()) == []

@@ -104,7 +104,8 @@ def _moved(found: Diff, finding: Finding) -> tuple[bool, str, dict[str, Figure]]
             )
         return (
             False,
-            f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is {_amount(row.inclusive_after, found)}: what was diagnosed is still there.",
+            f"The time in {clean(name)} was {_amount(row.inclusive_before, found)} and is "
+            f"{_amount(row.inclusive_after, found)}: what was diagnosed is still there.",
             figures,
         )
     share = _share(found, name)

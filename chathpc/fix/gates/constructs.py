@@ -43,7 +43,8 @@ def families() -> Mapping[str, Family]:
 _ATTRIBUTE = re.compile(r"__attribute(?:__)?\b|__declspec\b|\[\[")
 #: Types and calls of less than double precision.
 _SINGLE_C = re.compile(
-    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
+    r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t"
+    r"|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
     r"|\b(?:__builtin_)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fabs|floor|ceil|"
     r"fma|fmod|hypot|cbrt|erf|erfc|round|trunc|rint|nearbyint|fmin|fmax|copysign|strto)f\s*\("
     r"|\b__(?:expf|logf|sinf|cosf|powf|fdividef|frcp_\w+|fsqrt_\w+)\b"
@@ -59,9 +60,14 @@ _DOUBLE_FORTRAN = re.compile(
     r"\breal\s*\(\s*(?:kind\s*=\s*)?(?:8|real64|c_double|dp|wp|rk|selected_real_kind)|\breal\s*\*\s*8\b|\bdouble\s+precision\b|\dd[+-]?\d",
     re.IGNORECASE,
 )
+#: Types of more than double precision, which are not taken away.
+_WIDE = re.compile(
+    r"\blong\s+double\b|__float128|_Float128|\breal\s*\(\s*(?:kind\s*=\s*)?(?:16|real128)\b", re.IGNORECASE
+)
 #: Pragmas and directives that say no more than how a loop is made.
 _USUAL_PRAGMA = re.compile(
-    r"# ?pragma (?:omp|acc|once|unroll|nounroll|ivdep|simd|vector (?:always|aligned|nontemporal)|GCC (?:ivdep|unroll|diagnostic)|clang (?:loop|diagnostic)|message)\b"
+    r"# ?pragma (?:omp|acc|once|unroll|nounroll|ivdep|simd|vector (?:always|aligned|nontemporal)|GCC (?:ivdep|unroll|diagnostic)"
+    r"|clang (?:loop|diagnostic)|message)\b"
 )
 _USUAL_FORTRAN = re.compile(
     r"!(?:\$(?:omp|acc)\b|(?:dir|dec)\$ *(?:ivdep|simd|unroll|vector|nounroll)|gcc\$ *(?:ivdep|unroll|vector|novector)|\$ )"
@@ -74,6 +80,8 @@ _DEFINE = re.compile(r"# ?(?:define|undef) (\w+)")
 _HIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 #: The family of words that no macro may redefine.
 _KEYWORDS = "keyword"
+#: Calls whose names are also names of variables and methods: they count before a bracket only.
+_EVERYDAY = "everyday"
 #: A change with more new numbers brings a table, and with it maybe the answer.
 MOST_NUMBERS = 64
 
@@ -86,6 +94,15 @@ class Sight:
     statement: str
 
 
+def hides(original: str, changed: str) -> bool:
+    """Whether a text has more characters that cannot be seen than before, be it in comments."""
+    return len(_HIDDEN.findall(changed)) > len(_HIDDEN.findall(original))
+
+
+def _everyday() -> frozenset[str]:
+    return families()[_EVERYDAY].words
+
+
 def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[str]) -> list[Sight]:
     """What the changed files have more of than the original ones; `headers` are files of the tree that may be included."""
     before, after = list(original), list(changed)
@@ -95,10 +112,6 @@ def look(original: Iterable[Code], changed: Iterable[Code], headers: Iterable[st
         *_directives(before, after, frozenset(headers)),
         *_numbers(before, after),
     ]
-    if any(_HIDDEN.search(one.plain) or any(map(_HIDDEN.search, one.strings)) for one in after) and not any(
-        _HIDDEN.search(one.plain) for one in before
-    ):
-        found.append(Sight("hidden", "holds characters that cannot be seen"))
     return found
 
 
@@ -116,9 +129,9 @@ def _counted(before: list[Code], after: list[Code]) -> list[Sight]:
     found: dict[str, Sight] = {}
     marked = [sum(len(_ATTRIBUTE.findall(one.plain)) for one in side) for side in (before, after)]
     for name, family in families().items():
-        if name == _KEYWORDS:
+        if name in (_KEYWORDS, _EVERYDAY):
             continue
-        kinds = [(family.calls, True), (family.words, False)]
+        kinds = [(family.calls, True), (family.words | (family.calls - _everyday()), False)]
         kinds += [(family.attributes, False)] if marked[1] > marked[0] else []
         for names, calls in kinds:
             old, new = _total(before, names, calls=calls), _total(after, names, calls=calls)
@@ -148,7 +161,8 @@ def _precision(before: list[Code], after: list[Code]) -> list[Sight]:
     # A program in single precision is not made worse by more of it.
     doubles = count(before, _DOUBLE_C, _DOUBLE_FORTRAN)
     more = count(after, _SINGLE_C, _SINGLE_FORTRAN) - count(before, _SINGLE_C, _SINGLE_FORTRAN)
-    if doubles and more > 0:
+    wide = sum(len(_WIDE.findall(one.plain)) for one in before) - sum(len(_WIDE.findall(one.plain)) for one in after)
+    if (doubles and more > 0) or wide > 0:
         return [Sight("precision", "computes in lower precision than the original")]
     return []
 

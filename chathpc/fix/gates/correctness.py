@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import islice
 
 import numpy as np
 
 from chathpc.fix.gates.literals import known_answers
-from chathpc.fix.gates.mutants import mutants
+from chathpc.fix.gates.mutants import Mutant, mutants
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.outputs import Difference, compare
 from chathpc.fix.project import Run
@@ -20,8 +21,11 @@ from chathpc.profile.text import clean
 
 #: Fresh seeds that each input with a seed is tried with, and runs of each with several threads: a race may need some.
 SEEDS, REPEATS = 2, 3
-#: Inputs of other sizes that are tried, at most; mutants that have to tell something, and that are tried for it.
-SIZES, MUTANTS, MUTANT_TRIES = 2, 2, 6
+#: Inputs of other sizes that are tried, at most; mutants that are tried until one tells something.
+SIZES, MUTANT_TRIES = 2, 5
+#: A changed program that takes so many times as long with altered numbers knew them, if it is as many seconds as well.
+_MUCH, _NOISE = 3.0, 0.05
+_KNOWN = "It is fast with the numbers that it knows only"
 #: A changed program may take so many times as long as the original, and so many seconds more.
 _LONGER, _MORE_SECONDS = 10.0, 10.0
 #: Sanitizers slow a program 2 to 20 times (K. Serebryany et al., AddressSanitizer, USENIX ATC 2012; ThreadSanitizer, 2009).
@@ -41,6 +45,9 @@ _QUIET = (
 _SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
 #: Options before a number that is no size of the problem.
 _NO_SIZE = re.compile(r"(?:-n|-np|-c|-t|--threads|--tasks|--seed|-s)\s+\Z")
+#: Words by which a program starts threads, and with how many one is tried that did not before.
+_STARTS_THREADS = ("omp parallel", "pthread_create", "std::thread", "std::jthread", "std::async", "std::execution")
+_PARALLEL = (1, 4)
 #: What profilers and crashes leave.
 _NOTHING = re.compile(r"(?:^|/)(?:core(?:\.\d+)?|gmon\.out|vgcore\.\d+|__pycache__/.*)\Z")
 
@@ -75,6 +82,11 @@ class Reference:
         """The inputs to check with, that which is timed among them."""
         project = self.runner.project
         return tuple({run.command: run for run in (project.run, *project.inputs)}.values())
+
+    def timed(self) -> Case:
+        """The run that is timed."""
+        run = self.runner.project.run
+        return Case(run, seed=12345 if run.seeded else None)
 
     def quickest(self) -> Case:
         """The declared input that takes least time."""
@@ -166,27 +178,34 @@ class Examination:
 
     def _declared(self) -> tuple[Verdict, str] | None:
         problem = self._all(self._cases())
-        project = self.reference.runner.project
         self.tried.append(
             f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input"
         )
         if any(run.seeded for run in self.reference.declared):
             self.tried.append(f"{SEEDS} fresh seeds")
-        if len(project.threads) > 1:
-            self.tried.append(f"{', '.join(map(str, project.threads))} threads")
+        if len(self.threads) > 1:
+            self.tried.append(f"{', '.join(map(str, self.threads))} threads")
         return problem
 
+    @property
+    def threads(self) -> tuple[int, ...]:
+        """The declared numbers of threads; one and several where a change makes a program parallel that was not."""
+        declared = self.reference.runner.project.threads
+        if declared:
+            return declared
+        before, after = ("\n".join(texts.values()) for texts in (self.original_texts, self.texts))
+        return _PARALLEL if any(after.count(word) > before.count(word) for word in _STARTS_THREADS) else ()
+
     def _cases(self) -> Iterator[Case]:
-        project = self.reference.runner.project
         for run in self.reference.declared:
             for _ in range(SEEDS if run.seeded else 1):
                 seed = int(self.random.integers(1, 2**31 - 1)) if run.seeded else None
-                for threads in sorted(project.threads) or (None,):
+                for threads in sorted(self.threads) or (None,):
                     for _ in range(REPEATS if threads is not None and threads > 1 else 1):
                         yield Case(run, seed, threads)
-        if project.threads and max(project.threads) > 1:
+        if self.threads and max(self.threads) > 1:
             # More threads than cores are stopped in the middle of what they do, and races show that do not else.
-            case = replace(self.reference.quickest(), threads=2 * max(project.threads) + 1)
+            case = replace(self.reference.quickest(), threads=2 * max(self.threads) + 1)
             if self._agrees(case):
                 yield from (case, case)
 
@@ -210,7 +229,21 @@ class Examination:
         usable = [case for case in chosen if self._agrees(case) and self._agrees_twice(case)]
         if usable:
             self.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
-        return self._all(usable)
+        return self._all(usable) or self._known_sizes(usable)
+
+    def _known_sizes(self, cases: Iterable[Case]) -> tuple[Verdict, str] | None:
+        """Whether the change is fast with the declared sizes alone."""
+        runner = self.reference.runner
+        for case in cases:
+            declared = next((run for run in self.reference.declared if case.run.name.endswith(f" in {run.name}")), None)
+            if declared is None:
+                continue
+            usual = Case(declared, seed=12345 if declared.seeded else None)
+            mine = (self.reference.run(usual), self.reference.run(case))
+            theirs = (runner.run(self.changed, usual), runner.run(self.changed, case))
+            if self._slower_alone(mine, theirs, lambda case=case: runner.run(self.changed, case)):  # type: ignore[misc]
+                return Verdict.CHEATED, f"It is fast with the declared sizes only, and not with {clean(case.name)}."
+        return None
 
     def _agrees_twice(self, case: Case) -> bool:
         again = self.reference.runner.run(self.reference.built, case)
@@ -317,59 +350,69 @@ class Examination:
         return None
 
     def _mutants(self) -> tuple[Verdict, str] | None:
-        """Constants altered on both sides."""
-        runner = self.reference.runner
-        case = self.reference.quickest()
-        plain, answered = self.reference.run(case), runner.run(self.changed, case)
-        useful, apart = 0, []
-        for tries, mutant in enumerate(mutants(self.original_texts, self.texts, self.random), 1):
-            if tries > MUTANT_TRIES or useful >= MUTANTS:
-                break
-            self.tell(f"checking with a constant altered on both sides: {clean(mutant.statement)}")
-            difference = self._mutated(mutant.original, mutant.changed, case, plain, answered)
-            if difference is None:
-                continue
-            useful += 1
-            if difference == "unmoved":
-                return (
-                    Verdict.CHEATED,
-                    f"Its answer stays when a constant is altered on both sides ({clean(mutant.statement)}): it is not computed.",
-                )
-            if difference:
-                apart.append(f"With a constant altered on both sides ({clean(mutant.statement)}) {difference}.")
-        if apart and len(apart) == useful:
-            return Verdict.WRONG_ANSWER, apart[0]
-        (self.tried if useful else self.left_out).append(
-            f"{useful} constant{'s' if useful != 1 else ''} altered on both sides"
-            if useful
-            else "altered constants: none tells anything"
-        )
+        """Constants altered on both sides: first with the run that is timed, for that one gains from being known."""
+        told: list[tuple[Verdict, str]] = []
+        useful = followed = 0
+        for case in dict.fromkeys((self.reference.timed(), self.reference.quickest())):
+            for mutant in islice(mutants(self.original_texts, self.texts, self.random), MUTANT_TRIES):
+                self.tell(f"checking with a constant altered on both sides: {clean(mutant.statement)}")
+                found = self._mutated(mutant, case)
+                if found is None:
+                    continue
+                useful += 1
+                verdict, said = found
+                said = f"{said} with a constant altered on both sides ({clean(mutant.statement)})."
+                if verdict is None:
+                    followed += 1
+                    break
+                if said.startswith(_KNOWN):
+                    return verdict, said
+                # One constant alone may mean something else in a change that has replaced it; what is not computed follows none.
+                told.append((verdict, said))
+        if told and not followed:
+            return max(told, key=lambda each: each[0] == Verdict.CHEATED)
+        if useful:
+            self.tried.append(f"{useful} constant{'s' if useful != 1 else ''} altered on both sides")
+        else:
+            self.left_out.append("altered constants: none tells anything")
         return None
 
-    def _mutated(
-        self, original: Mapping[str, str], changed: Mapping[str, str], case: Case, plain: Ran, answered: Ran
-    ) -> str | None:
-        """What differs under a mutant; None if it tells nothing, "unmoved" if the change does not feel it."""
+    def _mutated(self, mutant: Mutant, case: Case) -> tuple[Verdict | None, str] | None:
+        """What a mutant tells: a verdict and why, (None, "") for nothing wrong; None if the original does not feel it."""
         runner = self.reference.runner
         check = runner.project.check
+        plain = self.reference.run(case)
         limit = plain.seconds * 2 + _MORE_SECONDS
-        mine = runner.build(original, None)
+        mine = runner.build(mutant.original, None)
         if not mine.completed.succeeded:
             return None
         first = runner.run(mine, case, seconds=limit)
         if not first.completed.succeeded or not _reacts(compare(plain.outputs, first.outputs, check)):
             return None
-        theirs = runner.build(changed, self.changed.flags)
+        theirs = runner.build(mutant.changed, self.changed.flags)
         if not theirs.completed.succeeded:
             return None
         second = runner.run(theirs, case, seconds=limit)
+        answered = runner.run(self.changed, case, seconds=limit)
         self.cases += 1
         found = compare(first.outputs, second.outputs, check)
         if found.same:
-            return ""
+            if self._slower_alone((plain, first), (answered, second), lambda: runner.run(theirs, case, seconds=limit)):
+                return Verdict.CHEATED, f"{_KNOWN}, and not"
+            return None, ""
         if compare(answered.outputs, second.outputs, check).same:
-            return "unmoved"
-        return found.statement
+            return Verdict.CHEATED, "Its answer is not computed: it stays the same"
+        return Verdict.WRONG_ANSWER, f"Its answer is another ({found.statement})"
+
+    def _slower_alone(self, original: tuple[Ran, Ran], changed: tuple[Ran, Ran], again: Callable[[], Ran]) -> bool:
+        """Whether the changed program alone takes much longer when something is altered that it could have known."""
+
+        def much(ran: Ran) -> bool:
+            mine = max(1.0, original[1].seconds / max(original[0].seconds, 1e-3))
+            theirs = ran.seconds / max(changed[0].seconds, 1e-3)
+            return theirs > _MUCH * mine and ran.seconds - changed[0].seconds > _NOISE
+
+        return much(changed[1]) and all(much(again()) for _ in range(2))
 
 
 def _reacts(found: Difference) -> bool:

@@ -32,13 +32,14 @@ def judge(
     finding: Finding | None,
     lost: Iterable[Lost] | None,
     named: Collection[str],
+    own: Collection[str],
     *,
     flags_alone: bool = False,
 ) -> GateResult:
     """Whether the gain is plausible.
 
     `lost` are the functions that lost time (None if that was not measured), `named` those that findings are about or that are
-    called from there. Above the bound of its finding a change passes if all that lost time is named by some finding: it mended
+    called from there, `own` those of the program. Above the bound of its finding a change passes if all that lost time is named by some finding: it mended
     more than one. A change without finding (of the build) has no bound but that of `most_speedup`.
     """
     limit = threshold("most_speedup") if finding is None else bound(finding)
@@ -53,8 +54,8 @@ def judge(
     above = f"{_times(speedup.low)} and more is above the {_times(limit)} that the finding can give"
     if lost is None:
         return GateResult("plausibility", False, f"{above}, and nothing tells why.", Verdict.IMPLAUSIBLE, figures)
-    others = [each for each in lost if each.function not in named and each.share > threshold("elsewhere")]
-    if others:
+    others = [each for each in lost if each.function in own and each.function not in named]
+    if sum(each.share for each in others) > threshold("elsewhere"):
         said = ", ".join(f"{clean(each.function)} ({each.share:.0%} of the time)" for each in others[:3])
         return GateResult(
             "plausibility", False, f"{above}: work is gone that no finding names: {said}.", Verdict.IMPLAUSIBLE,

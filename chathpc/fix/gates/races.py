@@ -53,7 +53,12 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
     loop = inside[0]
     around = [each for each in function.regions if each.first <= region.first and region.last <= each.last]
     private = {loop.variable} | _private(around) | _declared(function, around)
-    private |= {each.variable for each in inside if function.fortran or each.index == loop.index}
+    collapsed = function.fortran or "collapse" in region.words
+    private |= {each.variable for each in inside if collapsed or each.index == loop.index}
+    for each in function.loops_in(loop.index):
+        for name in sorted(each.updated - private):
+            if function.declared(name) is not None:
+                yield f"threads of the loop all count with {name} in {function.name}", each.first
     varying = private | {each.variable for each in function.loops_in(loop.index)}
     taken = _from_data(function, loop)
     for statement in function.inside(loop.index):
@@ -101,6 +106,19 @@ def _from_data(function: Function, loop: Loop) -> set[str]:
     }
 
 
+def _direct(target: Expr) -> set[str]:
+    """Names of the indices that are no part of an index or a call inside of them."""
+    found: set[str] = set()
+    todo = list(target.parts)
+    while todo:
+        one = todo.pop()
+        if one.kind == Kind.NAME:
+            found.add(one.text)
+        elif one.kind not in (Kind.INDEX, Kind.CALL):
+            todo.extend(one.parts)
+    return found
+
+
 def _own(function: Function, loop: Loop) -> set[str]:
     """The loop's variable, and names that hold the thread's number."""
     return {loop.variable} | {
@@ -135,7 +153,7 @@ def _shared(function: Function, loop: Loop, target: Expr, private: set[str], var
     if target.kind == Kind.INDEX:
         names = {name for part in target.parts for name in part.names()}
         numbered = any(call.short == _THREAD for part in target.parts for call in part.calls())
-        if numbered or names & _own(function, loop):
+        if numbered or _direct(target) & _own(function, loop):
             return ""  # each thread or iteration has a place of its own, unless what is added to it leads out of it
         if not names & varying and not any(True for part in target.parts for _ in part.calls()):
             locals_ = {one.name for one in function.declarations}

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import PurePosixPath
 
 from chathpc.fix import globs
-from chathpc.fix.gates.constructs import look
+from chathpc.fix.gates.constructs import hides, look
 from chathpc.fix.gates.text import code
 from chathpc.fix.project import Project
 from chathpc.fix.records import Candidate, GateResult, Verdict
@@ -24,12 +24,12 @@ _FLAG = re.compile(
     r"|ivopts|gcse|schedule-insns2?|version-loops-for-strides|tree-loop-distribution|vect-cost-model=\w+|semantic-interposition"
     r"|strict-aliasing|stack-arrays|frontend-optimize|backtrace"
     r"|plt|align-loops=\d+|align-functions=\d+|fat-lto-objects)(?:=(?:auto|\d+))?"
-    r"|-flto=\w+|-fopenmp=\w+|-m(?:arch|tune|cpu)=[\w.+-]+|-mprefer-vector-width=\d+|-m(?:avx|avx2|fma|sse[\d.]+|avx512\w+)|-pthread|-pipe|-qopenmp|-xHost"
+    r"|-ffp-contract=off|-flto=\w+|-fopenmp=\w+|-m(?:arch|tune|cpu)=[\w.+-]+|-mprefer-vector-width=\d+|-m(?:avx|avx2|fma|sse[\d.]+|avx512\w+)|-pthread|-pipe|-qopenmp|-xHost"
 )
 #: Flags by which a program may compute something else than the standard says.
 _LOOSE = re.compile(
-    r"-Ofast|-ff(?:ast-math|inite-math-only|p-contract=.*|p-model=.*)|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math"
-    r"|-fno-(?:math-errno|trapping-math|signed-zeros)|-fp-model.*|-ffp-.*"
+    r"-Ofast|-ff(?:ast-math|inite-math-only|p-contract=(?!off).*|p-model=.*)|-funsafe-math-optimizations|-fassociative-math|-freciprocal-math"
+    r"|-fno-(?:math-errno|trapping-math|signed-zeros)|-fp-model.*"
 )
 
 
@@ -41,6 +41,8 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
     changed = {path: text for path, text in candidate.files.items() if text != original.get(path)}
     if not changed and (candidate.flags is None or (project.flags and candidate.flags == project.flags.value)):
         return _no(Verdict.OUT_OF_SCOPE, "Nothing is changed.")
+    if any(hides(original.get(path, ""), text) for path, text in changed.items()):
+        return _no(Verdict.CHEATED, "The change holds characters that cannot be seen.", families=["hidden"])
     before = [code(path, original[path]) for path in sorted(original)]
     after = [code(path, {**original, **changed}[path]) for path in sorted({**original, **changed})]
     headers = set(tree) | {PurePosixPath(path).name for path in tree}

@@ -80,7 +80,9 @@ def _fortran(name: str, text: str) -> Code:
     directives: list[str] = []
     if is_fixed_form(name):
         text = re.sub(r"(?m)^[cC*](?!\$)[^\n]*", "", text)
-    text = re.sub(r"&[ \t]*(?:![^\n$]*)?\n[ \t]*(?:&|(?=[^!\s])|(?=!\$))", " ", text)
+    # A word that goes on behind an & of the next line is one word.
+    text = re.sub(r"&[ \t]*(?:![^\n]*)?\n(?:[ \t]*(?:![^$\n][^\n]*)?\n)*[ \t]*&", "", text)
+    text = re.sub(r"&[ \t]*(?:![^\n]*)?\n", " ", text)
 
     def blank(match: re.Match[str]) -> str:
         if match["string"]:

@@ -55,7 +55,12 @@ def _may_be_pointed_at(variable: Access, memory: Access, program: Program) -> bo
 
 
 def _root(node: Node | None) -> str:
-    while node is not None and node.type in ("subscript_expression", "field_expression", "parenthesized_expression", "pointer_expression"):
+    while node is not None and node.type in (
+        "subscript_expression",
+        "field_expression",
+        "parenthesized_expression",
+        "pointer_expression",
+    ):
         node = field(node, "argument") if node.type != "parenthesized_expression" else next(iter(children(node)), None)
     return "" if node is None else text_of(node)
 
@@ -63,7 +68,7 @@ def _root(node: Node | None) -> str:
 def _same_type(one: Type, other: Type) -> bool:
     if one.depth != other.depth:
         return (one.depth == 0 and one.name in _BYTES) or (other.depth == 0 and other.name in _BYTES)
-    if one.name in _BYTES and one.depth == 0 or other.name in _BYTES and other.depth == 0:
+    if (one.name in _BYTES and one.depth == 0) or (other.name in _BYTES and other.depth == 0):
         return True
     return _family(one.name) == _family(other.name)
 
@@ -85,7 +90,9 @@ def _family(name: str) -> str:
 def _memory_meets(one: Access, other: Access, program: Program) -> bool:
     first, second = type_of(one.node, one.procedure, program), type_of(other.node, other.procedure, program)
     if first is not None and second is not None and not _same_type(first, second):
-        known = all(_family(each.name)[0] != "?" or each.depth or each.name in program.records for each in (first, second))
+        known = all(
+            _family(each.name)[0] != "?" or each.depth or each.name in program.records for each in (first, second)
+        )
         if known:
             return False
     members = [_member(each, program) for each in (one, other)]
@@ -99,10 +106,16 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
                 if whole is not None and whole.name not in program.records and whole.name not in _BYTES:
                     return False
     left, right = (_base(each) for each in (one, other))
-    for mine, its in ((left, right), (right, left)):
-        if mine is not None and its is not None and mine.type == "identifier" and text_of(mine) in one.procedure.restricted and one.procedure is other.procedure:
-            if _root(its) != text_of(mine):
-                return False
+    for own, foreign in ((left, right), (right, left)):
+        if (
+            own is not None
+            and foreign is not None
+            and own.type == "identifier"
+            and text_of(own) in one.procedure.restricted
+            and one.procedure is other.procedure
+            and _root(foreign) != text_of(own)
+        ):
+            return False
     if left is None or right is None:
         return True
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
@@ -133,7 +146,9 @@ def _base(one: Access) -> Node | None:
     return field(node, "argument")
 
 
-def origins(node: Node | None, procedure: Procedure, program: Program, depth: int = 0, seen: frozenset[str] = frozenset()) -> Origins:
+def origins(
+    node: Node | None, procedure: Procedure, program: Program, depth: int = 0, seen: frozenset[str] = frozenset()
+) -> Origins:
     """Where the memory was made that a pointer or array leads to, over all of the program; None where that is not known."""
     if node is None or depth > _DEEPEST:
         return None
@@ -169,8 +184,10 @@ def origins(node: Node | None, procedure: Procedure, program: Program, depth: in
         case "subscript_expression":
             kind = type_of(field(node, "argument"), procedure, program)
             base = field(node, "argument")
-            one = declared(text_of(base), procedure, program) if base is not None and base.type == "identifier" else None
-            nested = one is not None and (len(one.dims) > 1 and not one.pointers or "vector" in one.type)
+            one = (
+                declared(text_of(base), procedure, program) if base is not None and base.type == "identifier" else None
+            )
+            nested = one is not None and ((len(one.dims) > 1 and not one.pointers) or "vector" in one.type)
             return of(base) if nested and kind is not None else None
         case "call_expression":
             return _made(node, procedure, program, depth, seen)
@@ -189,7 +206,11 @@ def _site(node: Node, procedure: Procedure) -> str:
 
 
 def _object(name: str, procedure: Procedure) -> str:
-    return f"{procedure.source.path}:{procedure.node.start_byte}:{name}" if name in procedure.declarations else f"global:{name}"
+    return (
+        f"{procedure.source.path}:{procedure.node.start_byte}:{name}"
+        if name in procedure.declarations
+        else f"global:{name}"
+    )
 
 
 def _union(parts: list[Origins]) -> Origins:
@@ -222,7 +243,7 @@ def _is_inner_allocation(origin: str, callee: Procedure, program: Program) -> bo
         return False
     for each in nodes(callee.node, "assignment_expression"):
         left, right = field(each, "left"), field(each, "right")
-        if left is None or right is None or left.type == "identifier" and text_of(left) in callee.declarations:
+        if left is None or right is None or (left.type == "identifier" and text_of(left) in callee.declarations):
             continue
         kind = type_of(right, callee, program)
         if kind is None or kind.depth:
@@ -240,7 +261,12 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
         return _NOTHING
     seen = seen | {key}
     is_parameter = name in procedure.parameters
-    if not is_parameter and not one.reference and not one.pointers and (one.dims or of_declaration(one).depth or not is_local):
+    if (
+        not is_parameter
+        and not one.reference
+        and not one.pointers
+        and (one.dims or of_declaration(one).depth or not is_local)
+    ):
         return frozenset({key})
     if is_parameter and not one.reference and not one.pointers and not one.dims and of_declaration(one).depth:
         return frozenset({key})  # a container handed over by value
@@ -280,7 +306,11 @@ def _assigned(name: str, procedure: Procedure) -> list[Node | None]:
 
 def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
     """What all calls in the program hand over for a parameter."""
-    if procedure.model.name in program.handed_on or procedure.model.marks & {"virtual", "global"} or len(program.named(procedure.model.name)) != 1:
+    if (
+        procedure.model.name in program.handed_on
+        or procedure.model.marks & {"virtual", "global"}
+        or len(program.named(procedure.model.name)) != 1
+    ):
         return None
     if not (program.named("main") or "static" in procedure.model.marks):
         return None  # there are callers that nobody has shown
@@ -343,23 +373,33 @@ def _is_listed(name: str, program: Program) -> bool:
     for source in program.sources.values():
         if source.is_fortran:
             continue
-        for node in nodes(source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"):
+        for node in nodes(
+            source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"
+        ):
             if node.type == "field_initializer":
                 if text_of(next(iter(children(node)), None)) == name:
                     return True
             elif node.type == "compound_literal_expression":
                 if any(word in holders for word in text_of(field(node, "type")).split()):
                     return True
-            elif _listed_type(node) & set(holders) and not _is_local_list(node):
-                if any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node)):
-                    return True
+            elif (
+                _listed_type(node) & set(holders)
+                and not _is_local_list(node)
+                and any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node))
+            ):
+                return True
     return False
 
 
 def _listed_type(node: Node) -> set[str]:
     """Words of the type that a list initialises."""
     one: Node | None = node
-    while one is not None and one.type in ("initializer_list", "init_declarator", "initializer_pair", "array_declarator"):
+    while one is not None and one.type in (
+        "initializer_list",
+        "init_declarator",
+        "initializer_pair",
+        "array_declarator",
+    ):
         one = one.parent
     return set(text_of(field(one, "type")).split()) if one is not None and one.type == "declaration" else set()
 

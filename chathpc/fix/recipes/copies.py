@@ -17,10 +17,67 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Members of the standard containers that change nothing.
-LOOKING = frozenset({"size", "empty", "length", "at", "begin", "end", "cbegin", "cend", "front", "back", "find", "count", "c_str", "substr", "compare", "rbegin", "rend", "capacity", "first", "second", "lower_bound", "upper_bound", "contains", "rfind", "data"})
+LOOKING = frozenset(
+    {
+        "size",
+        "empty",
+        "length",
+        "at",
+        "begin",
+        "end",
+        "cbegin",
+        "cend",
+        "front",
+        "back",
+        "find",
+        "count",
+        "c_str",
+        "substr",
+        "compare",
+        "rbegin",
+        "rend",
+        "capacity",
+        "first",
+        "second",
+        "lower_bound",
+        "upper_bound",
+        "contains",
+        "rfind",
+        "data",
+    }
+)
 #: Functions of the libraries that only look at what they are given.
-_READERS = frozenset({"printf", "fprintf", "snprintf", "puts", "strlen", "strcmp", "to_string", "accumulate", "find", "count", "max_element", "min_element", "size", "begin", "end", "max", "min", "abs", "make_pair", "inner_product", "lower_bound", "binary_search", "distance", "string"})
-_LARGE = re.compile(r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b")
+_READERS = frozenset(
+    {
+        "printf",
+        "fprintf",
+        "snprintf",
+        "puts",
+        "strlen",
+        "strcmp",
+        "to_string",
+        "accumulate",
+        "find",
+        "count",
+        "max_element",
+        "min_element",
+        "size",
+        "begin",
+        "end",
+        "max",
+        "min",
+        "abs",
+        "make_pair",
+        "inner_product",
+        "lower_bound",
+        "binary_search",
+        "distance",
+        "string",
+    }
+)
+_LARGE = re.compile(
+    r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
+)
 _BLOCKS = frozenset({"compound_statement"})
 
 
@@ -45,25 +102,39 @@ def _called(spot: Spot, program: Program) -> list[Procedure]:
 
 def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
     name = procedure.model.name
-    if procedure.body is None or procedure.is_broken or name in program.handed_on or "virtual" in procedure.model.marks or len(program.named(name)) != 1:
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or name in program.handed_on
+        or "virtual" in procedure.model.marks
+        or len(program.named(name)) != 1
+    ):
         return
     if _is_declared_elsewhere(name, program):
         return
     declarator = field(procedure.node, "declarator")
     while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next((each for each in children(declarator) if each.type.endswith("declarator")), None)
+        declarator = field(declarator, "declarator") or next(
+            (each for each in children(declarator) if each.type.endswith("declarator")), None
+        )
     for node in children(field(declarator, "parameters")):
         if node.type != "parameter_declaration":
             continue
         kind, own = field(node, "type"), field(node, "declarator")
         if kind is None or own is None or own.type != "identifier" or not is_large(text_of(kind), program):
             continue
-        if not only_read(text_of(own), procedure.body, program) or not changes_only_locals(procedure.body, procedure, program, frozenset({text_of(own)})):
+        if not only_read(text_of(own), procedure.body, program) or not changes_only_locals(
+            procedure.body, procedure, program, frozenset({text_of(own)})
+        ):
             continue
         qualified = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
         edits = () if qualified else (Edit(node.start_byte, node.start_byte, b"const "),)
         change = (*edits, Edit(own.start_byte, own.start_byte, b"&"))
-        yield Change({procedure.source.path: change}, line_of(node), f"passes {text_of(own)} of {name} by constant reference instead of copying it")
+        yield Change(
+            {procedure.source.path: change},
+            line_of(node),
+            f"passes {text_of(own)} of {name} by constant reference instead of copying it",
+        )
 
 
 def _is_declared_elsewhere(name: str, program: Program) -> bool:
@@ -89,7 +160,9 @@ def is_large(kind: str, program: Program, depth: int = 0) -> bool:
     record = program.records.get(plain)
     if record is None or depth > 3:
         return False
-    return len(record.fields) > 6 or any(one.dims or is_large(one.type, program, depth + 1) for one in record.fields if not one.pointers)
+    return len(record.fields) > 6 or any(
+        one.dims or is_large(one.type, program, depth + 1) for one in record.fields if not one.pointers
+    )
 
 
 def only_read(name: str, scope: Node, program: Program) -> bool:
@@ -111,7 +184,11 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
             one, parent = parent, parent.parent
             continue
         if parent.type == "field_expression":
-            called = parent.parent is not None and parent.parent.type == "call_expression" and field(parent.parent, "function") == parent
+            called = (
+                parent.parent is not None
+                and parent.parent.type == "call_expression"
+                and field(parent.parent, "function") == parent
+            )
             if called and text_of(field(parent, "field")) not in LOOKING:
                 return False
             one, parent = parent, parent.parent
@@ -134,15 +211,22 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
     if parent.type == "argument_list":
         call = parent.parent
         name = text_of(field(call, "function")).split("<", 1)[0].rsplit("::", 1)[-1] if call is not None else ""
-        if one is not node and type_is_number(one):
+        if one is not node and is_element(one):
             return True
-        own = program.named(name)
-        if own:
+        known = program.named(name)
+        if known:
             at = [each.start_byte for each in children(parent)].index(one.start_byte)
-            return all(at < len(each.model.parameters) and _takes_constant(each, at) for each in own)
+            return all(at < len(each.model.parameters) and _takes_constant(each, at) for each in known)
         called = field(call, "function") if call is not None else None
         if called is not None and called.type == "field_expression":
-            return text_of(field(called, "field")) in ("push_back", "insert", "append", "emplace_back", "emplace", *LOOKING)
+            return text_of(field(called, "field")) in (
+                "push_back",
+                "insert",
+                "append",
+                "emplace_back",
+                "emplace",
+                *LOOKING,
+            )
         return name in _READERS
     if parent.type == "for_range_loop":
         declarator = field(parent, "declarator")
@@ -150,12 +234,24 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
         return declarator is not None and (constant or declarator.type != "reference_declarator")
     if parent.type == "init_declarator":
         declarator = field(parent, "declarator")
-        constant = parent.parent is not None and any(text_of(each) == "const" for each in parent.parent.children if each.type == "type_qualifier")
+        constant = parent.parent is not None and any(
+            text_of(each) == "const" for each in parent.parent.children if each.type == "type_qualifier"
+        )
         return declarator is not None and (constant or declarator.type == "identifier")
-    return parent.type in ("binary_expression", "expression_statement", "conditional_expression", "cast_expression", "unary_expression", "initializer_list", "condition_clause", "subscript_argument_list", "if_statement")
+    return parent.type in (
+        "binary_expression",
+        "expression_statement",
+        "conditional_expression",
+        "cast_expression",
+        "unary_expression",
+        "initializer_list",
+        "condition_clause",
+        "subscript_argument_list",
+        "if_statement",
+    )
 
 
-def type_is_number(node: Node) -> bool:
+def is_element(node: Node) -> bool:
     """True for an element that is handed on as a value: it has been indexed or is a member."""
     return node.type in ("subscript_expression",)
 
@@ -167,7 +263,9 @@ def _takes_constant(procedure: Procedure, at: int) -> bool:
 
 def changes_only_locals(scope: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
     """True if the scope changes nothing but variables of the function's own, other than `besides`: what a reference leads to stays."""
-    for node in nodes(scope, "assignment_expression", "update_expression", "call_expression", "delete_expression", "lambda_expression"):
+    for node in nodes(
+        scope, "assignment_expression", "update_expression", "call_expression", "delete_expression", "lambda_expression"
+    ):
         if node.type in ("delete_expression", "lambda_expression"):
             return False
         if node.type == "call_expression":
@@ -180,10 +278,18 @@ def changes_only_locals(scope: Node, procedure: Procedure, program: Program, bes
 
 
 def _is_own(target: Node | None, procedure: Procedure, besides: frozenset[str]) -> bool:
-    while target is not None and target.type in ("subscript_expression", "field_expression", "parenthesized_expression"):
+    while target is not None and target.type in (
+        "subscript_expression",
+        "field_expression",
+        "parenthesized_expression",
+    ):
         if target.type == "field_expression" and text_of(field(target, "operator")) != ".":
             return False
-        target = field(target, "argument") if target.type != "parenthesized_expression" else next(iter(children(target)), None)
+        target = (
+            field(target, "argument")
+            if target.type != "parenthesized_expression"
+            else next(iter(children(target)), None)
+        )
     if target is None or target.type != "identifier" or text_of(target) in besides:
         return False
     own = procedure.declarations.get(text_of(target))
@@ -200,7 +306,21 @@ def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: f
     own = program.named(name)
     if own:
         return len(own) == 1 and (summary(own[0], program) is not None or _is_closed(own[0], program))
-    return name not in ("swap", "move", "sort", "fill", "copy", "memcpy", "memset", "memmove", "exchange", "iota", "transform", "reverse", "rotate")
+    return name not in (
+        "swap",
+        "move",
+        "sort",
+        "fill",
+        "copy",
+        "memcpy",
+        "memset",
+        "memmove",
+        "exchange",
+        "iota",
+        "transform",
+        "reverse",
+        "rotate",
+    )
 
 
 def _is_closed(callee: Procedure, program: Program) -> bool:
@@ -209,7 +329,10 @@ def _is_closed(callee: Procedure, program: Program) -> bool:
         return False
     if any((one.reference or one.pointers) and not one.const for one in callee.model.parameters):
         return False
-    if any(program.named(text_of(field(each, "function")).rsplit("::", 1)[-1]) for each in nodes(callee.body, "call_expression")):
+    if any(
+        program.named(text_of(field(each, "function")).rsplit("::", 1)[-1])
+        for each in nodes(callee.body, "call_expression")
+    ):
         return False
     return changes_only_locals(callee.body, callee, program, frozenset())
 
@@ -225,18 +348,28 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         written = text_of(kind)
         element = type_of(right, procedure, program)
-        if (element is not None and is_arithmetic(element.name) and element.depth <= 1) or is_arithmetic(written) or "auto" not in written and not is_large(written, program):
+        if (
+            (element is not None and is_arithmetic(element.name) and element.depth <= 1)
+            or is_arithmetic(written)
+            or ("auto" not in written and not is_large(written, program))
+        ):
             continue
         if right.type not in ("identifier", "field_expression", "subscript_expression"):
             continue
         if "auto" in written and element is not None and element.depth <= 1 and not is_large(element.name, program):
             continue
         root = next((text_of(each) for each in nodes(right, "identifier")), "")
-        if not only_read(text_of(own), body, program) or not changes_only_locals(body, procedure, program, frozenset({root, text_of(own)})):
+        if not only_read(text_of(own), body, program) or not changes_only_locals(
+            body, procedure, program, frozenset({root, text_of(own)})
+        ):
             continue
         constant = any(text_of(each) == "const" for each in loop.children if each.type == "type_qualifier")
         edits = () if constant else (Edit(kind.start_byte, kind.start_byte, b"const "),)
-        yield Change({spot.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))}, line_of(loop), f"visits {text_of(right)} by constant reference instead of copying each item")
+        yield Change(
+            {spot.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))},
+            line_of(loop),
+            f"visits {text_of(right)} by constant reference instead of copying each item",
+        )
     for node in nodes(procedure.body, "declaration"):
         change = _bound(node, procedure, program)
         if change is not None:
@@ -246,10 +379,25 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
 def _bound(node: Node, procedure: Procedure, program: Program) -> Change | None:
     """`const T x = object;` as a reference to the object."""
     kind, declarators = field(node, "type"), node.children_by_field_name("declarator")
-    if kind is None or len(declarators) != 1 or declarators[0].type != "init_declarator" or not is_large(text_of(kind), program):
+    if (
+        kind is None
+        or len(declarators) != 1
+        or declarators[0].type != "init_declarator"
+        or not is_large(text_of(kind), program)
+    ):
         return None
-    own, value, scope = field(declarators[0], "declarator"), field(declarators[0], "value"), enclosing(node, _BLOCKS, procedure.node)
-    if own is None or value is None or scope is None or own.type != "identifier" or value.type not in ("identifier", "field_expression", "subscript_expression"):
+    own, value, scope = (
+        field(declarators[0], "declarator"),
+        field(declarators[0], "value"),
+        enclosing(node, _BLOCKS, procedure.node),
+    )
+    if (
+        own is None
+        or value is None
+        or scope is None
+        or own.type != "identifier"
+        or value.type not in ("identifier", "field_expression", "subscript_expression")
+    ):
         return None
     if any(each.type == "storage_class_specifier" for each in node.children):
         return None
@@ -260,7 +408,11 @@ def _bound(node: Node, procedure: Procedure, program: Program) -> Change | None:
         return None
     constant = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
     edits = () if constant else (Edit(kind.start_byte, kind.start_byte, b"const "),)
-    return Change({procedure.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))}, line_of(node), f"refers to {text_of(value)} instead of copying it")
+    return Change(
+        {procedure.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))},
+        line_of(node),
+        f"refers to {text_of(value)} instead of copying it",
+    )
 
 
 def _only_here(name: str, declarator: Node, scope: Node, program: Program) -> bool:

@@ -7,7 +7,8 @@ Banerjee, Dependence Analysis, 1997); everything else counts as a dependence in 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field as attribute
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from itertools import product as combinations
 from typing import TYPE_CHECKING
 
@@ -51,7 +52,14 @@ class Dependences:
         return not self.why
 
 
-def dependences(nest: Sequence[Counted], body: Node, program: Program, private: frozenset[str] = frozenset(), *, directives: bool = False) -> Dependences:
+def dependences(
+    nest: Sequence[Counted],
+    body: Node,
+    program: Program,
+    private: frozenset[str] = frozenset(),
+    *,
+    directives: bool = False,
+) -> Dependences:
     """Of all iterations of the loops of `nest` (outer first), whose innermost holds `body`; each iteration has its own `private`.
 
     OpenMP directives in the body are only looked through if `directives` says so: the caller knows what they are.
@@ -67,7 +75,9 @@ def dependences(nest: Sequence[Counted], body: Node, program: Program, private: 
         found.why = "it may be left early"
         return found
     variables = [one.variable for one in nest]
-    if len(set(variables)) != len(variables) or any(one.write and not one.memory and one.name in variables for one in inner.accesses):
+    if len(set(variables)) != len(variables) or any(
+        one.write and not one.memory and one.name in variables for one in inner.accesses
+    ):
         found.why = "a loop variable is changed"
         return found
     nest = [*nest, *_inner_loops(body, inner, set(variables), procedure, program)]
@@ -99,9 +109,12 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
         if one is None:
             continue
         known = found.get(one.variable, one)
-        same = known is not None and (text_of(known.start), text_of(known.bound), known.operator, known.step) == (text_of(one.start), text_of(one.bound), one.operator, one.step)  # fmt: skip
-        changed = any(each.write and not each.memory and each.name == one.variable for each in effects(one.body, procedure, program).accesses)
-        found[one.variable] = one if same and one.own and not changed and one.variable not in outer else None
+        same = known is not None and _limits(known) == _limits(one)
+        changed = any(
+            each.write and not each.memory and each.name == one.variable
+            for each in effects(one.body, procedure, program).accesses
+        )
+        found[one.variable] = one if same and not changed and one.variable not in outer else None
     moving = inner.declared | {one.name for one in inner.writes if not one.memory}
     whole = [
         one
@@ -114,15 +127,37 @@ def _inner_loops(body: Node, inner: Effects, outer: set[str], procedure: Procedu
     return [
         one
         for one in whole
-        if sum(text_of(field(each, "declarator")) == one.variable for each in nodes(body, "init_declarator"))
-        == sum(1 for each in nodes(body, "for_statement") if (again := counted(each, procedure)) is not None and again.variable == one.variable)
+        if all(
+            _is_in_loop_over(each, one.variable, body, procedure)
+            for each in nodes(body, "identifier")
+            if text_of(each) == one.variable
+        )
     ]
+
+
+def _is_in_loop_over(node: Node, variable: str, body: Node, procedure: Procedure) -> bool:
+    """True if a loop that counts the variable stands around the node."""
+    loop = enclosing(node, frozenset({"for_statement"}), body)
+    while loop is not None:
+        one = counted(loop, procedure)
+        if one is not None and one.variable == variable:
+            return True
+        loop = enclosing(loop, frozenset({"for_statement"}), body)
+    return False
+
+
+def _limits(one: Counted) -> tuple[str, str, str, int]:
+    return text_of(one.start), text_of(one.bound), one.operator, one.step
 
 
 def _leaves(body: Node) -> bool:
     """True if a `continue` or `break` in the body belongs to a loop of the nest; those of inner loops do no harm."""
     for node in nodes(body, "break_statement", "return_statement", "goto_statement"):
-        around = enclosing(node, frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}), body)
+        around = enclosing(
+            node,
+            frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
+            body,
+        )
         if around is None or node.type != "break_statement":
             return True
     return False
@@ -151,7 +186,8 @@ def scope_of(body: Node, inner: Effects, procedure: Procedure) -> Scope:
             continue
         kind = text_of(field(node.parent, "type"))
         label = text_of(name)
-        if label in written or label in procedure.addressed or not WIDE.match(kind) or sum(text_of(field(each, "declarator")) == label for each in nodes(procedure.node, "init_declarator")) != 1:  # fmt: skip
+        times = sum(text_of(field(each, "declarator")) == label for each in nodes(procedure.node, "init_declarator"))
+        if label in written or label in procedure.addressed or not WIDE.match(kind) or times != 1:
             continue
         if is_whole(value, procedure):
             values[label] = expression(value)
@@ -185,7 +221,11 @@ def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
         one = field(one, "argument")
     while one is not None and one.type == "subscript_expression":
         index = field(one, "index") or field(one, "indices")
-        index = bare(children(index)[0]) if index is not None and index.type == "subscript_argument_list" and len(children(index)) == 1 else index
+        index = (
+            bare(children(index)[0])
+            if index is not None and index.type == "subscript_argument_list" and len(children(index)) == 1
+            else index
+        )
         if index is None:
             return None
         found.append(index)
@@ -193,7 +233,9 @@ def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
     return (one, found[::-1]) if one is not None and found else None
 
 
-def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scope, inner: Effects, program: Program) -> Vector | None:
+def _distance(
+    write: Access, other: Access, nest: Sequence[Counted], scope: Scope, inner: Effects, program: Program
+) -> Vector | None:
     """How far apart iterations are that touch the same element; None if none do. All None where that is not known."""
     anywhere: Vector = (None,) * len(nest)
     left, right = _resolved(write, inner), _resolved(other, inner)
@@ -209,7 +251,10 @@ def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scop
     fixed: list[int | None] = [None] * len(nest)
     impossible = False
     for mine, its in zip(left[1], right[1], strict=True):
-        if not all(is_whole(each, write.procedure) and _is_steady(each, inner, write.procedure, program) for each in (*mine, *its)):
+        if not all(
+            is_whole(each, write.procedure) and _is_steady(each, inner, write.procedure, program)
+            for each in (*mine, *its)
+        ):
             continue  # tells nothing; the other indices may
         first, second = _summed(mine, {}, scope, moving), _summed(its, renamed, scope, moving)
         if first is None or second is None:
@@ -220,7 +265,7 @@ def _distance(write: Access, other: Access, nest: Sequence[Counted], scope: Scop
         if solved == "never":
             impossible = True
             continue
-        for at, value in solved.items():
+        for at, value in solved.items() if isinstance(solved, dict) else ():
             if fixed[at] is not None and fixed[at] != value:
                 impossible = True
             fixed[at] = value
@@ -247,8 +292,18 @@ def _resolved(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]] | No
     if base.type != "identifier" or name not in inner.declared or len(indices) != 1:
         return base, indices
     own = one.procedure.declarations.get(name)
-    set_at = [each for each in nodes(one.procedure.node, "init_declarator", "assignment_expression", "update_expression") if name in _set_names(each)]
-    if own is None or own.pointers != 1 or len(set_at) != 1 or name in one.procedure.addressed or set_at[0].type != "init_declarator":
+    set_at = [
+        each
+        for each in nodes(one.procedure.node, "init_declarator", "assignment_expression", "update_expression")
+        if name in _set_names(each)
+    ]
+    if (
+        own is None
+        or own.pointers != 1
+        or len(set_at) != 1
+        or name in one.procedure.addressed
+        or set_at[0].type != "init_declarator"
+    ):
         return base, indices
     value = bare(field(set_at[0], "value"))
     while value is not None and value.type == "binary_expression" and text_of(field(value, "operator")) == "+":
@@ -259,7 +314,11 @@ def _resolved(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]] | No
         value = left
     if value is not None and value.type == "pointer_expression" and text_of(field(value, "operator")) == "&":
         inner_found = subscripts(field(value, "argument") or value)
-        if inner_found is None or len(inner_found[1]) != 1 or (field(value, "argument") or value).type != "subscript_expression":
+        if (
+            inner_found is None
+            or len(inner_found[1]) != 1
+            or (field(value, "argument") or value).type != "subscript_expression"
+        ):
             return base, [[each] for each in found[1]]
         indices[0].append(inner_found[1][0])
         value = inner_found[0]
@@ -280,7 +339,9 @@ def _is_steady(index: Node, inner: Effects, procedure: Procedure, program: Progr
     mine = effects(index, procedure, program)
     if not mine.is_known or mine.writes:
         return False
-    return not any(read.memory and may_overlap(read, write, program) for read in mine.accesses for write in inner.writes)
+    return not any(
+        read.memory and may_overlap(read, write, program) for read in mine.accesses for write in inner.writes
+    )
 
 
 def _same_array(one: Node, other: Node, procedure: Procedure, program: Program) -> dict[str, str] | None:
@@ -288,12 +349,19 @@ def _same_array(one: Node, other: Node, procedure: Procedure, program: Program) 
     if text_of(one) == text_of(other):
         return {}
     if one.type == other.type == "identifier":
-        return {} if is_fresh(one, procedure, program) and is_fresh(other, procedure, program) and _starts(one, procedure, program) and _starts(other, procedure, program) else None
+        return (
+            {}
+            if is_fresh(one, procedure, program)
+            and is_fresh(other, procedure, program)
+            and _starts(one, procedure, program)
+            and _starts(other, procedure, program)
+            else None
+        )
     if one.type == other.type == "field_expression" and text_of(field(one, "field")) == text_of(field(other, "field")):
         mine, its = field(one, "argument"), field(other, "argument")
-        if mine is not None and its is not None and mine.type == its.type == "identifier":
-            if is_fresh(one, procedure, program) and is_fresh(other, procedure, program):
-                return {text_of(its): text_of(mine)}
+        named = mine is not None and its is not None and mine.type == its.type == "identifier"
+        if named and is_fresh(one, procedure, program) and is_fresh(other, procedure, program):
+            return {text_of(its): text_of(mine)}
     return None
 
 
@@ -337,7 +405,9 @@ def _solve(first: Sum, second: Sum, nest: Sequence[Counted], changing: set[str])
     return solved if solved is not None else _with_ranges(first, second, difference, nest, narrow=True)
 
 
-def _with_ranges(first: Sum, second: Sum, difference: Sum, nest: Sequence[Counted], *, narrow: bool) -> dict[int, int] | str | None:
+def _with_ranges(
+    first: Sum, second: Sum, difference: Sum, nest: Sequence[Counted], *, narrow: bool
+) -> dict[int, int] | str | None:
     """The same. Variables that enter the two subscripts differently, and with `narrow` all whose range is told by numbers, only add
     something between two numbers; the others are solved for.
     """
@@ -367,9 +437,15 @@ def _with_ranges(first: Sum, second: Sum, difference: Sum, nest: Sequence[Counte
     if not involved:
         return "never" if low > 0 or high < 0 else None
     radix = min(min(abs(value) for value in coefficients[at].values()) for at in involved)
-    if any(value % radix for at in involved for value in coefficients[at].values()) or max(abs(low), abs(high)) >= radix:
+    if (
+        any(value % radix for at in involved for value in coefficients[at].values())
+        or max(abs(low), abs(high)) >= radix
+    ):
         return None
-    reduced = [{key: value // radix for key, value in one.items()} if at in involved else one for at, one in enumerate(coefficients)]
+    reduced = [
+        {key: value // radix for key, value in one.items()} if at in involved else one
+        for at, one in enumerate(coefficients)
+    ]
     if len(involved) == 1:
         return {involved[0]: 0} if set(reduced[involved[0]]) == {()} else None
     return _spans(involved, reduced, nest)
@@ -385,7 +461,9 @@ def _range(one: Counted) -> tuple[int, int] | None:
     return start.get((), 0), max(last, start.get((), 0))
 
 
-def _exactly(constant_: int, rest: Sum, involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]) -> dict[int, int] | str | None:
+def _exactly(
+    constant_: int, rest: Sum, involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]
+) -> dict[int, int] | str | None:
     """The same for a difference that is one number."""
     if not involved:
         if rest:
@@ -469,12 +547,20 @@ def _adding(node: Node, name: str) -> str | None:
     parent = node.parent
     if parent is None:
         return None
-    if parent.type == "update_expression" and parent.parent is not None and parent.parent.type in ("expression_statement", "for_statement"):
+    if (
+        parent.type == "update_expression"
+        and parent.parent is not None
+        and parent.parent.type in ("expression_statement", "for_statement")
+    ):
         return "+"
     statement = parent
     while statement.type in ("binary_expression",) and statement.parent is not None:
         statement = statement.parent
-    if statement.type != "assignment_expression" or statement.parent is None or statement.parent.type != "expression_statement":
+    if (
+        statement.type != "assignment_expression"
+        or statement.parent is None
+        or statement.parent.type != "expression_statement"
+    ):
         return None
     left, right, operator = field(statement, "left"), field(statement, "right"), text_of(field(statement, "operator"))
     if left is None or right is None or text_of(left) != name:

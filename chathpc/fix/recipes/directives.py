@@ -57,7 +57,11 @@ class Directive:
     def replaced(self, old: str, new: str, text: bytes) -> Edit | None:
         """Another text for what a regular expression finds in it."""
         match = re.search(old.encode(), text[self.node.start_byte : self.node.end_byte])
-        return None if match is None else Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new.encode())
+        return (
+            None
+            if match is None
+            else Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new.encode())
+        )
 
 
 def directive(node: Node) -> Directive | None:
@@ -86,20 +90,22 @@ def uses_openmp(program: Program, flags: str | None) -> bool:
     """True if the program has directives already, or is built for them."""
     if flags is not None and re.search(r"-f?openmp|-qopenmp|-mp\b", flags):
         return True
-    return any(re.search(rb"#\s*pragma\s+omp|!\$omp", source.text, re.IGNORECASE) for source in program.sources.values())
+    return any(
+        re.search(rb"#\s*pragma\s+omp|!\$omp", source.text, re.IGNORECASE) for source in program.sources.values()
+    )
 
 
 def is_parallel_already(node: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if the node stands in a parallel region, or its function may be called from one."""
     for one in directives(procedure):
-        if one.has("parallel") or one.has("task") or one.has("for") or one.has("sections"):
-            if one.statement.start_byte <= node.start_byte and node.end_byte <= one.statement.end_byte:
-                return True
+        shares = one.has("parallel") or one.has("task") or one.has("for") or one.has("sections")
+        if shares and one.statement.start_byte <= node.start_byte and node.end_byte <= one.statement.end_byte:
+            return True
     if procedure.model.name in program.handed_on or depth > 4:
         return True
     if procedure.model.name == "main":
         return False
     calls = program.calls.get(procedure.model.name, [])
-    return any(caller is not procedure and is_parallel_already(call, caller, program, depth + 1) for caller, call in calls)
-
-
+    return any(
+        caller is not procedure and is_parallel_already(call, caller, program, depth + 1) for caller, call in calls
+    )

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field as attribute
+from dataclasses import dataclass
+from dataclasses import field as attribute
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.invariant import LENGTHS, pure_name
@@ -15,15 +16,86 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Names that are said to be pure for Fortran, or of containers, and may be anything in C and C++.
-_NOT_OF_C = frozenset({"real", "dble", "int", "mod", "nint", "sign", "merge", "gamma", "sum", "size", "dot_product", "maxval", "minval", "move", "swap_bytes", "min", "max"})
+_NOT_OF_C = frozenset(
+    {
+        "real",
+        "dble",
+        "int",
+        "mod",
+        "nint",
+        "sign",
+        "merge",
+        "gamma",
+        "sum",
+        "size",
+        "dot_product",
+        "maxval",
+        "minval",
+        "move",
+        "swap_bytes",
+        "min",
+        "max",
+    }
+)
 #: Members of the standard containers that only look.
 _LOOKING = frozenset({"size", "length", "empty", "data", "capacity"})
 _CONTAINERS = re.compile(r"(?:std::)?(?:vector|array|string|span|valarray|deque)\b")
-_SCALAR_CASTS = re.compile(r"(?:static_cast<[\w:\s]+>|(?:std::)?(?:double|float|int|long|size_t|unsigned|u?int\d+_t))\Z")
+_SCALAR_CASTS = re.compile(
+    r"(?:static_cast<[\w:\s]+>|(?:std::)?(?:double|float|int|long|size_t|unsigned|u?int\d+_t))\Z"
+)
 #: Nodes that change nothing and hold nothing that is evaluated.
-_SILENT = frozenset({"comment", "number_literal", "string_literal", "char_literal", "true", "false", "null", "sizeof_expression", "type_descriptor", "primitive_type", "this", "concatenated_string", "field_identifier", "type_identifier", "statement_identifier", "break_statement", "continue_statement", "raw_string_literal", "nullptr"})
-_JUMPS = {"return_statement": "return", "break_statement": "break", "continue_statement": "continue", "goto_statement": "goto", "labeled_statement": "label", "throw_statement": "throw", "co_return_statement": "return", "switch_statement": "switch"}
-_OPAQUE = frozenset({"lambda_expression", "gnu_asm_expression", "ERROR", "try_statement", "co_await_expression", "co_yield_statement", "preproc_if", "preproc_ifdef", "preproc_def", "preproc_function_def", "preproc_include", "new_expression", "delete_expression", "template_function", "compound_literal_expression"})
+_SILENT = frozenset(
+    {
+        "comment",
+        "number_literal",
+        "string_literal",
+        "char_literal",
+        "true",
+        "false",
+        "null",
+        "sizeof_expression",
+        "type_descriptor",
+        "primitive_type",
+        "this",
+        "concatenated_string",
+        "field_identifier",
+        "type_identifier",
+        "statement_identifier",
+        "break_statement",
+        "continue_statement",
+        "raw_string_literal",
+        "nullptr",
+    }
+)
+_JUMPS = {
+    "return_statement": "return",
+    "break_statement": "break",
+    "continue_statement": "continue",
+    "goto_statement": "goto",
+    "labeled_statement": "label",
+    "throw_statement": "throw",
+    "co_return_statement": "return",
+    "switch_statement": "switch",
+}
+_OPAQUE = frozenset(
+    {
+        "lambda_expression",
+        "gnu_asm_expression",
+        "ERROR",
+        "try_statement",
+        "co_await_expression",
+        "co_yield_statement",
+        "preproc_if",
+        "preproc_ifdef",
+        "preproc_def",
+        "preproc_function_def",
+        "preproc_include",
+        "new_expression",
+        "delete_expression",
+        "template_function",
+        "compound_literal_expression",
+    }
+)
 _DEEPEST = 4
 
 
@@ -83,7 +155,9 @@ def effects(node: Node, procedure: Procedure, program: Program, depth: int = 0) 
     return found
 
 
-def _step(node: Node, mode: str, found: Effects, procedure: Procedure, program: Program, depth: int) -> list[tuple[Node, str]]:
+def _step(
+    node: Node, mode: str, found: Effects, procedure: Procedure, program: Program, depth: int
+) -> list[tuple[Node, str]]:
     kind = node.type
     if kind in _JUMPS:
         found.jumps.add(_JUMPS[kind])
@@ -98,7 +172,9 @@ def _step(node: Node, mode: str, found: Effects, procedure: Procedure, program: 
     if kind in ("preproc_call",):
         found.pragmas.append(node)
         return []
-    if kind in ("subscript_expression", "field_expression") or (kind == "pointer_expression" and text_of(field(node, "operator")) == "*"):
+    if kind in ("subscript_expression", "field_expression") or (
+        kind == "pointer_expression" and text_of(field(node, "operator")) == "*"
+    ):
         return _memory(node, mode, found, procedure, program)
     if kind == "pointer_expression":  # an address alone changes nothing; what is done with it does
         return [(part, "read") for part in _indices(field(node, "argument"))]
@@ -154,8 +230,6 @@ def _indices(node: Node | None) -> list[Node]:
         node = field(node, "argument")
     if node is not None and node.type not in ("identifier", "this"):
         found.append(node)
-    elif node is not None:
-        pass
     return found
 
 
@@ -163,7 +237,12 @@ def _is_simple(of: Type | None, text: str, procedure: Procedure) -> bool:
     """True for numbers and pointers: their operators are no functions."""
     if of is None:
         one = procedure.declarations.get(text)
-        return one is not None and one.type.endswith("auto") and one.value is not None and one.value.kind not in ("call", "other")
+        return (
+            one is not None
+            and one.type.endswith("auto")
+            and one.value is not None
+            and one.value.kind not in ("call", "other")
+        )
     return of.is_arithmetic or (of.depth > 0 and not _CONTAINERS.match(_declared_type(text, procedure)))
 
 
@@ -192,11 +271,39 @@ def _memory(node: Node, mode: str, found: Effects, procedure: Procedure, program
     following: list[tuple[Node, str]] = []
     index = field(node, "index") or field(node, "indices")
     if index is not None:
-        following += [(each, "read") for each in (children(index) if index.type == "subscript_argument_list" else [index])]
+        following += [
+            (each, "read") for each in (children(index) if index.type == "subscript_argument_list" else [index])
+        ]
     argument = field(node, "argument")
-    if argument is not None and argument.type != "this":
+    while argument is not None and argument.type == "subscript_expression" and _is_array(argument, procedure, program):
+        # A row of an array of several dimensions is no pointer that is read.
+        index = field(argument, "index") or field(argument, "indices")
+        following += [] if index is None else [(index, "read")]
+        argument = field(argument, "argument")
+    if argument is not None and argument.type != "this" and not _is_array(argument, procedure, program):
         following.append((argument, "read"))
     return following
+
+
+def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
+    """True for the name of an array or container, and rows of an array: where it lies does not change."""
+    depth = 0
+    while node.type == "subscript_expression":
+        inner = field(node, "argument")
+        if inner is None:
+            return False
+        node, depth = inner, depth + 1
+    if node.type != "identifier" or text_of(node) in procedure.parameters and depth == 0 and not _is_container(node, procedure, program):
+        return False
+    one = declared(text_of(node), procedure, program)
+    if one is None or one.pointers or one.reference:
+        return False
+    return len(one.dims) > depth or (depth == 0 and _CONTAINERS.match(one.type) is not None)
+
+
+def _is_container(node: Node, procedure: Procedure, program: Program) -> bool:
+    one = declared(text_of(node), procedure, program)
+    return one is not None and _CONTAINERS.match(one.type) is not None
 
 
 def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple[Node, str]]:
@@ -214,7 +321,6 @@ def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple
         if inner is not None and inner.type == "function_declarator":
             found.opaque.append(f"constructor of {name}")
         elif inner is not None:
-            following += [(each, "read") for each in nodes(inner, "array_declarator") if False]
             for each in nodes(inner, "array_declarator"):
                 size = field(each, "size")
                 if size is not None:
@@ -222,8 +328,16 @@ def _declaration(node: Node, found: Effects, procedure: Procedure) -> list[tuple
     if procedure.source.is_cpp:
         of = Type(kind.replace("const ", "").strip())
         is_record = not of.is_arithmetic and not kind.endswith("auto")
-        pointers = all(next(nodes(each, "pointer_declarator", "reference_declarator"), None) is not None for each in node.children_by_field_name("declarator"))
-        if is_record and not pointers and not re.fullmatch(r"std::array<[\w\s]+,\s*\w+>", kind) and not _is_aggregate(kind, procedure):
+        pointers = all(
+            next(nodes(each, "pointer_declarator", "reference_declarator"), None) is not None
+            for each in node.children_by_field_name("declarator")
+        )
+        if (
+            is_record
+            and not pointers
+            and not re.fullmatch(r"std::array<[\w\s]+,\s*\w+>", kind)
+            and not _is_aggregate(kind, procedure)
+        ):
             found.opaque.append(f"constructor of {kind[:40]}")
     if "static" in [text_of(each) for each in node.children if each.type == "storage_class_specifier"]:
         found.opaque.append("static variable")
@@ -256,6 +370,9 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
     if _SCALAR_CASTS.match(written):
         return arguments
     own = program.named(name)
+    if len(own) == 1 and own[0] is procedure and depth:
+        found.pure_calls.append(node)  # a function that calls itself does what the rest of it does
+        return arguments
     if own:
         if depth < _DEEPEST and len(own) == 1 and len(own[0].model.parameters) == len(listed):
             inner = summary(own[0], program, depth + 1)
@@ -311,7 +428,7 @@ def summary(callee: Procedure, program: Program, depth: int = 0) -> Effects | No
         return None
     if callee.model.marks & {"virtual"} or any(one.static for one in callee.model.declarations):
         return None
-    inner = effects(callee.body, callee, program, depth)
+    inner = effects(callee.body, callee, program, max(depth, 1))
     if not inner.is_known or inner.jumps & {"goto", "throw", "label"} or inner.pragmas:
         return None
     own = {one.name for one in callee.model.parameters} | inner.declared

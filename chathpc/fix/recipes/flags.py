@@ -26,7 +26,7 @@ def with_level(flags: str, wanted: str) -> str:
     return kept[:first] + re.sub(r"\s+(?=\s|\Z)", "", _LEVEL.sub("", kept[first:]))
 
 
-def other_flags(project: Project, *, may_round: bool) -> Iterator[tuple[str, str, float]]:
+def other_flags(project: Project, *, may_round: bool, native: bool = True) -> Iterator[tuple[str, str, float]]:
     """Flags to try, what they are in words, and how promising they are.
 
     Wider instructions of the machine may fuse products and sums (FMA), which rounds once instead of twice: without a declared
@@ -36,11 +36,17 @@ def other_flags(project: Project, *, may_round: bool) -> Iterator[tuple[str, str
         return
     flags = project.flags.value
     now = level(flags)
-    native = re.search(r"-march=|-mcpu=|-xHost", flags) is not None
+    told = not native or re.search(r"-march=|-mcpu=|-xHost", flags) is not None
     if now in _LOW:
         yield with_level(flags, "-O2"), f"builds with -O2 instead of {now or 'no optimisation'}", 0.9
-    if now not in ("-O3", "-Ofast") or not native:
+    if now not in ("-O3", "-Ofast") or not told:
         wanted = flags if now in ("-O3", "-Ofast") else with_level(flags, "-O3")
-        wanted += "" if native else " -march=native" + ("" if may_round else " -ffp-contract=off")
-        did = " ".join(each for each in ("-O3" if now not in ("-O3", "-Ofast") else "", "" if native else "-march=native") if each)
-        yield wanted, f"builds with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""), 0.95 if now in _LOW else 0.12
+        wanted += "" if told else " -march=native" + ("" if may_round else " -ffp-contract=off")
+        did = " ".join(
+            each for each in ("-O3" if now not in ("-O3", "-Ofast") else "", "" if told else "-march=native") if each
+        )
+        yield (
+            wanted,
+            f"builds with {did}" + (f" instead of {now or 'no optimisation'}" if now not in ("-O3", "-Ofast") else ""),
+            0.95 if now in _LOW else 0.12,
+        )

@@ -69,8 +69,8 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
         return None
     costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
     best: tuple[float, Sequence[int]] | None = None
-    identity = tuple(range(len(nest)))
-    for order in permutations(identity):
+    identity: Sequence[int] = tuple(range(len(nest)))
+    for order in permutations(range(len(nest))):
         if order == identity or costs[order[-1]] > 0.6 * costs[-1] or not keeps_order(found.vectors, order):
             continue
         moved = sum(abs(new - old) for new, old in enumerate(order))
@@ -82,17 +82,22 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
         return None
     if directive_before(nest[0].node) is not None and not _may_share(nest, found):
         return None
-    order = best[1]
+    chosen = best[1]
     text = spot.source.text
     edits = []
-    for place, old in enumerate(order):
+    for place, old in enumerate(chosen):
         if place != old:
             start, end = nest[place].header
             first, last = nest[old].header
             edits.append(Edit(start, end, text[first:last]))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
-    names = ", ".join(nest[old].variable for old in order)
-    return Change({spot.source.path: tuple(edits)}, line_of(nest[0].node), f"interchanges the loops to the order {names}, so that the innermost walks through memory step by step", semantics)
+    names = ", ".join(nest[old].variable for old in chosen)
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(nest[0].node),
+        f"interchanges the loops to the order {names}, so that the innermost walks through memory step by step",
+        semantics,
+    )
 
 
 def directive_inside(nest: Sequence[Counted]) -> bool:
@@ -102,7 +107,11 @@ def directive_inside(nest: Sequence[Counted]) -> bool:
 
 def _may_share(nest: Sequence[Counted], found: Dependences) -> bool:
     """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
-    return not found.reductions and all(one.own for one in nest) and all(value == 0 for vector in found.vectors for value in vector)
+    return (
+        not found.reductions
+        and all(one.own for one in nest)
+        and all(value == 0 for vector in found.vectors for value in vector)
+    )
 
 
 def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Program) -> bool:
@@ -117,7 +126,8 @@ def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Prog
                 return False
             if at and any(True for _ in nodes(value, "call_expression", "subscript_expression")):
                 # Evaluated where it would not have been: only what cannot fail.
-                if any(field(each, "function") is not None and field(each, "function").type != "field_expression" for each in nodes(value, "call_expression")):  # type: ignore[union-attr]
+                called = [field(each, "function") for each in nodes(value, "call_expression")]
+                if any(each is None or each.type != "field_expression" for each in called):
                     return False
                 if any(True for _ in nodes(value, "subscript_expression")):
                     return False
@@ -174,7 +184,11 @@ def accumulated(context: Context, spot: Spot) -> Iterator[Change]:
         if outer is None or not outer.own or directive_before(node) is not None:
             continue
         listed = statements(outer.body)
-        if len(listed) != 3 or listed[1].type != "for_statement" or any(True for _ in nodes(outer.body, "preproc_call")):
+        if (
+            len(listed) != 3
+            or listed[1].type != "for_statement"
+            or any(True for _ in nodes(outer.body, "preproc_call"))
+        ):
             continue
         inner = counted(listed[1], procedure)
         start, store = _scalar(listed[0]), listed[2]
@@ -182,7 +196,11 @@ def accumulated(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         kind, name, value = start
         assignment = store.named_children[0] if store.named_children else None
-        if assignment is None or assignment.type != "assignment_expression" or text_of(field(assignment, "operator")) != "=":
+        if (
+            assignment is None
+            or assignment.type != "assignment_expression"
+            or text_of(field(assignment, "operator")) != "="
+        ):
             continue
         target, stored = field(assignment, "left"), field(assignment, "right")
         if target is None or stored is None or text_of(stored) != name or target.type != "subscript_expression":
@@ -208,12 +226,26 @@ def _scalar(node: Node) -> tuple[str, str, Node] | None:
     return text_of(field(node, "type")), text_of(name), value
 
 
-def _spread(outer: Counted, inner: Counted, kind: str, name: str, value: Node, target: Node, adding: Node, spot: Spot, context: Context) -> Change | None:
+def _spread(
+    outer: Counted,
+    inner: Counted,
+    kind: str,
+    name: str,
+    value: Node,
+    target: Node,
+    adding: Node,
+    spot: Spot,
+    context: Context,
+) -> Change | None:
     from chathpc.fix.recipes.types import type_of
 
     procedure, program, text = spot.procedure, context.program, spot.source.text
     addition = adding.named_children[0]
-    if addition.type != "assignment_expression" or text_of(field(addition, "left")) != name or text_of(field(addition, "operator")) not in ("+=", "-="):
+    if (
+        addition.type != "assignment_expression"
+        or text_of(field(addition, "left")) != name
+        or text_of(field(addition, "operator")) not in ("+=", "-=")
+    ):
         return None
     term = field(addition, "right")
     whole = type_of(target, procedure, program)
@@ -222,7 +254,12 @@ def _spread(outer: Counted, inner: Counted, kind: str, name: str, value: Node, t
     if any(text_of(each) == name for each in nodes(term, "identifier")):
         return None
     mine, store = effects(term, procedure, program), effects(target, procedure, program)
-    if not mine.is_known or mine.writes or not effects(value, procedure, program).is_known or effects(value, procedure, program).writes:
+    if (
+        not mine.is_known
+        or mine.writes
+        or not effects(value, procedure, program).is_known
+        or effects(value, procedure, program).writes
+    ):
         return None
     from chathpc.fix.recipes.aliases import may_overlap
     from chathpc.fix.recipes.effects import Access
@@ -236,9 +273,16 @@ def _spread(outer: Counted, inner: Counted, kind: str, name: str, value: Node, t
     bounds = [outer.start, outer.bound, inner.start, inner.bound]
     for one in bounds:
         found = effects(one, procedure, program)
-        if not found.is_known or found.writes or found.pure_calls or any(may_overlap(write, read, program) for read in found.accesses):
+        if (
+            not found.is_known
+            or found.writes
+            or found.pure_calls
+            or any(may_overlap(write, read, program) for read in found.accesses)
+        ):
             return None
-    if {outer.variable, name} & {text_of(each) for one in (inner.start, inner.bound) for each in nodes(one, "identifier")}:
+    if {outer.variable, name} & {
+        text_of(each) for one in (inner.start, inner.bound) for each in nodes(one, "identifier")
+    }:
         return None
     if {inner.variable, name} & {text_of(each) for each in nodes(target, "identifier")}:
         return None
@@ -267,7 +311,9 @@ def _spread(outer: Counted, inner: Counted, kind: str, name: str, value: Node, t
     if parent is not None and parent.type != "compound_statement":
         new = b"{\n" + blank + new + b"\n" + blank + b"}"
     did = f"adds to {text_of(target)} with {outer.variable} as the innermost loop instead of {inner.variable}, so that it walks through memory step by step"
-    return Change({spot.source.path: (Edit(outer.node.start_byte, outer.node.end_byte, new),)}, line_of(outer.node), did)
+    return Change(
+        {spot.source.path: (Edit(outer.node.start_byte, outer.node.end_byte, new),)}, line_of(outer.node), did
+    )
 
 
 def _unit(text: bytes, at: int) -> bytes:
@@ -287,14 +333,21 @@ def tiled(context: Context, spot: Spot) -> Iterator[Change]:
         if len(nest) != 2 or not all(one.own and one.step == 1 and one.operator == "<" for one in nest):
             continue
         body = nest[-1].body
-        if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement")) or not _is_rectangular(nest, procedure, program):
+        if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement")) or not _is_rectangular(
+            nest, procedure, program
+        ):
             continue
         if directive_before(nest[0].node) is not None or directive_inside(nest):
             continue
         inner = effects(body, procedure, program)
         costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
         found = dependences(nest, body, program)
-        if not found.is_known or found.reductions or min(costs) < 1 or any(value != 0 for vector in found.vectors for value in vector):
+        if (
+            not found.is_known
+            or found.reductions
+            or min(costs) < 1
+            or any(value != 0 for vector in found.vectors for value in vector)
+        ):
             continue
         if any(one.name in ("ii", "jj") for one in inner.accesses):
             continue
@@ -316,10 +369,14 @@ def _tiles(nest: Sequence[Counted], spot: Spot, text: bytes) -> Change | None:
         start = text[one.start.start_byte : one.start.end_byte].decode()
         block = fresh_name(f"{one.variable}_tile", text)
         headers.append(f"for ({kind} {block} = {start}; {block} < {bound}; {block} += 32)")
-        inner.append(f"for ({kind} {one.variable} = {block}; {one.variable} < {block} + 32 && {one.variable} < {bound}; {one.variable}++)")
+        inner.append(
+            f"for ({kind} {one.variable} = {block}; {one.variable} < {block} + 32 && {one.variable} < {bound}; {one.variable}++)"
+        )
     lines = [line.encode() for line in (*headers, *inner)]
     body = text[nest[-1].body.start_byte : nest[-1].body.end_byte]
     new = b"".join((blank + step * depth if depth else b"") + line + b"\n" for depth, line in enumerate(lines))
     new += blank + step * 4 + shifted(body, step * 2)
     did = f"goes through {nest[0].variable} and {nest[1].variable} in tiles of 32 × 32, so that lines of memory are used while they are in the cache"
-    return Change({spot.source.path: (Edit(nest[0].node.start_byte, nest[0].node.end_byte, new),)}, line_of(nest[0].node), did)
+    return Change(
+        {spot.source.path: (Edit(nest[0].node.start_byte, nest[0].node.end_byte, new),)}, line_of(nest[0].node), did
+    )

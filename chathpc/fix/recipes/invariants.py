@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Conditions under which what stands in them may never be evaluated.
-_CONDITIONAL = frozenset({"if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement"})
+_CONDITIONAL = frozenset(
+    {"if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement"}
+)
 
 
 def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
@@ -48,7 +50,20 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _is_cheap(call: Node) -> bool:
-    return text_of(field(call, "function")).rsplit("::", 1)[-1] in ("fabs", "abs", "min", "max", "fmin", "fmax", "labs", "floor", "ceil", "sqrt", "sqrtf", "fabsf")
+    return text_of(field(call, "function")).rsplit("::", 1)[-1] in (
+        "fabs",
+        "abs",
+        "min",
+        "max",
+        "fmin",
+        "fmax",
+        "labs",
+        "floor",
+        "ceil",
+        "sqrt",
+        "sqrtf",
+        "fabsf",
+    )
 
 
 def _outermost(call: Node, procedure: Procedure, program: Program) -> Node | None:
@@ -56,7 +71,9 @@ def _outermost(call: Node, procedure: Procedure, program: Program) -> Node | Non
     best = None
     for loop in around(call, procedure):
         initial = field(loop, "initializer")
-        if (initial is not None and inside(call, initial)) or (loop.type == "for_range_loop" and inside(call, field(loop, "right") or loop)):
+        if (initial is not None and inside(call, initial)) or (
+            loop.type == "for_range_loop" and inside(call, field(loop, "right") or loop)
+        ):
             continue  # that is evaluated once as it is
         if not _is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
             break
@@ -84,7 +101,17 @@ def _is_invariant(call: Node, loop: Node, procedure: Procedure, program: Program
 
 
 def _keeps_text(call: Node) -> bool:
-    return text_of(field(call, "function")) in ("tolower", "toupper", "isalpha", "isdigit", "isspace", "isupper", "islower", "isalnum", "ispunct")
+    return text_of(field(call, "function")) in (
+        "tolower",
+        "toupper",
+        "isalpha",
+        "isdigit",
+        "isspace",
+        "isupper",
+        "islower",
+        "isalnum",
+        "ispunct",
+    )
 
 
 def _keeps_length(write: Access) -> bool:
@@ -138,7 +165,11 @@ def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
 
 def _is_plain_member(one: Access) -> bool:
     node = one.node
-    return node.type == "field_expression" and text_of(field(node, "operator")) == "." and (field(node, "argument") or node).type == "identifier"
+    return (
+        node.type == "field_expression"
+        and text_of(field(node, "operator")) == "."
+        and (field(node, "argument") or node).type == "identifier"
+    )
 
 
 def _is_first(call: Node, condition: Node) -> bool:
@@ -146,7 +177,12 @@ def _is_first(call: Node, condition: Node) -> bool:
     one: Node | None = call
     while one is not None and one != condition:
         parent = one.parent
-        if parent is not None and parent.type == "binary_expression" and text_of(field(parent, "operator")) in ("&&", "||") and field(parent, "right") == one:
+        if (
+            parent is not None
+            and parent.type == "binary_expression"
+            and text_of(field(parent, "operator")) in ("&&", "||")
+            and field(parent, "right") == one
+        ):
             return False
         if parent is not None and parent.type == "conditional_expression" and field(parent, "condition") != one:
             return False
@@ -164,13 +200,28 @@ def _is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
         parent = one.parent
         if parent.type in _CONDITIONAL and parent != loop:
             return False
-        if parent.type == "binary_expression" and text_of(field(parent, "operator")) in ("&&", "||") and field(parent, "right") == one:
+        if (
+            parent.type == "binary_expression"
+            and text_of(field(parent, "operator")) in ("&&", "||")
+            and field(parent, "right") == one
+        ):
             return False
         if parent.type in C_LOOPS and parent != loop:
             return False  # the inner loop may have no iteration; it is tried by itself
         if parent.type == "compound_statement":
             before = [each for each in children(parent) if each.end_byte <= one.start_byte]
-            if any(True for each in before for _ in nodes(each, "continue_statement", "break_statement", "return_statement", "goto_statement", "labeled_statement")):
+            if any(
+                True
+                for each in before
+                for _ in nodes(
+                    each,
+                    "continue_statement",
+                    "break_statement",
+                    "return_statement",
+                    "goto_statement",
+                    "labeled_statement",
+                )
+            ):
                 return False
         one = parent
     return True
@@ -188,10 +239,19 @@ def _widened(call: Node, loop: Node, procedure: Procedure, program: Program) -> 
     """The largest expression around the call that is invariant as a whole and may be moved."""
     best: Node = call
     one = call.parent
-    while one is not None and one.type in ("binary_expression", "parenthesized_expression", "unary_expression", "cast_expression"):
+    while one is not None and one.type in (
+        "binary_expression",
+        "parenthesized_expression",
+        "unary_expression",
+        "cast_expression",
+    ):
         kind = type_of(one, procedure, program)
         operator = text_of(field(one, "operator"))
-        if kind is None or not kind.is_arithmetic or operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "!"):
+        if (
+            kind is None
+            or not kind.is_arithmetic
+            or operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "!")
+        ):
             break
         if not is_invariant(one, loop, procedure, program) or not _may_move(one, loop, procedure, program):
             break
@@ -206,7 +266,9 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     if kind is None or not kind.is_arithmetic:
         return None
     place = before_loop(loop, text)
-    if place is None or b"default(none)" in text[procedure.node.start_byte : procedure.node.end_byte].replace(b" ", b""):
+    if place is None or b"default(none)" in text[procedure.node.start_byte : procedure.node.end_byte].replace(
+        b" ", b""
+    ):
         return None
     call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
     callee = re.sub(r"\W", "", text_of(field(call, "function")).rsplit("::", 1)[-1])
@@ -226,7 +288,11 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     header = counted(loop, procedure)
     over = f"the loop over {header.variable}" if header is not None else f"the loop at line {line_of(loop)}"
     shown = text_of(whole)
-    return Change({spot.source.path: edits}, line_of(whole), f"computes {shown[:60]}{'…' if len(shown) > 60 else ''} once before {over}")
+    return Change(
+        {spot.source.path: edits},
+        line_of(whole),
+        f"computes {shown[:60]}{'…' if len(shown) > 60 else ''} once before {over}",
+    )
 
 
 class Place:
@@ -242,7 +308,11 @@ class Place:
         start = line_start(text, self.first.start_byte)
         alone = not text[start : self.first.start_byte].strip()
         if not self.braces:
-            return (Edit(start, start, blank + statement + b"\n"),) if alone else (Edit(self.first.start_byte, self.first.start_byte, statement + b" "),)
+            return (
+                (Edit(start, start, blank + statement + b"\n"),)
+                if alone
+                else (Edit(self.first.start_byte, self.first.start_byte, statement + b" "),)
+            )
         return (
             Edit(self.first.start_byte, self.first.start_byte, b"{ " + statement + b"\n" + blank),
             Edit(self.last.end_byte, self.last.end_byte, b" }"),

@@ -43,7 +43,9 @@ class Counted:
     def header(self) -> tuple[int, int]:
         """Bytes between the brackets behind `for`."""
         opening = next(each for each in self.node.children if each.type == "(")
-        closing = [each for each in self.node.children if each.type == ")" and each.end_byte <= self.body.start_byte][-1]
+        closing = [each for each in self.node.children if each.type == ")" and each.end_byte <= self.body.start_byte][
+            -1
+        ]
         return opening.end_byte, closing.start_byte
 
 
@@ -103,7 +105,9 @@ def around(node: Node, procedure: Procedure) -> Iterator[Node]:
         one = enclosing(one, C_LOOPS, procedure.node)
 
 
-def is_invariant(value: Node, loop: Node, procedure: Procedure, program: Program, within: Effects | None = None) -> bool:
+def is_invariant(
+    value: Node, loop: Node, procedure: Procedure, program: Program, within: Effects | None = None
+) -> bool:
     """True if an expression has the same value whenever it is evaluated in the loop, and evaluating it changes nothing."""
     mine = effects(value, procedure, program)
     if not mine.is_known or mine.writes or mine.jumps or mine.declared:
@@ -122,7 +126,11 @@ def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
         if text_of(node) != name or inside(node, loop):
             continue
         parent = node.parent
-        if parent is not None and parent.type in ("declaration", "init_declarator") and node == (field(parent, "declarator")):
+        if (
+            parent is not None
+            and parent.type in ("declaration", "init_declarator")
+            and (parent.type == "declaration" or node == field(parent, "declarator"))
+        ):
             continue
         if not _is_counted_again(node, name, procedure):
             return True
@@ -135,7 +143,11 @@ def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:
         initial = field(one, "initializer")
         if initial is not None and initial.type == "assignment_expression" and text_of(field(initial, "left")) == name:
             return True
-        if initial is not None and initial.type == "declaration" and any(text_of(each) == name for each in nodes(initial, "identifier")):
+        if (
+            initial is not None
+            and initial.type == "declaration"
+            and any(text_of(each) == name for each in nodes(initial, "identifier"))
+        ):
             return True
         one = enclosing(one, frozenset({"for_statement"}), procedure.node)
     return False

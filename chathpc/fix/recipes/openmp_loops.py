@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.layout import value
 from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import value
 from chathpc.fix.recipes.dependences import Dependences, dependences, is_independent
 from chathpc.fix.recipes.directives import THREADS, Directive, directives, is_parallel_already, uses_openmp
 from chathpc.fix.recipes.edits import Edit, line_start
@@ -79,7 +79,11 @@ def _is_uneven(header: Counted) -> bool:
 
 def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
     text = spot.source.text
-    edit = one.replaced(r"schedule\s*\([^)]*\)", clause, text) if one.clause("schedule") is not None else one.with_clause(clause, text)
+    edit = (
+        one.replaced(r"schedule\s*\([^)]*\)", clause, text)
+        if one.clause("schedule") is not None
+        else one.with_clause(clause, text)
+    )
     if edit is not None:
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
         yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"gives the loop {clause}", semantics)
@@ -90,11 +94,18 @@ def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
     text, procedure, program = spot.source.text, spot.procedure, context.program
     if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
         return
-    if spot.cause not in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription") and not _is_called_often(procedure, program):
+    if spot.cause not in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription") and not _is_called_often(
+        procedure, program
+    ):
         return
     for one in directives(procedure):
         header = counted(one.statement, procedure)
-        if not (one.is_loop and one.has("parallel")) or header is None or one.clause("if") is not None or header.operator not in ("<", "<="):
+        if (
+            not (one.is_loop and one.has("parallel"))
+            or header is None
+            or one.clause("if") is not None
+            or header.operator not in ("<", "<=")
+        ):
             continue
         work = _work(header, procedure, program)
         if work is None:
@@ -128,7 +139,9 @@ def _work(header: Counted, procedure: Procedure, program: Program) -> str | None
         found = effects(one.bound, procedure, program)
         if not found.is_known or found.pure_calls or found.writes:
             break
-        if {text_of(each) for each in nodes(one.bound, "identifier")} & {header.variable} or not is_invariant(one.bound, header.node, procedure, program):
+        if {text_of(each) for each in nodes(one.bound, "identifier")} & {header.variable} or not is_invariant(
+            one.bound, header.node, procedure, program
+        ):
             break
         factors.append(text_of(one.bound))
         inner = next((each for each in nodes(one.body, "for_statement")), None)
@@ -143,18 +156,30 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
     """`parallel for` before an outermost loop whose iterations are proved independent; scalars become private or reductions."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
     flags = context.project.flags
-    if procedure.is_broken or not uses_openmp(program, flags.value if flags else None) or spot.source.language == "cuda":
+    if (
+        procedure.is_broken
+        or not uses_openmp(program, flags.value if flags else None)
+        or spot.source.language == "cuda"
+    ):
         return
     for loop in loops_of(procedure):
         header = counted(loop, procedure)
-        if header is None or header.operator == "!=" or next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure):
+        if (
+            header is None
+            or header.operator == "!="
+            or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure))
+        ):
             continue
         if is_parallel_already(loop, procedure, program) or not _is_worth_sharing(header, spot):
             continue
         if not is_invariant(header.bound, loop, procedure, program):
             continue
         found, private = shared(header, program)
-        if not found.is_known or not is_independent(found.vectors) or (not header.own and used_after(header.variable, loop, procedure)):
+        if (
+            not found.is_known
+            or not is_independent(found.vectors)
+            or (not header.own and used_after(header.variable, loop, procedure))
+        ):
             continue
         exact = all(one.exact for one in found.reductions.values())
         if not exact and not context.may_round:
@@ -166,13 +191,22 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         line = "#pragma omp parallel for" + "".join(f" {one}" for one in clauses) + "\n"
         semantics: Semantics = "exact" if exact else "reassociates floating point"
-        yield Change({spot.source.path: (Edit(start, start, line.encode()),)}, line_of(loop), f"shares the loop over {header.variable} among threads: its iterations are independent", semantics)
+        yield Change(
+            {spot.source.path: (Edit(start, start, line.encode()),)},
+            line_of(loop),
+            f"shares the loop over {header.variable} among threads: its iterations are independent",
+            semantics,
+        )
 
 
 def _outer_is_serial(loop: Node, procedure: Procedure) -> bool:
     """True if the loop around is one over steps that cannot be shared, so that this one is the outermost that may be."""
     parent = loop.parent
-    return parent is not None and parent.type == "compound_statement" and len([each for each in parent.named_children if each.type != "comment"]) > 1
+    return (
+        parent is not None
+        and parent.type == "compound_statement"
+        and len([each for each in parent.named_children if each.type != "comment"]) > 1
+    )
 
 
 def _is_worth_sharing(header: Counted, spot: Spot) -> bool:
@@ -188,7 +222,12 @@ def shared(header: Counted, program: Program) -> tuple[Dependences, list[str]]:
     inner = effects(header.body, procedure, program)
     private = []
     for name in sorted({one.name for one in inner.writes if not one.memory} - inner.declared):
-        if _is_set_first(name, inner, header) and not used_after(name, header.node, procedure) and name in procedure.declarations and name not in procedure.addressed:
+        if (
+            _is_set_first(name, inner, header)
+            and not used_after(name, header.node, procedure)
+            and name in procedure.declarations
+            and name not in procedure.addressed
+        ):
             private.append(name)
     if not private:
         return dependences([header], header.body, program), []
@@ -203,7 +242,14 @@ def _is_set_first(name: str, inner: Effects, header: Counted) -> bool:
     one = first.node
     while one.parent is not None and one.parent != header.body and one != header.body:
         parent = one.parent
-        if parent.type in ("if_statement", "while_statement", "do_statement", "switch_statement", "conditional_expression", "for_range_loop"):
+        if parent.type in (
+            "if_statement",
+            "while_statement",
+            "do_statement",
+            "switch_statement",
+            "conditional_expression",
+            "for_range_loop",
+        ):
             return False
         if parent.type == "for_statement" and field(parent, "initializer") != one:
             return False

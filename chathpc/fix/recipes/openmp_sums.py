@@ -39,7 +39,9 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         if any(each in _listed(one, "reduction") | _private(one) for each in found.reductions):
             continue
-        if not one.has("parallel") and any(name in procedure.declarations and not _is_outside(name, one, procedure) for name in found.reductions):
+        if not one.has("parallel") and any(
+            name in procedure.declarations and not _is_outside(name, one, procedure) for name in found.reductions
+        ):
             continue
         exact = all(each.exact for each in found.reductions.values())
         if not exact and not context.may_round:
@@ -52,7 +54,9 @@ def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
             edits.append(one.with_clause(clauses.strip(), text))
         semantics: Semantics = "exact" if exact else "reassociates floating point"
         sums = ", ".join(found.reductions)
-        did = f"needs no {sections[0].words.split('(')[0].split()[0]} section in the loop over {header.variable}" + (f": {sums} {'is a reduction' if len(found.reductions) == 1 else 'are reductions'}" if sums else "")
+        did = f"needs no {sections[0].words.split('(')[0].split()[0]} section in the loop over {header.variable}" + (
+            f": {sums} {'is a reduction' if len(found.reductions) == 1 else 'are reductions'}" if sums else ""
+        )
         yield Change({spot.source.path: tuple(edits)}, line_of(sections[0].node), did, semantics)
 
 
@@ -77,7 +81,13 @@ def _loops(spot: Spot) -> Iterator[tuple[Directive, Counted]]:
         return
     for one in directives(procedure):
         header = counted(one.statement, procedure)
-        if one.is_loop and header is not None and not one.has("nowait") and one.clause("collapse") is None and one.clause("default") is None:
+        if (
+            one.is_loop
+            and header is not None
+            and not one.has("nowait")
+            and one.clause("collapse") is None
+            and one.clause("default") is None
+        ):
             yield one, header
 
 
@@ -101,10 +111,16 @@ def _listed(one: Directive, clause: str) -> set[str]:
 
 def _is_outside(name: str, one: Directive, procedure: Procedure) -> bool:
     """True if a variable is declared outside the parallel region around a directive."""
-    regions = [each.statement for each in directives(procedure) if each.has("parallel") and inside(one.node, each.statement)]
+    regions = [
+        each.statement for each in directives(procedure) if each.has("parallel") and inside(one.node, each.statement)
+    ]
     if not regions:
         return False
-    return not any(text_of(field(each, "declarator")) == name for region in regions for each in nodes(region, "init_declarator", "declaration"))
+    return not any(
+        text_of(field(each, "declarator")) == name
+        for region in regions
+        for each in nodes(region, "init_declarator", "declaration")
+    )
 
 
 def _without_line(one: Directive, text: bytes) -> Edit:
@@ -141,7 +157,14 @@ def _updates(section: Directive) -> list[Update] | None:
             return None
         if expr.type == "update_expression":
             target, operator, value_ = field(expr, "argument"), "+", None
-        elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in ("+=", "-=", "*=", "|=", "&=", "^="):
+        elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in (
+            "+=",
+            "-=",
+            "*=",
+            "|=",
+            "&=",
+            "^=",
+        ):
             sign = text_of(field(expr, "operator"))[0]
             target, operator, value_ = field(expr, "left"), "+" if sign == "-" else sign, field(expr, "right")
         else:
@@ -152,7 +175,9 @@ def _updates(section: Directive) -> list[Update] | None:
     return found
 
 
-def _privatised(one: Directive, header: Counted, sections: list[Directive], updates: list[Update], spot: Spot, context: Context) -> Change | None:
+def _privatised(
+    one: Directive, header: Counted, sections: list[Directive], updates: list[Update], spot: Spot, context: Context
+) -> Change | None:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     whole = effects(header.node, procedure, program)
     if not whole.is_known or whole.jumps - {"continue", "break"}:
@@ -179,7 +204,9 @@ def _privatised(one: Directive, header: Counted, sections: list[Directive], upda
                 return None
             continue
         array = _array(update.target, header, whole, procedure, program)
-        scalar = array is None and is_invariant(update.target, header.node, procedure, program, _without(whole, updates))
+        scalar = array is None and is_invariant(
+            update.target, header.node, procedure, program, _without(whole, updates)
+        )
         if not scalar and array is None:
             return None
         base, extent = array if array is not None else (shown, 0)
@@ -213,11 +240,18 @@ def _privatised(one: Directive, header: Counted, sections: list[Directive], upda
     if before:
         edits.append(Edit(start, start, b"".join(blank + each.encode() + b"\n" for each in before)))
     if after:
-        edits.append(Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + each.encode() for each in after)))
+        edits.append(
+            Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + each.encode() for each in after))
+        )
     edits.append(one.with_clause(" ".join(clauses), text))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(dict.fromkeys(text_of(each.target) for each in updates))
-    return Change({spot.source.path: tuple(edits)}, line_of(sections[0].node), f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end", semantics)
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(sections[0].node),
+        f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end",
+        semantics,
+    )
 
 
 def _is_alone(update: Update, updates: list[Update], whole: Effects, program: Program) -> bool:
@@ -235,24 +269,45 @@ def _is_alone(update: Update, updates: list[Update], whole: Effects, program: Pr
 
 def _without(whole: Effects, updates: list[Update]) -> Effects:
     targets = [each.target for each in updates]
-    kept: list[Access] = [one for one in whole.accesses if not (one.write and any(one.node == each for each in targets))]
+    kept: list[Access] = [
+        one for one in whole.accesses if not (one.write and any(one.node == each for each in targets))
+    ]
     return Effects(kept, whole.calls, whole.pure_calls, whole.jumps, whole.opaque, whole.declared, whole.pragmas)
 
 
-def _array(target: Node, header: Counted, whole: Effects, procedure: Procedure, program: Program) -> tuple[str, int] | None:
+def _array(
+    target: Node, header: Counted, whole: Effects, procedure: Procedure, program: Program
+) -> tuple[str, int] | None:
     """Base and number of elements of a small array of constant extent that is indexed; None for anything else."""
     argument = field(target, "argument")
-    if target.type != "subscript_expression" or argument is None or argument.type not in ("identifier", "field_expression"):
+    if (
+        target.type != "subscript_expression"
+        or argument is None
+        or argument.type not in ("identifier", "field_expression")
+    ):
         return None
-    one = declared(text_of(argument), procedure, program) if argument.type == "identifier" else field_of(argument, procedure, program)
-    if one is None or one.pointers or len(one.dims) != 1 or (argument.type == "identifier" and text_of(argument) in procedure.parameters):
+    one = (
+        declared(text_of(argument), procedure, program)
+        if argument.type == "identifier"
+        else field_of(argument, procedure, program)
+    )
+    if (
+        one is None
+        or one.pointers
+        or len(one.dims) != 1
+        or (argument.type == "identifier" and text_of(argument) in procedure.parameters)
+    ):
         return None
     extent = value(one.dims[0], procedure.source.file.unit.constants)
     size = type_size(one.type, procedure.source.file.unit)
     if extent is None or size is None or extent * size > _MOST_BYTES:
         return None
     inner = next((each for each in nodes(argument, "identifier")), None)
-    if inner is None or text_of(inner) in whole.declared or text_of(inner) in {each.name for each in whole.writes if not each.memory}:
+    if (
+        inner is None
+        or text_of(inner) in whole.declared
+        or text_of(inner) in {each.name for each in whole.writes if not each.memory}
+    ):
         return None
     return text_of(argument), extent
 
@@ -267,13 +322,24 @@ def collapsed(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         if "!=" in (header.operator, inner.operator) or one.clause("schedule") not in (None, "static"):
             continue
-        if header.variable in {text_of(each) for side in (inner.start, inner.bound) for each in nodes(side, "identifier")}:
+        if header.variable in {
+            text_of(each) for side in (inner.start, inner.bound) for each in nodes(side, "identifier")
+        }:
             continue
         if not all(is_invariant(side, header.node, procedure, program) for side in (inner.start, inner.bound)):
             continue
         found = dependences([header, inner], inner.body, program, _private(one))
         sums = _listed(one, "reduction")
-        if not found.is_known or set(found.reductions) - sums or any(each != 0 for vector in found.vectors for each in vector):
+        if (
+            not found.is_known
+            or set(found.reductions) - sums
+            or any(each != 0 for vector in found.vectors for each in vector)
+        ):
             continue
         semantics: Semantics = "reassociates floating point" if sums else "exact"
-        yield Change({spot.source.path: (one.with_clause("collapse(2)", text),)}, line_of(one.statement), f"shares the iterations over {header.variable} and {inner.variable} together (collapse(2))", semantics)
+        yield Change(
+            {spot.source.path: (one.with_clause("collapse(2)", text),)},
+            line_of(one.statement),
+            f"shares the iterations over {header.variable} and {inner.variable} together (collapse(2))",
+            semantics,
+        )

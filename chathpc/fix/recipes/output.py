@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
-    """`std::endl` in output to a file or to standard output becomes `'\\n'`: the stream writes when its buffer is full or it is closed."""
+    r"""`std::endl` in output to a file or to standard output becomes `'\\n'`: the stream writes when its buffer is full or it is closed."""
     edits, first = [], None
     for node in nodes(spot.procedure.node, "qualified_identifier", "identifier"):
         if text_of(node) not in ("std::endl", "endl") or node.parent is None or node.parent.type != "binary_expression":
@@ -33,7 +33,11 @@ def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
         edits.append(Edit(node.start_byte, node.end_byte, b"'\\n'"))
         first = first or node
     if first is not None and (spot.cause.startswith("io-") or any(True for _ in around(first, spot.procedure))):
-        yield Change({spot.source.path: tuple(edits)}, line_of(first), "ends lines with '\\n' instead of std::endl, which flushes each time")
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "ends lines with '\\n' instead of std::endl, which flushes each time",
+        )
     del context
 
 
@@ -42,31 +46,49 @@ def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, text = spot.procedure, spot.source.text
     edits, first = [], None
     for call in nodes(procedure.node, "call_expression"):
-        if text_of(field(call, "function")) != "fflush" or call.parent is None or call.parent.type != "expression_statement":
+        if (
+            text_of(field(call, "function")) != "fflush"
+            or call.parent is None
+            or call.parent.type != "expression_statement"
+        ):
             continue
         listed = children(field(call, "arguments"))
         if len(listed) != 1 or listed[0].type != "identifier" or not any(True for _ in around(call, procedure)):
             continue
         name = text_of(listed[0])
-        if not _is_closed_after(name, call, procedure) or re.search(rb"\b(?:fileno|fork|fsync|fdatasync|system|popen)\b", text):
+        if not _is_closed_after(name, call, procedure) or re.search(
+            rb"\b(?:fileno|fork|fsync|fdatasync|system|popen)\b", text
+        ):
             continue
         edits.append(_without_statement(call.parent, text))
         first = first or call
     if first is not None:
-        yield Change({spot.source.path: tuple(edits)}, line_of(first), "leaves out flushes in the loop: closing the file writes what is left")
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "leaves out flushes in the loop: closing the file writes what is left",
+        )
     del context
 
 
 def _is_closed_after(name: str, call: Node, procedure: Procedure) -> bool:
     outer = list(around(call, procedure))[-1]
-    closing = [each for each in nodes(procedure.node, "call_expression") if text_of(field(each, "function")) == "fclose" and text_of(field(each, "arguments")) == f"({name})"]
+    closing = [
+        each
+        for each in nodes(procedure.node, "call_expression")
+        if text_of(field(each, "function")) == "fclose" and text_of(field(each, "arguments")) == f"({name})"
+    ]
     inside_exits = any(True for _ in nodes(outer, "return_statement"))
     return any(each.start_byte > outer.end_byte for each in closing) and not inside_exits
 
 
 def _without_statement(node: Node, text: bytes) -> Edit:
     start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if text[start : node.start_byte].strip() or text[node.end_byte : end].strip() or (node.parent is not None and node.parent.type != "compound_statement"):
+    if (
+        text[start : node.start_byte].strip()
+        or text[node.end_byte : end].strip()
+        or (node.parent is not None and node.parent.type != "compound_statement")
+    ):
         return Edit(node.start_byte, node.end_byte, b";")
     return Edit(start, end, b"")
 
@@ -80,12 +102,25 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     program, text = context.program, spot.source.text
     if len(program.sources) != 1 or spot.source.is_fortran:
         return
-    calls = [each for each in nodes(spot.procedure.node, "call_expression") if text_of(field(each, "function")) == "write"]
+    calls = [
+        each for each in nodes(spot.procedure.node, "call_expression") if text_of(field(each, "function")) == "write"
+    ]
     everywhere = [each for _, each in program.calls.get("write", [])]
-    if not calls or re.search(rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?", _code(text)):
+    if not calls or re.search(
+        rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
+        _code(text),
+    ):
         return
     closes = [each for _, each in program.calls.get("close", [])]
-    if not closes or any(not _is_small(each) for each in calls) or any(text_of(next(iter(children(field(each, "arguments"))), None)) in ("1", "2", "STDOUT_FILENO", "STDERR_FILENO") for each in everywhere):
+    if (
+        not closes
+        or any(not _is_small(each) for each in calls)
+        or any(
+            text_of(next(iter(children(field(each, "arguments"))), None))
+            in ("1", "2", "STDOUT_FILENO", "STDERR_FILENO")
+            for each in everywhere
+        )
+    ):
         return
     if len(program.calls.get("open", [])) != 1 or "chathpc_write" in text.decode("utf-8", "replace"):
         return  # one file at a time is buffered
@@ -100,17 +135,25 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
         name = field(each, "function")
         if name is not None:
             edits.append(Edit(name.start_byte, name.end_byte, b"buffered_close"))
-    yield Change({spot.source.path: tuple(edits)}, line_of(calls[0]), "gathers small records in a buffer of 64 KiB, which is written when it is full and when the file is closed")
+    yield Change(
+        {spot.source.path: tuple(edits)},
+        line_of(calls[0]),
+        "gathers small records in a buffer of 64 KiB, which is written when it is full and when the file is closed",
+    )
 
 
 def _code(text: bytes) -> bytes:
     """The text without comments, strings and directives."""
-    return re.sub(rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", b" ", text, flags=re.DOTALL | re.MULTILINE)
+    return re.sub(
+        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", b" ", text, flags=re.DOTALL | re.MULTILINE
+    )
 
 
 def _is_small(call: Node) -> bool:
     listed = children(field(call, "arguments"))
-    return len(listed) == 3 and (listed[2].type == "sizeof_expression" or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096))
+    return len(listed) == 3 and (
+        listed[2].type == "sizeof_expression" or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
+    )
 
 
 _HELPER = b"""static char write_buffer[65536];
@@ -150,17 +193,40 @@ def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
         condition = bare(field(loop, "condition"))
         if condition is None or condition.type != "binary_expression":
             continue
-        call, right, operator = field(condition, "left"), field(condition, "right"), text_of(field(condition, "operator"))
-        if call is None or call.type != "call_expression" or text_of(field(call, "function")) != "read" or (operator, text_of(right)) not in (("==", "1"), (">", "0")):
+        call, right, operator = (
+            field(condition, "left"),
+            field(condition, "right"),
+            text_of(field(condition, "operator")),
+        )
+        if (
+            call is None
+            or call.type != "call_expression"
+            or text_of(field(call, "function")) != "read"
+            or (operator, text_of(right)) not in (("==", "1"), (">", "0"))
+        ):
             continue
         listed = children(field(call, "arguments"))
-        if len(listed) != 3 or text_of(listed[2]) not in ("1", f"sizeof {text_of(listed[1])[1:]}", "sizeof(char)") or not text_of(listed[1]).startswith("&"):
+        if (
+            len(listed) != 3
+            or text_of(listed[2]) not in ("1", f"sizeof {text_of(listed[1])[1:]}", "sizeof(char)")
+            or not text_of(listed[1]).startswith("&")
+        ):
             continue
         name, fd = text_of(listed[1])[1:], text_of(listed[0])
         own = procedure.declarations.get(name)
         # Nobody else may take bytes of the descriptor, in the loop or after it.
-        others = [each for each in nodes(procedure.node, "identifier") if text_of(each) == fd and not (call.start_byte <= each.start_byte < call.end_byte)]
-        if own is None or own.type not in ("char", "unsigned char", "uint8_t", "signed char") or own.pointers or listed[0].type != "identifier" or not all(_is_opening_or_closing(each) for each in others):
+        others = [
+            each
+            for each in nodes(procedure.node, "identifier")
+            if text_of(each) == fd and not (call.start_byte <= each.start_byte < call.end_byte)
+        ]
+        if (
+            own is None
+            or own.type not in ("char", "unsigned char", "uint8_t", "signed char")
+            or own.pointers
+            or listed[0].type != "identifier"
+            or not all(_is_opening_or_closing(each) for each in others)
+        ):
             continue
         if len(context.program.calls.get("read", [])) != 1:
             continue
@@ -171,7 +237,16 @@ def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         lines = f"char {block}[65536];\n".encode() + blank + f"ssize_t {at} = 0, {got} = 0;\n".encode()
         new = f"(({at} < {got} || (({got} = read({fd}, {block}, sizeof {block})) > 0 && (({at} = 0), 1))) && (({name} = {block}[{at}++]), 1))".encode()
-        yield Change({spot.source.path: (Edit(start, start, blank + lines), Edit(condition.start_byte, condition.end_byte, new))}, line_of(loop), "reads blocks of 64 KiB instead of one byte a call")
+        yield Change(
+            {
+                spot.source.path: (
+                    Edit(start, start, blank + lines),
+                    Edit(condition.start_byte, condition.end_byte, new),
+                )
+            },
+            line_of(loop),
+            "reads blocks of 64 KiB instead of one byte a call",
+        )
 
 
 def _is_opening_or_closing(node: Node) -> bool:
@@ -187,5 +262,3 @@ def _is_opening_or_closing(node: Node) -> bool:
     if parent.type == "argument_list" and parent.parent is not None:
         return text_of(field(parent.parent, "function")) == "close"
     return False
-
-

@@ -13,7 +13,7 @@ from chathpc.fix.recipes.invariants import before_loop, fresh_name
 from chathpc.fix.recipes.loops import around, is_invariant
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import block_of, children, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import block_of, children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.types import type_of
 
 if TYPE_CHECKING:
@@ -49,7 +49,6 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     if procedure.body is None or procedure.is_broken or {"pow", "powf", "std"} & program.macros or program.named("pow"):
         return
-    written: set[str] = set()
     last_include = [match.end() for match in _INCLUDE.finditer(text) if match.end() <= procedure.node.start_byte]
     if not last_include:
         return
@@ -67,16 +66,16 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
         if re.search(rb"\b%s\b" % function.encode(), text):
             function = fresh_name(function, text)
         edits = []
-        if function not in written:
-            written.add(function)
-            body = formula if kind == "double" else formula.replace("sqrt(", "sqrtf(")
-            device = "__host__ __device__ " if spot.source.language == "cuda" else ""
-            line = f"static inline {device}{kind} {function}({kind} x) {{ return {body}; }}\n"
-            edits.append(Edit(last_include[-1], last_include[-1], line.encode()))
+        body = formula if kind == "double" else formula.replace("sqrt(", "sqrtf(")
+        device = "__host__ __device__ " if spot.source.language == "cuda" else ""
+        line = f"static inline {device}{kind} {function}({kind} x) {{ return {body}; }}\n"
+        edits.append(Edit(last_include[-1], last_include[-1], line.encode()))
         base = text[listed[0].start_byte : listed[0].end_byte]
         edits.append(Edit(call.start_byte, call.end_byte, function.encode() + b"(" + base + b")"))
         semantics: Semantics = "exact" if exponent == 2 else "rounds differently"
-        yield Change({spot.source.path: tuple(edits)}, line_of(call), f"computes {text_of(call)[:50]} as {formula}", semantics)
+        yield Change(
+            {spot.source.path: tuple(edits)}, line_of(call), f"computes {text_of(call)[:50]} as {formula}", semantics
+        )
 
 
 def _exponent(node: Node, procedure: Procedure, program: Program) -> float | None:
@@ -85,13 +84,17 @@ def _exponent(node: Node, procedure: Procedure, program: Program) -> float | Non
     if number is not None or node.type != "identifier":
         return number
     name = text_of(node)
-    if name not in procedure.parameters or "static" not in procedure.model.marks or procedure.model.name in program.handed_on:
+    if (
+        name not in procedure.parameters
+        or "static" not in procedure.model.marks
+        or procedure.model.name in program.handed_on
+    ):
         return None
     if len(program.named(procedure.model.name)) != 1 or name in procedure.addressed or procedure.body is None:
         return None
     if any(one.name == name and not one.memory for one in effects(procedure.body, procedure, program).writes):
         return None
-    if any(text_of(each) == name for each in nodes(procedure.body, "init_declarator") for each in [field(each, "declarator")] if each is not None):
+    if any(text_of(field(each, "declarator")) == name for each in nodes(procedure.body, "init_declarator")):
         return None
     at = [one.name for one in procedure.model.parameters].index(name)
     found = set()
@@ -112,7 +115,7 @@ def _number(node: Node) -> float | None:
 
 
 def _result(name: str, listed: list[Node], procedure: Procedure, program: Program) -> str | None:
-    """double or float: what the call gives; None where an overload may be chosen that is not seen."""
+    """Double or float: what the call gives; None where an overload may be chosen that is not seen."""
     if not procedure.source.is_cpp:
         return "float" if name == "powf" else "double"
     kinds = [type_of(each, procedure, program) for each in listed]
@@ -132,7 +135,11 @@ def repeated_calls(context: Context, spot: Spot) -> Iterator[Change]:
     groups: dict[tuple[int, str], list[Node]] = {}
     for call in nodes(procedure.body, "call_expression"):
         name = text_of(field(call, "function"))
-        if not is_library_pure(name, procedure) or program.named(name.rsplit("::", 1)[-1]) or name in ("fabs", "std::fabs", "sqrt", "std::sqrt", "std::max", "std::min", "fmax", "fmin"):
+        if (
+            not is_library_pure(name, procedure)
+            or program.named(name.rsplit("::", 1)[-1])
+            or name in ("fabs", "std::fabs", "sqrt", "std::sqrt", "std::max", "std::min", "fmax", "fmin")
+        ):
             continue
         found = effects(call, procedure, program)
         statement = block_of(call)
@@ -144,22 +151,43 @@ def repeated_calls(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         statements = [block_of(each) for each in calls]
         first, last = statements[0], statements[-1]
-        if first is None or last is None or first.type in ("for_statement", "while_statement", "do_statement", "case_statement"):
+        if (
+            first is None
+            or last is None
+            or first.type in ("for_statement", "while_statement", "do_statement", "case_statement")
+        ):
             continue
         if any(_is_nested_conditionally(each, statement) for each, statement in zip(calls, statements, strict=True)):
             continue
-        between = [each for each in children(first.parent) if first.start_byte <= each.start_byte and each.end_byte <= last.end_byte]
+        between = [
+            each
+            for each in children(first.parent)
+            if first.start_byte <= each.start_byte and each.end_byte <= last.end_byte
+        ]
         written = [effects(each, procedure, program) for each in between]
         mine = effects(calls[0], procedure, program)
         names = {one.name for one in mine.accesses if not one.memory}
         # The last statement may write what the call reads: it reads first, unless it is a block.
-        if not all(each.is_known and not each.jumps for each in written) or any(names & each.declared for each in written):
+        if not all(each.is_known and not each.jumps for each in written) or any(
+            names & each.declared for each in written
+        ):
             continue
-        if any(may_overlap(read, write, program) for each in written[:-1] for write in each.writes for read in mine.accesses):
+        if any(
+            may_overlap(read, write, program)
+            for each in written[:-1]
+            for write in each.writes
+            for read in mine.accesses
+        ):
             continue
-        if any(may_overlap(read, write, program) for write in written[-1].writes for read in mine.accesses) and last.type not in ("expression_statement", "declaration"):
+        if any(
+            may_overlap(read, write, program) for write in written[-1].writes for read in mine.accesses
+        ) and last.type not in ("expression_statement", "declaration"):
             continue
-        if last is first and any(may_overlap(read, write, program) for write in written[0].writes for read in mine.accesses) and first.type == "declaration":
+        if (
+            last is first
+            and any(may_overlap(read, write, program) for write in written[0].writes for read in mine.accesses)
+            and first.type == "declaration"
+        ):
             continue
         kind = type_of(calls[0], procedure, program)
         if kind is None or not kind.is_floating:
@@ -170,16 +198,30 @@ def repeated_calls(context: Context, spot: Spot) -> Iterator[Change]:
         blank, start = indent(text, first.start_byte), line_start(text, first.start_byte)
         if text[start : first.start_byte].strip():
             start, blank = first.start_byte, b""
-        line = blank + f"const {kind.name} {name} = ".encode() + text[calls[0].start_byte : calls[0].end_byte] + (b";\n" if blank or start != first.start_byte else b"; ")
+        line = (
+            blank
+            + f"const {kind.name} {name} = ".encode()
+            + text[calls[0].start_byte : calls[0].end_byte]
+            + (b";\n" if blank or start != first.start_byte else b"; ")
+        )
         edits = (Edit(start, start, line), *(Edit(each.start_byte, each.end_byte, name.encode()) for each in calls))
-        yield Change({spot.source.path: edits}, line_of(calls[0]), f"calls {shown[:50]} once instead of {len(calls)} times")
+        yield Change(
+            {spot.source.path: edits}, line_of(calls[0]), f"calls {shown[:50]} once instead of {len(calls)} times"
+        )
 
 
 def _is_nested_conditionally(call: Node, statement: Node | None) -> bool:
     """True for a call in a loop or under a declaration's own names: it is not simply evaluated with its statement."""
     one = call.parent
     while one is not None and one != statement:
-        if one.type in ("for_statement", "while_statement", "do_statement", "compound_statement", "lambda_expression", "comma_expression"):
+        if one.type in (
+            "for_statement",
+            "while_statement",
+            "do_statement",
+            "compound_statement",
+            "lambda_expression",
+            "comma_expression",
+        ):
             return True
         one = one.parent
     return False
@@ -209,15 +251,35 @@ def reciprocals(context: Context, spot: Spot) -> Iterator[Change]:
     for (_, shown), (loop, found) in divisors.items():
         place = before_loop(loop, text)
         divisor = field(found[0], "right")
-        if place is None or divisor is None or any(one.memory for one in effects(divisor, procedure, program).accesses if one.node.type == "subscript_expression"):
+        if (
+            place is None
+            or divisor is None
+            or any(
+                one.memory
+                for one in effects(divisor, procedure, program).accesses
+                if one.node.type == "subscript_expression"
+            )
+        ):
             continue
         name = fresh_name("reciprocal", text, number)
         number += 1
-        edits = [*place.edits(f"const double {name} = 1.0 / (".encode() + text[divisor.start_byte : divisor.end_byte] + b");", text)]
+        edits = [
+            *place.edits(
+                f"const double {name} = 1.0 / (".encode() + text[divisor.start_byte : divisor.end_byte] + b");", text
+            )
+        ]
         for node in found:
             left, right = field(node, "left"), field(node, "right")
             if left is None or right is None:
                 continue
             operator = next(each for each in node.children if each.type == "/")
-            edits += [Edit(operator.start_byte, operator.end_byte, b"*"), Edit(right.start_byte, right.end_byte, name.encode())]
-        yield Change({spot.source.path: tuple(edits)}, line_of(found[0]), f"multiplies by the reciprocal of {shown[:40]} instead of dividing by it in the loop", "rounds differently")
+            edits += [
+                Edit(operator.start_byte, operator.end_byte, b"*"),
+                Edit(right.start_byte, right.end_byte, name.encode()),
+            ]
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(found[0]),
+            f"multiplies by the reciprocal of {shown[:40]} instead of dividing by it in the loop",
+            "rounds differently",
+        )

@@ -62,13 +62,23 @@ class Procedure:
     @cached_property
     def unstable(self) -> bool:
         """True where something in it is volatile or atomic: such accesses are never moved."""
-        return _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte])) is not None
+        return (
+            _UNSTABLE.search(_DIRECTIVE.sub(b"", self.source.text[self.node.start_byte : self.node.end_byte]))
+            is not None
+        )
 
     @cached_property
     def restricted(self) -> frozenset[str]:
         """Parameters that are declared restrict."""
         head = self.source.text[self.node.start_byte : self.body.start_byte if self.body else self.node.end_byte]
-        return frozenset(match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head))
+        return frozenset(
+            match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head)
+        )
+
+    @property
+    def has_errors(self) -> bool:
+        """True where a part of it could not be parsed."""
+        return self.node.has_error
 
     @property
     def is_broken(self) -> bool:
@@ -96,7 +106,9 @@ class Source:
     @property
     def is_cpp(self) -> bool:
         """C++ or CUDA, where operators may be functions."""
-        return language_of(self.path) in (Language.CPP, Language.CUDA, Language.HIP) or self.path.endswith((".h", ".hpp", ".hh"))
+        return language_of(self.path) in (Language.CPP, Language.CUDA, Language.HIP) or self.path.endswith(
+            (".h", ".hpp", ".hh")
+        )
 
     @property
     def language(self) -> str:
@@ -163,7 +175,12 @@ class Program:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables and fields whose address is taken somewhere."""
-        return frozenset(name for source in self.sources.values() if not source.is_fortran for name in _addressed(source.file.tree.root_node))
+        return frozenset(
+            name
+            for source in self.sources.values()
+            if not source.is_fortran
+            for name in _addressed(source.file.tree.root_node)
+        )
 
     @cached_property
     def has_unions(self) -> bool:
@@ -185,15 +202,14 @@ class Program:
     @cached_property
     def handed_on(self) -> frozenset[str]:
         """Functions that are used other than by a call, and so may be called from anywhere."""
-        found = set()
+        found: set[str] = set()
         for source in self.sources.values():
             if source.is_fortran:
                 continue
             for node in nodes(source.file.tree.root_node, "identifier"):
                 parent = node.parent
-                if parent is None or parent.type in ("call_expression", "function_declarator"):
-                    if parent is None or field(parent, "function") == node or parent.type == "function_declarator":
-                        continue
+                if parent is None or parent.type == "function_declarator" or field(parent, "function") == node:
+                    continue
                 found.add(text_of(node))
         return frozenset(found & set(self._named))
 
@@ -211,7 +227,7 @@ def program(sources: Mapping[str, str]) -> Program:
 
 
 def _addressed(root: Node) -> frozenset[str]:
-    found = set()
+    found: set[str] = set()
     for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
         if node.type == "lambda_expression":
             found.update(text_of(one) for one in nodes(node, "identifier"))

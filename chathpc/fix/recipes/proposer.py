@@ -7,19 +7,21 @@ from dataclasses import dataclass
 from hashlib import sha256
 
 from chathpc.diagnosis.records import Verdict
-from chathpc.fix.records import Attempt, Candidate, Problem
 from chathpc.fix.recipes.edits import Edit, applied
 from chathpc.fix.recipes.flags import other_flags
 from chathpc.fix.recipes.program import Program, Spot, program
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.records import Attempt, Candidate, Problem
 
 #: More candidates are not tried in one round: each is built, checked and timed.
 MOST = 12
 #: A recipe at a finding of another cause is so much less promising.
 _OTHER_CAUSE = 0.25
 _TOGETHER = 0.15
+#: What promises less than this part of the best candidate is left for a later round, when that one was tried.
+_LEAST = 0.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +43,7 @@ class Recipes:
 
     @property
     def name(self) -> str:
-        """recipes."""
+        """The strategy's name."""
         return "recipes"
 
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
@@ -57,6 +59,7 @@ class Recipes:
             if candidate.id not in tried and (candidate.id not in unique or unique[candidate.id][0] < score):
                 unique[candidate.id] = score, candidate
         ordered = sorted(unique.values(), key=lambda pair: -pair[0])
+        ordered = [pair for pair in ordered if pair[0] >= _LEAST * ordered[0][0] or pair[1].flags is not None]
         return tuple(candidate for _, candidate in ordered[: self.most])
 
 
@@ -81,7 +84,9 @@ def found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = REC
     return found
 
 
-def _scored(context: Context, problem: Problem, recipes: Sequence[Recipe], parent: str | None) -> Iterator[tuple[float, Candidate]]:
+def _scored(
+    context: Context, problem: Problem, recipes: Sequence[Recipe], parent: str | None
+) -> Iterator[tuple[float, Candidate]]:
     found = sorted(found_in(context, problem, recipes), key=lambda one: -one.score)
     for one in found:
         kept = _compatible(context.program, one.changes)
@@ -111,14 +116,20 @@ def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None
     edits: dict[str, list[Edit]] = {}
     for change in changes:
         for path, each in change.edits.items():
-            edits.setdefault(path, []).extend(one for one in each if one not in edits.get(path, ()) or one.start != one.end)
+            known = edits.setdefault(path, [])
+            known.extend(one for one in each if one not in known or not _is_shared(one))
     result = {}
-    for path, each in edits.items():
-        new = applied(program.sources[path].text, each)
+    for path, listed in edits.items():
+        new = applied(program.sources[path].text, listed)
         if new is None:
             return None
         result[path] = new.decode("utf-8", "surrogateescape")
     return result
+
+
+def _is_shared(one: Edit) -> bool:
+    """True for whole lines that several changes put in the same place, as a small function that all of them call."""
+    return one.start == one.end and one.new.endswith(b"\n")
 
 
 def _candidate(program: Program, one: Found, changes: Sequence[Change], parent: str | None) -> Candidate | None:
@@ -146,13 +157,16 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
     if not texts:
         return None
     title = f"{len(kept)} changes at once: {', '.join(names)}"
-    return Candidate(_identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent)
+    return Candidate(
+        _identity(texts, None), "recipes", title, texts, None, found[0].spot.finding, "+".join(names), parent
+    )
 
 
 def _with_flags(context: Context, problem: Problem, parent: str | None) -> Iterator[tuple[float, Candidate]]:
     causes = {finding.cause: finding for finding in reversed(problem.diagnosis.findings)}
     finding = causes.get("unoptimised-build")
-    for flags, did, promise in other_flags(problem.project, may_round=context.may_round):
+    device = problem.project.gpu or any(source.language == "cuda" for source in context.program.sources.values())
+    for flags, did, promise in other_flags(problem.project, may_round=context.may_round, native=not device):
         score = promise * (max(finding.weight, 0.05) * 2 if finding is not None else 0.5 if promise > 0.5 else 0.02)
         yield score, Candidate(_identity({}, flags), "recipes", did, {}, flags, finding, "compiler-flags", parent)
 

@@ -25,7 +25,11 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
         weight = max(finding.weight, 0.25 * finding.share, 1e-3)
         named = _named(finding.where, program)
         for at, procedure in enumerate(named):
-            line = finding.where.line if at == 0 and finding.where.line and _holds(procedure, finding.where.line) else procedure.model.first
+            line = (
+                finding.where.line
+                if at == 0 and finding.where.line and _holds(procedure, finding.where.line)
+                else procedure.model.first
+            )
             note(procedure, line, weight * _CALLER**at, finding, finding.cause)
             for caller, call in program.calls.get(procedure.model.name, []):
                 if caller is not procedure:
@@ -51,9 +55,7 @@ def _named(where: Place, program: Program) -> list[Procedure]:
     found: list[Procedure] = []
     if where.file and where.line:
         found += [
-            one
-            for one in program.procedures
-            if is_same_file(where.file, one.source.path) and _holds(one, where.line)
+            one for one in program.procedures if is_same_file(where.file, one.source.path) and _holds(one, where.line)
         ][-1:]
     for name in (where.function, *reversed(where.path)):
         for one in program.named(_plain(name)) if name else []:

@@ -10,7 +10,19 @@ from chathpc.diagnosis.source.c_expressions import line_of, text_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-__all__ = ["bare", "block_of", "children", "enclosing", "field", "inside", "line_of", "nodes", "statements", "text_of", "walk"]
+__all__ = [
+    "bare",
+    "block_of",
+    "children",
+    "enclosing",
+    "field",
+    "inside",
+    "line_of",
+    "nodes",
+    "statements",
+    "text_of",
+    "walk",
+]
 
 C_LOOPS = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
 
@@ -56,7 +68,9 @@ def bare(node: Node | None) -> Node | None:
 def enclosing(node: Node, kinds: frozenset[str], within: Node | None = None) -> Node | None:
     """The nearest node of some kinds around this one, and inside `within` where that is told."""
     one = node.parent
-    while one is not None and (within is None or (one.start_byte >= within.start_byte and one.end_byte <= within.end_byte)):
+    while one is not None and (
+        within is None or (one.start_byte >= within.start_byte and one.end_byte <= within.end_byte)
+    ):
         if one.type in kinds:
             return one
         one = one.parent

@@ -16,10 +16,16 @@ if TYPE_CHECKING:
 
 FLOATING = frozenset({"float", "double", "long double"})
 _WORDS = frozenset({"char", "short", "int", "long", "unsigned", "signed", "bool", "_Bool", "float", "double"})
-_NAMED = re.compile(r"(?:std::)?(?:u?int(?:_fast|_least)?\d+_t|s?size_t|ptrdiff_t|u?intptr_t|u?intmax_t|off_t|uint|ulong|uchar)\Z")
+_NAMED = re.compile(
+    r"(?:std::)?(?:u?int(?:_fast|_least)?\d+_t|s?size_t|ptrdiff_t|u?intptr_t|u?intmax_t|off_t|uint|ulong|uchar)\Z"
+)
 #: Types in which an index does not wrap around.
-WIDE = re.compile(r"(?:std::)?(?:int|long|long long|long int|unsigned|unsigned int|unsigned long|unsigned long long|s?size_t|ptrdiff_t|u?int(?:32|64)_t)\Z")
-_FLOATS = frozenset({"sqrt", "exp", "log", "pow", "sin", "cos", "fabs", "floor", "ceil", "tan", "atan", "atan2", "hypot", "cbrt"})
+WIDE = re.compile(
+    r"(?:std::)?(?:int|long|long long|long int|unsigned|unsigned int|unsigned long|unsigned long long|s?size_t|ptrdiff_t|u?int(?:32|64)_t)\Z"
+)
+_FLOATS = frozenset(
+    {"sqrt", "exp", "log", "pow", "sin", "cos", "fabs", "floor", "ceil", "tan", "atan", "atan2", "hypot", "cbrt"}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +59,9 @@ def is_arithmetic(name: str) -> bool:
 
 def plain(name: str) -> str:
     """A type's name without qualifiers."""
-    return " ".join(word for word in name.split() if word not in ("const", "struct", "static", "restrict", "inline", "register"))
+    return " ".join(
+        word for word in name.split() if word not in ("const", "struct", "static", "restrict", "inline", "register")
+    )
 
 
 def of_declaration(one: Declaration) -> Type:
@@ -174,7 +182,21 @@ def written_type(node: Node | None) -> Type | None:
     return Type(plain(text_of(field(node, "type"))), text_of(node).count("*"))
 
 
-_RANK = ("int", "unsigned", "unsigned int", "long", "int64_t", "uint64_t", "size_t", "unsigned long", "long long", "unsigned long long", "float", "double", "long double")
+_RANK = (
+    "int",
+    "unsigned",
+    "unsigned int",
+    "long",
+    "int64_t",
+    "uint64_t",
+    "size_t",
+    "unsigned long",
+    "long long",
+    "unsigned long long",
+    "float",
+    "double",
+    "long double",
+)
 
 
 def _wider(one: Type | None, other: Type | None) -> Type | None:

@@ -1,0 +1,72 @@
+"""What the pages of the benchmark of changes have in common."""
+
+from __future__ import annotations
+
+from chathpc.bench.fixes.outcome import Outcome
+from chathpc.bench.fixes.result import Result, Row, verdicts
+from chathpc.bench.fixes.run import BUGGY, HUMAN
+from chathpc.bench.fixes.task import Task
+from chathpc.bench.lines import asked, cell
+
+FIGURE_HEADER = ("figure", "what it is")
+#: What `expect` of a task says of its human version.
+_EXPECTED = {"compiler": "the compiler does it at -O3", "scale": "faster only at larger scale"}
+
+
+def lead(result: Result) -> str:
+    """One sentence: what was run."""
+    counted = sum(any(outcome.counted for outcome in row.outcomes.values()) for row in result.rows)
+    left = len(result.rows) - counted
+    healthy = sum(row.task.healthy for row in result.rows)
+    text = f"{counted} tasks" + (f" ({healthy} healthy programs among them)" if healthy else "")
+    text += f", at most {result.time_limit:g} s each, sandbox {result.sandbox}, chathpc {result.version}."
+    return text + (f" {left} were left out." if left else "")
+
+
+def figure_rows(result: Result) -> list[tuple[str, ...]]:
+    """A row for each figure: its name, its value with each strategy, what is asked, what it is."""
+    found = []
+    for first in result.figures[0].figures if result.figures else ():
+        each = [part.get(first.key) for part in result.figures]
+        found.append(
+            (first.key, *map(cell, each), next((asked(one) for one in each if one and one.asked), ""), first.title)
+        )
+    return found
+
+
+def task_header(result: Result) -> tuple[str, ...]:
+    """The columns of `task_cells`."""
+    return ("task", "fault", "original", *result.strategies, "best", "rounds", "tokens", "seconds", "candidates")
+
+
+def task_cells(result: Result, row: Row) -> tuple[str, ...]:
+    """A task: its fault, seconds of the original, what each strategy reached, the best, and what that took."""
+    best = result.best(row)
+    own = [row.outcomes[name] for name in result.strategies if name not in (HUMAN, BUGGY)] or list(
+        row.outcomes.values()
+    )
+    seconds = next((each.original_seconds for each in row.outcomes.values() if each.original_seconds is not None), None)
+    return (
+        row.task.name,
+        row.task.right[0],
+        "" if seconds is None else f"{seconds:.2f} s",
+        *(reached(row.task, row.outcomes[name], name) for name in result.strategies),
+        best or "",
+        str(sum(each.rounds for each in own)),
+        str(sum(each.tokens for each in own)),
+        f"{sum(each.seconds for each in own):.0f}",
+        "; ".join(filter(None, map(verdicts, own))),
+    )
+
+
+def reached(task: Task, outcome: Outcome, strategy: str) -> str:
+    """What came of it in some words: a speed-up with its interval, or why there is none."""
+    if outcome.improved:
+        found = outcome.speedup
+        text = "accepted" if found is None else f"{found.estimate:.2f}x ({found.low:.2f} to {found.high:.2f})"
+        return text + (" by flags" if outcome.flags_alone else "")
+    if outcome.ended in ("skipped", "failed"):
+        return f"{outcome.ended}: {outcome.reason}"
+    if strategy == HUMAN and task.expect in _EXPECTED:
+        return f"{outcome.ended} ({_EXPECTED[task.expect]})"
+    return outcome.ended

@@ -1,0 +1,54 @@
+"""Finds tasks in folders, and tells which of them this machine can try."""
+
+from __future__ import annotations
+
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from chathpc.bench.fixes.task import Task, is_task, read_task
+from chathpc.bench.folders import below, set_names
+from chathpc.errors import UsageError
+from chathpc.profile.text import clean
+
+#: What a task may need, and the program that must be there for it.
+_PROGRAMS = {"mpi": "mpirun", "openmp": "cc", "fortran": "gfortran", "gpu": "nvcc"}
+_DEVICES = (Path("/dev/nvidiactl"), Path("/dev/dxg"))
+
+
+def find_tasks(folders: Sequence[Path], chosen: Sequence[str] = ()) -> tuple[Task, ...]:
+    """The tasks in `folders`, each of which is one set named by its last part; `chosen` are names or patterns of those to keep.
+
+    UsageError for a folder that is missing or has no task, and for a name that no task has.
+    """
+    found: list[Task] = []
+    for folder, group in zip(folders, set_names(folders, "tasks"), strict=True):
+        if not folder.is_dir():
+            raise UsageError(f"There is no folder {clean(str(folder))}.", hint="Name a folder with tasks in it.")
+        places = below(folder, is_task)
+        if not places:
+            raise UsageError(
+                f"No task in {clean(str(folder))}.",
+                hint="A task is a folder with the folders original and human: docs/labelled-tasks.md.",
+            )
+        found += [read_task(place, group) for place in places]
+    names = Counter(task.name for task in found)
+    distinct = [task if names[task.name] == 1 else replace(task, name=f"{task.group}/{task.name}") for task in found]
+    for pattern in chosen:
+        if not any(fnmatchcase(task.name, pattern) for task in distinct):
+            raise UsageError(f"There is no task {clean(pattern)!r}.", hint=f"Tasks: {', '.join(sorted(names)[:12])}, …")
+    return tuple(task for task in distinct if not chosen or any(fnmatchcase(task.name, each) for each in chosen))
+
+
+def missing(task: Task) -> str:
+    """What this machine lacks for a task, in a sentence; empty if nothing."""
+    for need in task.needs:
+        program = _PROGRAMS.get(need, need)
+        if shutil.which(program) is None:
+            return f"it needs {clean(need)}, and there is no {clean(program)} here"
+        if need == "gpu" and not any(device.exists() for device in _DEVICES):
+            return "it needs a GPU"
+    return ""

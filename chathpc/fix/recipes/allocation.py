@@ -1,0 +1,597 @@
+"""Memory that is taken and given back again and again: buffers that are kept, arrays on the stack, pools for records of one size."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.effects import effects
+from chathpc.fix.recipes.invariants import fresh_name
+from chathpc.fix.recipes.loops import around
+from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.syntax import bare, children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.types import is_arithmetic, type_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_THREADS = re.compile(rb"\b(?:pthread_create|std::thread|std::async|omp\s+parallel|thrd_create|setjmp|fork)\b")
+_STACK = 8 * 1024
+_BLOCKS = frozenset({"compound_statement"})
+
+
+def has_threads(program: Program) -> bool:
+    """True if functions may run at the same time in several threads."""
+    return any(_THREADS.search(source.text) for source in program.sources.values())
+
+
+def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
+    """A buffer that a function allocates and frees in every call is kept for the next one, and grows where it must."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or has_threads(program)
+        or _calls_itself(procedure, program)
+        or (procedure.model.name == "main" and not _in_loops(procedure))
+    ):
+        return
+    for node in nodes(procedure.body, "declaration"):
+        found = _allocation(node, procedure, program)
+        if found is None:
+            continue
+        name, kind, how, size = found
+        frees = _frees(name, procedure, "delete" if how == "new" else "free")
+        if not frees or not _is_kept_here(name, node, frees, procedure, program):
+            continue
+        blank, start = indent(text, node.start_byte), line_start(text, node.start_byte)
+        if text[start : node.start_byte].strip():
+            continue
+        constant = _constant_bytes(size, how, kind, procedure)
+        edits = [_without(each, text) for each in frees]
+        if constant is not None and constant <= _STACK and how != "calloc":
+            count = f"{constant} / sizeof({kind})" if how != "new" else text_of(size)
+            edits.append(Edit(node.start_byte, node.end_byte, f"{kind} {name}[{count}];".encode()))
+            did = f"puts the {constant:,} bytes of {name} on the stack instead of allocating them each time"
+        else:
+            kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
+            amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
+            cast = f"({kind} *)" if spot.source.is_cpp else ""
+            lines = [
+                f"{kind} *{name};",
+                f"static {kind} *{kept};", f"static size_t {room};", f"const size_t {need} = {amount};",
+                f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}malloc({need}); {room} = {kept} ? {need} : 0; }}",
+                f"{name} = {kept};",
+            ]  # fmt: skip
+            if how == "calloc":
+                lines.append(f"if ({name}) memset({name}, 0, {need});")
+                if b"string.h" not in text and b"cstring" not in text:
+                    continue
+            if how == "new" and b"cstdlib" not in text and b"stdlib.h" not in text:
+                continue
+            edits.append(Edit(node.start_byte, node.end_byte, (b"\n" + blank).join(each.encode() for each in lines)))
+            did = f"keeps the memory of {name} for the next time instead of allocating and freeing it"
+        yield Change({spot.source.path: tuple(edits)}, line_of(node), did)
+
+
+def _in_loops(procedure: Procedure) -> bool:
+    return any(
+        True
+        for each in nodes(procedure.node, "call_expression", "new_expression")
+        if text_of(field(each, "function")) in ("malloc", "calloc", "")
+        for _ in around(each, procedure)
+    )
+
+
+def _calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
+    """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
+    seen, todo = set(), [procedure]
+    while todo:
+        one = todo.pop()
+        for call in nodes(one.node, "call_expression"):
+            for callee in program.named(text_of(field(call, "function")).rsplit("::", 1)[-1]):
+                if callee is procedure:
+                    return True
+                if id(callee) not in seen:
+                    seen.add(id(callee))
+                    todo.append(callee)
+    return procedure.model.name in program.handed_on
+
+
+def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
+    """Name, type, allocator and size of `T *x = malloc(…);` and its kin."""
+    declarators = node.children_by_field_name("declarator")
+    kind = text_of(field(node, "type"))
+    if (
+        len(declarators) != 1
+        or declarators[0].type != "init_declarator"
+        or any(each.type == "storage_class_specifier" for each in node.children)
+    ):
+        return None
+    pointer, made = field(declarators[0], "declarator"), bare(field(declarators[0], "value"))
+    name = field(pointer, "declarator")
+    while made is not None and made.type == "cast_expression":
+        made = bare(field(made, "value"))
+    if (
+        pointer is None
+        or pointer.type != "pointer_declarator"
+        or name is None
+        or name.type != "identifier"
+        or made is None
+    ):
+        return None
+    if any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier") or any(
+        each.type == "type_qualifier" for each in pointer.children
+    ):
+        return None
+    if made.type == "new_expression":
+        size = field(field(made, "declarator"), "length")
+        if size is None or not is_arithmetic(kind) or field(made, "arguments") is not None:
+            return None
+        return text_of(name), kind, "new", size
+    called = text_of(field(made, "function"))
+    listed = field(made, "arguments")
+    if (
+        made.type != "call_expression"
+        or called not in ("malloc", "calloc", "std::malloc", "std::calloc")
+        or listed is None
+    ):
+        return None
+    if procedure.source.is_cpp and not is_arithmetic(kind):
+        return None
+    found = effects(listed, procedure, program)
+    if not found.is_known or found.writes:
+        return None
+    how = called.rsplit("::", 1)[-1]
+    return text_of(name), kind, how, listed
+
+
+def _bytes(size: Node, how: str) -> str:
+    listed = [text_of(each) for each in children(size)]
+    return listed[0] if how == "malloc" else f"(size_t)({listed[0]}) * ({listed[1]})"
+
+
+def _constant_bytes(size: Node, how: str, kind: str, procedure: Procedure) -> int | None:
+    unit = procedure.source.file.unit
+    if how == "new":
+        count, width = value(expression(size), unit.constants), type_size(kind, unit)
+        return None if count is None or width is None else count * width
+    listed = children(size)
+    if how != "malloc" or len(listed) != 1:
+        return None
+    match = re.fullmatch(
+        r"(?:(\w+)\s*\*\s*)?sizeof\s*\(?\s*[\w*]+(?:\s\w+)?\s*\)?(?:\s*\*\s*(\w+))?", text_of(listed[0])
+    )
+    width = type_size(kind, unit)
+    if match is None or width is None:
+        return None
+    total = width
+    for each in (match[1], match[2]):
+        if each is not None:
+            number = int(each) if each.isdigit() else unit.constants.get(each)
+            if number is None:
+                return None
+            total *= number
+    return total if match[1] or match[2] else None
+
+
+def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:
+    found = []
+    for node in nodes(procedure.node, "expression_statement"):
+        inner = next(iter(children(node)), None)
+        if inner is None:
+            continue
+        if (
+            how == "free"
+            and inner.type == "call_expression"
+            and text_of(field(inner, "function")) in ("free", "std::free")
+            and text_of(field(inner, "arguments")) == f"({name})"
+        ):
+            found.append(node)
+        if (
+            how == "delete"
+            and inner.type == "delete_expression"
+            and text_of(inner).replace(" ", "") == f"delete[]{name}"
+        ):
+            found.append(node)
+    return found
+
+
+def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure, program: Program) -> bool:
+    """True if the pointer stays in the function, is never changed, and is freed in the block that allocates it, on every way."""
+    block = enclosing(node, _BLOCKS, procedure.node)
+    if block is None or not any(each.parent == block for each in frees):
+        return False
+    if any(True for _ in nodes(procedure.node, "goto_statement", "throw_statement", "lambda_expression")):
+        return False
+    last = [each for each in frees if each.parent == block][-1]
+    for each in nodes(block, "return_statement", "break_statement", "continue_statement"):
+        if node.end_byte < each.start_byte < last.start_byte and each.type == "return_statement":
+            before = each.prev_named_sibling
+            if before is None or not any(before == one for one in frees):
+                return False
+        elif node.end_byte < each.start_byte < last.start_byte and each.type != "return_statement":
+            loop = enclosing(
+                each,
+                frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
+                block,
+            )
+            if loop is None:
+                return False
+    for each in nodes(procedure.node, "identifier"):
+        if text_of(each) != name or inside(each, node) or any(inside(each, one) for one in frees):
+            continue
+        if not inside(each, block) or each.start_byte > last.end_byte or not stays_inside(each, program):
+            return False
+    return True
+
+
+def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
+    """True if the use of a pointer keeps no copy of it that outlives the function: it is indexed, compared, or handed to what does
+    the same.
+    """
+    parent = node.parent
+    if parent is None or depth > 4:
+        return False
+    if parent.type == "subscript_expression":
+        return field(parent, "argument") == node
+    if parent.type == "field_expression":
+        return True
+    if parent.type == "pointer_expression":
+        return text_of(field(parent, "operator")) == "*"
+    if parent.type in (
+        "if_statement",
+        "unary_expression",
+        "parenthesized_expression",
+        "condition_clause",
+        "while_statement",
+    ):
+        return (
+            parent.type != "parenthesized_expression"
+            or stays_inside(parent, program, depth + 1)
+            or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
+        )
+    if parent.type == "sizeof_expression":
+        return False
+    if parent.type == "binary_expression":
+        operator = text_of(field(parent, "operator"))
+        return operator in ("==", "!=", "&&", "||", "<", ">") or (
+            operator in ("+", "-") and stays_inside(parent, program, depth + 1)
+        )
+    if parent.type == "argument_list" and parent.parent is not None:
+        call = parent.parent
+        name = text_of(field(call, "function")).rsplit("::", 1)[-1]
+        if name in (
+            "memset",
+            "memcpy",
+            "memmove",
+            "qsort",
+            "fread",
+            "fwrite",
+            "sort",
+            "fill",
+            "printf",
+            "snprintf",
+            "sprintf",
+            "read",
+            "write",
+            "memcmp",
+        ):
+            return call.parent is not None and call.parent.type == "expression_statement"
+        own = program.named(name)
+        at = [each.start_byte for each in children(parent)].index(node.start_byte)
+        if len(own) != 1 or at >= len(own[0].model.parameters) or own[0].body is None:
+            return False
+        inner = own[0].model.parameters[at].name
+        return all(
+            stays_inside(each, program, depth + 1)
+            for each in nodes(own[0].body, "identifier")
+            if text_of(each) == inner
+        )
+    return False
+
+
+def _without(node: Node, text: bytes) -> Edit:
+    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
+    if (
+        text[start : node.start_byte].strip()
+        or text[node.end_byte : end].strip()
+        or (node.parent is not None and node.parent.type != "compound_statement")
+    ):
+        return Edit(
+            node.start_byte,
+            node.end_byte,
+            b";" if node.parent is not None and node.parent.type != "compound_statement" else b"",
+        )
+    return Edit(start, end, b"")
+
+
+def pools(context: Context, spot: Spot) -> Iterator[Change]:
+    """Records of one type that are allocated and freed one by one come from a pool of the program's own, which keeps freed ones."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if len(program.sources) != 1 or has_threads(program) or spot.source.is_cpp or procedure.is_broken:
+        return
+    for call in nodes(procedure.node, "call_expression"):
+        if text_of(field(call, "function")) != "malloc":
+            continue
+        kind = _made_record(call, procedure)
+        if kind is None:
+            continue
+        change = _pool(kind, spot, program, text)
+        if change is not None:
+            yield change
+            return
+
+
+def _made_record(call: Node, procedure: Procedure) -> str | None:
+    """The record for which `malloc(sizeof …)` takes the memory."""
+    one = call.parent
+    while one is not None and one.type in ("cast_expression", "parenthesized_expression"):
+        one = one.parent
+    size = text_of(field(call, "arguments")).strip("()").replace(" ", "")
+    if one is None or one.type != "init_declarator" or one.parent is None:
+        return None
+    kind, pointer = text_of(field(one.parent, "type")), field(one, "declarator")
+    name = text_of(field(pointer, "declarator"))
+    if (
+        pointer is None
+        or pointer.type != "pointer_declarator"
+        or size not in (f"sizeof*{name}", f"sizeof(*{name}", f"sizeof({kind.replace(' ', '')}")
+    ):
+        return None
+    plain = kind.removeprefix("struct ")
+    return kind if plain in procedure.source.file.unit.records else None
+
+
+def _pool(kind: str, spot: Spot, program: Program, text: bytes) -> Change | None:
+    plain = kind.removeprefix("struct ")
+    size = type_size(kind, spot.source.file.unit)
+    if size is None or size < 8:
+        return None
+    edits: list[Edit] = []
+    first: Node | None = None
+    label = re.sub(r"\W", "_", plain.lower())
+    take, give = fresh_name(f"take_{label}", text), fresh_name(f"give_back_{label}", text)
+    makers = [
+        (home, each)
+        for name in ("malloc", "calloc", "realloc", "strdup", "aligned_alloc")
+        for home, each in program.calls.get(name, [])
+    ]
+    for home, each in makers:
+        made = _made_record(each, home) if text_of(field(each, "function")) == "malloc" else None
+        if made == kind:
+            edits.append(Edit(each.start_byte, each.end_byte, f"{take}()".encode()))
+            first = home.node if first is None or home.node.start_byte < first.start_byte else first
+        elif plain in text_of(each) or _declares(each, plain):
+            return None  # another way to make such records
+    freed = 0
+    for home, each in program.calls.get("free", []):
+        argument = next(iter(children(field(each, "arguments"))), None)
+        of = type_of(argument, home, program)
+        called = field(each, "function")
+        if of is None or called is None or (of.name == "void" and of.depth == 1):
+            return None
+        if of.name == plain and of.depth == 1:
+            edits.append(Edit(called.start_byte, called.end_byte, give.encode()))
+            freed += 1
+            first = home.node if first is None or home.node.start_byte < first.start_byte else first
+    if first is None or not freed or not edits:
+        return None
+    if any(
+        text_of(each) in ("free", "malloc") and (each.parent is None or each.parent.type != "call_expression")
+        for each in nodes(spot.source.file.tree.root_node, "identifier")
+    ):
+        return None
+    free_list = fresh_name(f"free_{label}", text)
+    helper = f"""static {kind} *{free_list};
+
+static {kind} *{take}(void) {{
+  if (!{free_list}) {{
+    enum {{ POOLED = 256 }};
+    {kind} *block = malloc(POOLED * sizeof *block);
+    if (!block) return NULL;
+    for (int k = 0; k < POOLED; k++) {{
+      memcpy(&block[k], &{free_list}, sizeof {free_list});
+      {free_list} = &block[k];
+    }}
+  }}
+  {kind} *taken = {free_list};
+  memcpy(&{free_list}, taken, sizeof {free_list});
+  return taken;
+}}
+
+static void {give}({kind} *one) {{
+  if (!one) return;
+  memcpy(one, &{free_list}, sizeof {free_list});
+  {free_list} = one;
+}}
+
+"""
+    at = line_start(text, first.start_byte)
+    include = b"" if b"<string.h>" in text else b"#include <string.h>\n\n"
+    edits.append(Edit(at, at, include + helper.encode()))
+    return Change(
+        {spot.source.path: tuple(edits)},
+        spot.line,
+        f"takes records of type {plain} from a pool that keeps freed ones instead of from malloc",
+    )
+
+
+def _declares(call: Node, plain: str) -> bool:
+    one = call.parent
+    while one is not None and one.type in (
+        "cast_expression",
+        "parenthesized_expression",
+        "init_declarator",
+        "assignment_expression",
+    ):
+        if (
+            one.type == "init_declarator"
+            and one.parent is not None
+            and plain in text_of(field(one.parent, "type")).split()
+        ):
+            return True
+        one = one.parent
+    return False
+
+
+def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
+    procedure, text = spot.procedure, spot.source.text
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
+    ):
+        return
+    for node in nodes(procedure.body, "declaration"):
+        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
+        loops = list(around(node, procedure))
+        if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
+            continue
+        name = match[3]
+        uses = [
+            each for each in nodes(procedure.body, "identifier") if text_of(each) == name and not inside(each, node)
+        ]
+        if (
+            any(not inside(each, loops[-1]) for each in uses)
+            or any(not _is_plain_use(each) for each in uses)
+            or sum(
+                1
+                for each in nodes(procedure.body, "declaration")
+                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
+            )
+            != 1
+        ):
+            continue
+        given = match[4]
+        if given is None:
+            new = f"{name}.clear();"
+        else:
+            if re.search(r"begin|\{|\}|<", given):
+                continue
+            depth = count = 0
+            for letter in given:
+                depth += (letter in "([") - (letter in ")]")
+                count += letter == "," and depth == 0
+            if count > 1 or (count == 0 and name in given):
+                continue
+            new = f"{name}.assign({given}{'' if count else ', 0'});"
+        outer = loops[-1]
+        start = line_start(text, outer.start_byte)
+        if (
+            text[start : outer.start_byte].strip()
+            or outer.parent is None
+            or outer.parent.type != "compound_statement"
+            or (outer.prev_named_sibling is not None and outer.prev_named_sibling.type == "preproc_call")
+        ):
+            continue
+        edits = (
+            Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()),
+            Edit(node.start_byte, node.end_byte, new.encode()),
+        )
+        yield Change(
+            {spot.source.path: edits},
+            line_of(node),
+            f"constructs the vector {name} once before the loop and fills it anew in each iteration",
+        )
+    del context
+
+
+def _is_plain_use(node: Node) -> bool:
+    """True for indices and members that take no ownership; not for what is returned, moved, swapped or handed on."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type == "subscript_expression":
+        return field(parent, "argument") == node
+    if parent.type == "field_expression":
+        return text_of(field(parent, "field")) in (
+            "size",
+            "push_back",
+            "begin",
+            "end",
+            "empty",
+            "back",
+            "front",
+            "data",
+            "reserve",
+            "emplace_back",
+            "pop_back",
+            "clear",
+            "at",
+            "assign",
+            "resize",
+        )
+    return parent.type == "for_range_loop" and field(parent, "right") == node
+
+
+def reserved(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector that a counted loop appends to gets its room before the loop."""
+    from chathpc.fix.recipes.loops import counted, loops_of
+
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken:
+        return
+    for loop in loops_of(procedure):
+        header = counted(loop, procedure)
+        if (
+            header is None
+            or header.operator != "<"
+            or text_of(header.start) != "0"
+            or any(True for _ in around(loop, procedure))
+        ):
+            continue
+        start = line_start(text, loop.start_byte)
+        names = []
+        for call in nodes(header.body, "call_expression"):
+            called = field(call, "function")
+            base = field(called, "argument") if called is not None and called.type == "field_expression" else None
+            if (
+                base is None
+                or base.type != "identifier"
+                or text_of(field(called, "field")) not in ("push_back", "emplace_back")
+            ):
+                continue
+            own = procedure.declarations.get(text_of(base))
+            if (
+                own is None
+                or own.pointers
+                or not re.match(r"(?:std::)?vector<", own.type)
+                or text_of(base) in procedure.parameters
+            ):
+                continue
+            if next(iter(around(call, procedure)), None) == loop and text_of(base) not in names:
+                names.append(text_of(base))
+        found = effects(header.bound, procedure, program)
+        if (
+            not names
+            or text[start : loop.start_byte].strip()
+            or not found.is_known
+            or found.pure_calls
+            or f"{names[0]}.reserve" in text.decode("utf-8", "replace")
+        ):
+            continue
+        if any(_may_change(each, header.body) for each in nodes(header.bound, "identifier")):
+            continue
+        lines = "".join(
+            f"{indent(text, loop.start_byte).decode()}if ({text_of(header.bound)} > 0) {each}.reserve({each}.size() + (size_t)({text_of(header.bound)}));\n"
+            for each in names
+        )
+        yield Change(
+            {spot.source.path: (Edit(start, start, lines.encode()),)},
+            line_of(loop),
+            f"reserves the room of {', '.join(names)} before the loop",
+        )
+
+
+def _may_change(name: Node, body: Node) -> bool:
+    return any(
+        text_of(field(each, "left") or field(each, "argument")) == text_of(name)
+        for each in nodes(body, "assignment_expression", "update_expression")
+    )

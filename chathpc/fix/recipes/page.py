@@ -1,0 +1,35 @@
+"""The page of the documentation that lists all recipes."""
+
+from __future__ import annotations
+
+from chathpc.fix.recipes.table import RECIPES
+
+_HEAD = """# Recipes of `chathpc fix`
+
+Recipes change the source without a model. Each looks, at the places that the diagnosis names, for a pattern in the syntax tree, tests
+whether the change is legal as far as the source tells (what is read and written, what may be the same memory, which iterations depend
+on each other, how a loop may be left), and gives the change byte by byte: the rest of the text stays as it is. What it can't prove it
+leaves alone. Every change then goes through the gates of `chathpc fix` like any other.
+
+*Exact* recipes give the same results to the last bit. Those that *reassociate floating point* form sums in another order; those that
+*round differently* round single operations in another way, by about 1e-16 of a result. Both are only tried if the project declares a
+tolerance (`check: relative` or `absolute`). The flags of the compiler (`flags` of the project) are tried as well: `-O2` for builds
+without optimisation, `-O3 -march=native` otherwise.
+
+What a proof rests on beyond the language's rules: all sources that may be edited are the whole program; `errno` and floating-point
+exceptions are not looked at; memory that a program never frees does not matter.
+"""
+
+
+def to_markdown() -> str:
+    """All recipes as a page: what each does, what must hold, which causes it answers."""
+    parts = [_HEAD]
+    for one in RECIPES:
+        parts.append(
+            f"\n## {one.name}\n\n{one.does}\n\n- **What must hold:** {one.needs}\n- **Results:** {one.semantics}\n"
+            f"- **Languages:** {', '.join(_LANGUAGES[each] for each in one.languages)}\n- **Answers:** {', '.join(one.causes)}\n"
+        )
+    return "".join(parts)
+
+
+_LANGUAGES = {"c": "C", "c++": "C++", "cuda": "CUDA", "fortran": "Fortran (free form)"}

@@ -1,0 +1,143 @@
+"""Recursion that computes the same again: results are kept in a table, with the arguments that they belong to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.edits import Edit
+from chathpc.fix.recipes.effects import summary
+from chathpc.fix.recipes.invariants import fresh_name
+from chathpc.fix.recipes.program import Spot
+from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.syntax import field, line_of, nodes, text_of
+from chathpc.fix.recipes.types import Type, of_declaration, plain
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Results that are kept, a power of two: with three arguments some 10 MB, which a run touches as far as it needs them.
+_KEPT = 1 << 18
+_THREADS = re.compile(rb"\b(?:pthread_create|std::thread|std::async|omp\s+parallel|thrd_create)\b")
+
+
+def remembered(context: Context, spot: Spot) -> Iterator[Change]:
+    """A function that calls itself, changes nothing and takes whole numbers and pointers looks its results up in a table.
+
+    Entries hold all arguments, so that nothing is mixed up; where the function reads memory, every call from outside begins
+    with an empty table, for the memory may have changed.
+    """
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    model, name = procedure.model, procedure.model.name
+    if (
+        procedure.body is None
+        or not model.parameters
+        or model.returns is None
+        or name in program.handed_on
+        or len(program.named(name)) != 1
+    ):
+        return
+    if "member" in model.marks or procedure.node.parent is None or procedure.node.parent.type != "translation_unit":
+        return
+    calls = [each for each in nodes(procedure.body, "call_expression") if text_of(field(each, "function")) == name]
+    if not calls or any(
+        name == text_of(each)
+        for each in nodes(procedure.body, "identifier")
+        if each.parent is None or field(each.parent, "function") != each
+    ):
+        return
+    outward = summary(procedure, program)
+    kinds = [of_declaration(one) for one in model.parameters]
+    result = of_declaration(model.returns)
+    if (
+        outward is None
+        or not result.is_arithmetic
+        or any(
+            one.reference or not (kind.is_integer or kind.depth)
+            for one, kind in zip(model.parameters, kinds, strict=True)
+        )
+    ):
+        return
+    if not any(kind.is_integer for kind in kinds) or any(
+        _THREADS.search(each.text) for each in program.sources.values()
+    ):
+        return
+    head = text[procedure.node.start_byte : procedure.body.start_byte].rstrip()
+    written = _parameters(procedure.node, text)
+    if written is None or len(written) != len(model.parameters):
+        return
+    yield _table(spot, calls, head, written, kinds, forgets=bool(outward.accesses))
+
+
+def _parameters(node: Node, text: bytes) -> list[str] | None:
+    declarator = field(node, "declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = field(declarator, "declarator")
+    listed = field(declarator, "parameters")
+    if listed is None:
+        return None
+    found = [
+        text[each.start_byte : each.end_byte].decode()
+        for each in listed.named_children
+        if each.type == "parameter_declaration"
+    ]
+    return None if any("[" in each or "(" in each for each in found) else found
+
+
+def _table(
+    spot: Spot, calls: list[Node], head: bytes, written: list[str], kinds: list[Type], *, forgets: bool
+) -> Change:
+    procedure, text = spot.procedure, spot.source.text
+    name = procedure.model.name
+    names = [one.name for one in procedure.model.parameters]
+    computed, known, table, round_ = (
+        fresh_name(f"{name}_{each}", text) for each in ("computed", "known", "table", "round")
+    )
+    pattern = re.compile(rb"\b%s(?=\s*\()" % name.encode())
+    given, handed = ", ".join(written), ", ".join(names)
+    result_text = plain(procedure.model.returns.type) if procedure.model.returns is not None else "int"
+    hashed = "0"
+    for one, kind in zip(names, kinds, strict=True):
+        value = f"(unsigned long)(size_t){one}" if kind.depth else f"(unsigned long){one}"
+        hashed = f"({hashed} * 1000003UL + {value})"
+    same = " && ".join(f"slot->{one} == {one}" for one in names)
+    keep = " ".join(f"slot->{one} = {one};" for one in names)
+    fields = " ".join(f"{each};" for each in written)
+    cast = f"{table}_entry"
+    before = (
+        f"static {result_text} {known}({given});\n\n".encode() + pattern.sub(computed.encode(), head, count=1) + b" "
+    )
+    after = f"""
+
+typedef struct {{ {fields} unsigned long round; {result_text} value; }} {cast};
+static {cast} {table}[{_KEPT}];
+static unsigned long {round_} = 1;
+
+static {result_text} {known}({given}) {{
+  unsigned long hash = {hashed};
+  {cast} *slot = &{table}[(hash ^ hash >> 17) & {_KEPT - 1}];
+  if (slot->round == {round_} && {same}) return slot->value;
+  {result_text} value = {computed}({handed});
+  slot->round = {round_};
+  {keep}
+  slot->value = value;
+  return value;
+}}
+
+""".encode() + head + f" {{\n{'  ' + round_ + '++;' + chr(10) if forgets else ''}  return {known}({handed});\n}}".encode()  # fmt: skip
+    body = procedure.body
+    start = procedure.node.start_byte
+    edits = [
+        Edit(start, body.start_byte if body is not None else start, before),
+        Edit(procedure.node.end_byte, procedure.node.end_byte, after),
+    ]
+    for call in calls:
+        called = field(call, "function")
+        if called is not None:
+            edits.append(Edit(called.start_byte, called.end_byte, known.encode()))
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(procedure.node),
+        f"keeps results of {name} in a table with their arguments instead of computing them again",
+    )

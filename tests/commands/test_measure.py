@@ -1,0 +1,111 @@
+"""`chathpc measure`, with a stand-in for perf."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.measure import stand_in
+
+
+@dataclass(frozen=True)
+class Ended:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Shell:
+    """The command line in a process of its own, as a user has it: streams are passed on by the system."""
+
+    folder: Path
+    environment: dict[str, str]
+
+    def __call__(self, *words: str, stdin: str = "", **more: str) -> Ended:
+        done = subprocess.run(
+            [sys.executable, "-m", "chathpc", "measure", *words], cwd=self.folder, env=self.environment | more,
+            input=stdin, capture_output=True, text=True, check=False, timeout=120,
+        )  # fmt: skip
+        assert "Traceback" not in done.stdout + done.stderr
+        return Ended(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Shell:
+    folder = tmp_path / "work"
+    folder.mkdir()
+    (folder / "app").write_text('#!/bin/sh\necho "out $*"\necho warned >&2\ncat\nexit ${APP_CODE:-0}\n')
+    (folder / "app").chmod(0o755)
+    stand_in.install(tmp_path / "bin", "perf")
+    environment = dict(os.environ, PATH=f"{tmp_path / 'bin'}:/usr/bin:/bin", LANG="C.UTF-8", HOME=str(tmp_path))
+    return Shell(folder, environment)
+
+
+def test_the_programs_output_goes_where_it_would_go_without_us(shell: Shell) -> None:
+    done = shell("--tool", "perf", "--", "./app", "-n", "3", stdin="from stdin\n")
+    assert (done.code, done.out) == (0, "out -n 3\nfrom stdin\n")
+    assert "warned" in done.err
+    assert "cpu-clock by perf at" in done.err
+    assert "chathpc explain chathpc-measure-app-1/profile/perf.txt" in done.err
+    assert (shell.folder / "chathpc-measure-app-1" / "measure.json").is_file()
+
+
+def test_options_of_the_program_are_its_own_also_without_dashes(shell: Shell) -> None:
+    done = shell("-q", "--no-overhead", "--tool", "perf", "./app", "-o", "x", "--explain")
+    assert done.out == "out -o x --explain\n"
+    assert done.err == "warned\n"
+
+
+def test_the_status_is_that_of_the_program(shell: Shell) -> None:
+    assert shell("--tool", "perf", "./app", APP_CODE="9").code == 9
+    (shell.folder / "app").write_text("#!/bin/sh\nkill -SEGV $$\n")
+    assert shell("--tool", "perf", "./app").code != 0
+
+
+def test_with_a_report_stdout_is_the_report_alone(shell: Shell) -> None:
+    done = shell("--explain", "--llm", "none", "--format", "json", "--tool", "perf", "./app", "7")
+    assert done.out.startswith("{")
+    assert '"chathpc-report/' in done.out
+    assert "out 7" in done.err
+
+
+def test_a_report_may_go_to_a_file(shell: Shell) -> None:
+    done = shell("--explain", "--llm", "none", "--report", "r.md", "-o", "result", "--tool", "perf", "./app", "7")
+    assert done.out == "out 7\n"
+    assert "app" in (shell.folder / "r.md").read_text()
+    assert (shell.folder / "result" / "measure.json").is_file()
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--llm", "none", "./app"), "--llm is about the report"),
+        (("--report", "x", "./app"), "--report is about the report"),
+        (("--format", "json", "./app"), "--format is about the report"),
+        (("./absent",), "no program that can be run"),
+        ((), "Missing argument"),
+        (("--tool", "vtune", "./app"), "vtune"),
+    ],
+)
+def test_wrong_usage_is_told_before_anything_is_run(shell: Shell, words: tuple[str, ...], said: str) -> None:
+    done = shell(*words)
+    assert done.code == 2
+    assert said in done.err
+    assert "out" not in done.out
+
+
+def test_sources_of_the_whole_working_tree_are_found(shell: Shell) -> None:
+    (shell.folder / ".git").mkdir()
+    (shell.folder / "src").mkdir()
+    (shell.folder / "src" / "heat.c").write_text("\n\nvoid work(void) {}\n")
+    below = shell.folder / "build"
+    below.mkdir()
+    done = Shell(below, shell.environment)("--no-overhead", "--tool", "perf", "-o", "result", "../app")
+    assert done.code == 0
+    assert (below / "result" / "profile" / "heat.c").is_file()

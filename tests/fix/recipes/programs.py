@@ -1,0 +1,909 @@
+"""Small programs with something to mend, each with what must (not) be in the changed text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_HEAD = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
+_CPP = "#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <fstream>\n#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A program, the recipe, and how near the results must be (0: to the last bit)."""
+
+    name: str
+    recipe: str
+    language: str
+    source: str
+    has: tuple[str, ...] = ()
+    has_not: tuple[str, ...] = ()
+    relative: float = 0.0
+    cause: str | None = None
+
+
+def c(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+    """A case in C."""
+    return Case(name, recipe, "c", _HEAD + body, has, has_not, relative, cause)
+
+
+def cpp(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0) -> Case:
+    """A case in C++."""
+    return Case(name, recipe, "c++", _CPP + body, has, has_not, relative)
+
+
+def f90(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+    """A case in Fortran."""
+    return Case(name, recipe, "fortran", body, has, has_not, relative, cause)
+
+
+_SUM = """
+static double total(const double *v, int n) { double s = 0; for (int i = 0; i < n; i++) s += v[i] * (1 + i % 7); return s; }
+"""
+
+APPLIED = (
+    c(
+        "pure call of the outer variable", "hoist-invariant-call",
+        """
+typedef struct { int n, m; double *a, *b; } T;
+static void run(T *t, double p) {
+  for (int i = 0; i < t->n; i++)
+    for (int j = 0; j < t->m; j++) t->b[j] += sin(t->a[i] + p) * j;
+}
+int main(void) {
+  T t = {20, 30, malloc(20 * sizeof(double)), calloc(30, sizeof(double))};
+  for (int i = 0; i < 20; i++) t.a[i] = 0.1 * i;
+  run(&t, 0.3);
+  for (int j = 0; j < 30; j++) printf("%.17g ", t.b[j]);
+  return 0;
+}
+""", "sin_once = 0 < t->m ?",
+    ),
+    c(
+        "function of the program", "hoist-invariant-call",
+        """
+static double weigh(double x, int k) { double s = 0; for (int i = 0; i < k; i++) s += 1.0 / (x + i); return s; }
+int main(void) {
+  double s = 0, x = 1.5;
+  int n = 100;
+  for (int i = 0; i < n; i++) s += weigh(x, 50) * i;
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "weigh_once",
+    ),
+    c(
+        "length in the condition", "hoist-invariant-call",
+        """
+#include <ctype.h>
+static void up(char *t) {
+  for (size_t i = 0; i < strlen(t); i++) t[i] = (char)toupper(t[i]);
+}
+int main(void) {
+  char t[] = "some words, and more of them";
+  up(t);
+  puts(t);
+  return 0;
+}
+""", "const size_t strlen_once = strlen(t);", "i < strlen_once",
+    ),
+    c(
+        "loop without braces in a loop", "hoist-invariant-call",
+        """
+int main(void) {
+  double a[8][9], x = 0.7;
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 9; j++) a[i][j] = exp(x * i) + cos(x) * j;
+  for (int i = 0; i < 8; i++)
+    for (int j = 0; j < 9; j++) printf("%.17g ", a[i][j]);
+  return 0;
+}
+""", "exp_once", "cos_once",
+    ),
+    cpp(
+        "member of a vector", "hoist-invariant-call",
+        """
+static double f(const std::vector<double> &v, double p) {
+  double s = 0;
+  for (size_t i = 0; i < v.size(); i++) s += v[i] * std::pow(p, 1.7);
+  return s;
+}
+int main() { std::vector<double> v(40, 1.25); std::printf("%.17g\\n", f(v, 2.0)); }
+""", "pow_once",
+    ),
+    c(
+        "exponents that are numbers", "power-to-products",
+        """
+int main(void) {
+  double s = 0;
+  for (int i = 1; i < 200; i++) { double x = 0.01 * i; s += pow(x, 3.0) + pow(x + 1, 2.5) - pow(x, 0.5) + pow(x, -0.25) + pow(x, 1.37); }
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "cubed(x)", "power5_2(x + 1)", "pow(x, 1.37)", relative=1e-13,
+    ),
+    cpp(
+        "exponent of all calls", "power-to-products",
+        """
+static double law(double x, double k) { return std::pow(x, k) + std::pow(2.0 * x, 2.0); }
+int main() { double s = 0; for (int i = 1; i < 99; i++) s += law(0.1 * i, 4.0); std::printf("%.17g\\n", s); }
+""", "power4(x)", "squared(2.0 * x)", relative=1e-13,
+    ),
+    c(
+        "two times the same", "call-once",
+        """
+int main(void) {
+  double s = 0;
+  for (int i = 0; i < 50; i++) {
+    double x = 0.1 * i;
+    double a = exp(-x) * 2.0;
+    double b = 1.0 + exp(-x);
+    s += a / b;
+  }
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "exp_value",
+    ),
+    c(
+        "the same divisor", "multiply-by-reciprocal",
+        """
+int main(void) {
+  double v[64], h = 0.37;
+  for (int i = 0; i < 64; i++) v[i] = (i + 1.0) / h + i / h;
+  double s = 0;
+  for (int i = 0; i < 64; i++) s += v[i];
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "reciprocal", relative=1e-13,
+    ),
+    c(
+        "columns first", "interchange-loops",
+        _SUM + """
+static void scale(double *a, int n, int m) {
+  for (int j = 0; j < m; j++)
+    for (int i = 0; i < n; i++) a[i * m + j] = a[i * m + j] * 1.5 + i - j;
+}
+int main(void) {
+  double a[30 * 20] = {0};
+  scale(a, 30, 20);
+  printf("%.17g\\n", total(a, 600));
+  return 0;
+}
+""", "for (int i = 0; i < n; i++)\n    for (int j = 0; j < m; j++) a",
+    ),
+    c(
+        "three loops", "interchange-loops",
+        _SUM + """
+static double a[12][13][14];
+int main(void) {
+  for (int k = 0; k < 14; k++)
+    for (int j = 0; j < 13; j++)
+      for (int i = 0; i < 12; i++) a[i][j][k] = i + 0.5 * j - 0.25 * k * i;
+  printf("%.17g\\n", total(&a[0][0][0], 12 * 13 * 14));
+  return 0;
+}
+""", "int k = 0; k < 14; k++) a[i][j][k]",
+    ),
+    c(
+        "dependence that stays in order", "interchange-loops",
+        """
+int main(void) {
+  static double a[40][50];
+  for (int j = 0; j < 50; j++) a[0][j] = 1.0 + j;
+  for (int j = 0; j < 50; j++)
+    for (int i = 1; i < 40; i++) a[i][j] = a[i - 1][j] * 0.5 + i;
+  double s = 0;
+  for (int i = 0; i < 40; i++)
+    for (int j = 0; j < 50; j++) s += a[i][j] * (i + j);
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "for (int j = 0; j < 50; j++) a[i][j] = a[i - 1][j]",
+    ),
+    c(
+        "sum of whole numbers", "interchange-loops",
+        """
+int main(void) {
+  static int a[40][50];
+  long s = 0;
+  for (int i = 0; i < 40; i++) for (int j = 0; j < 50; j++) a[i][j] = i * 3 + j;
+  for (int j = 0; j < 50; j++)
+    for (int i = 0; i < 40; i++) s += a[i][j];
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "for (int j = 0; j < 50; j++) s += a[i][j]",
+    ),
+    c(
+        "product of matrices", "accumulate-in-place",
+        _SUM + """
+static void product(const double *restrict a, const double *restrict b, double *restrict c, int n) {
+  for (int i = 0; i < n; i++)
+    for (int j = 0; j < n; j++) {
+      double s = 0.0;
+      for (int k = 0; k < n; k++) s += a[i * n + k] * b[k * n + j];
+      c[i * n + j] = s;
+    }
+}
+int main(void) {
+  double a[400], b[400], c[400];
+  for (int i = 0; i < 400; i++) { a[i] = 1.0 / (i + 1); b[i] = i % 17 - 3.3; }
+  product(a, b, c, 20);
+  printf("%.17g\\n", total(c, 400));
+  return 0;
+}
+""", "c[i * n + j] +=",
+    ),
+    c(
+        "transposition", "tile-loops",
+        _SUM + """
+static double a[70][90], b[90][70];
+static void turn(void) {
+  for (int i = 0; i < 70; i++)
+    for (int j = 0; j < 90; j++) b[j][i] = a[i][j];
+}
+int main(void) {
+  for (int i = 0; i < 70; i++) for (int j = 0; j < 90; j++) a[i][j] = i * 100 + j;
+  turn();
+  printf("%.17g\\n", total(&b[0][0], 6300));
+  return 0;
+}
+""", "i_tile += 32",
+    ),
+    c(
+        "triangle", "schedule-dynamic",
+        """
+int main(void) {
+  double s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 0; i < 300; i++)
+    for (int j = 0; j < i; j++) s += 0.5 * j;
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "schedule(dynamic", relative=1e-12,
+    ),
+    c(
+        "triangle", "schedule-guided",
+        """
+int main(void) {
+  long s = 0;
+#pragma omp parallel for schedule(static) reduction(+ : s)
+  for (int i = 0; i < 300; i++)
+    for (int j = 0; j < i; j++) s += j;
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "schedule(guided)", has_not=("schedule(static)",),
+    ),
+    c(
+        "triangle", "schedule-cyclic",
+        """
+int main(void) {
+  long s = 0;
+#pragma omp parallel for \\
+    reduction(+ : s)
+  for (int i = 0; i < 300; i++)
+    for (int j = 0; j < i; j++) s += j;
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "schedule(static, 8)",
+    ),
+    c(
+        "sum under a lock", "drop-sections",
+        """
+int main(void) {
+  static double v[500];
+  long s = 0;
+#pragma omp parallel for
+  for (int i = 0; i < 500; i++) {
+    v[i] = i * 0.5;
+#pragma omp critical
+    s += i % 13;
+  }
+  printf("%ld %.17g\\n", s, v[499]);
+  return 0;
+}
+""", "reduction(+ : s)", has_not=("critical",),
+    ),
+    c(
+        "ordered without need", "drop-sections",
+        """
+int main(void) {
+  static double v[500];
+#pragma omp parallel for ordered schedule(static, 1)
+  for (int i = 0; i < 500; i++) {
+#pragma omp ordered
+    v[i] = sqrt(i);
+  }
+  double s = 0;
+  for (int i = 0; i < 500; i++) s += v[i];
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", has_not=("ordered",),
+    ),
+    c(
+        "histogram", "private-sums",
+        """
+typedef struct { long count[32]; double weight; } H;
+static void fill(H *h, const int *v, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) {
+    int b = v[i] & 31;
+#pragma omp critical
+    {
+      h->count[b]++;
+      h->weight += 0.5;
+    }
+  }
+}
+int main(void) {
+  int *v = malloc(1000 * sizeof *v);
+  H *h = calloc(1, sizeof *h);
+  for (int i = 0; i < 1000; i++) v[i] = i * 7 + i / 3;
+  fill(h, v, 1000);
+  for (int b = 0; b < 32; b++) printf("%ld ", h->count[b]);
+  printf("%.17g\\n", h->weight);
+  return 0;
+}
+""", "[:32]", has_not=("critical",),
+    ),
+    c(
+        "two loops", "collapse-loops",
+        """
+int main(void) {
+  static double a[3][400];
+#pragma omp parallel for
+  for (int i = 0; i < 3; i++)
+    for (int j = 0; j < 400; j++) a[i][j] = i + sqrt(j);
+  double s = 0;
+  for (int i = 0; i < 3; i++) for (int j = 0; j < 400; j++) s += a[i][j];
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "collapse(2)",
+    ),
+    c(
+        "small regions in a loop", "region-if-large",
+        """
+static void add(double *v, int n) {
+#pragma omp parallel for
+  for (int i = 0; i < n; i++) v[i] += 0.5 * i;
+}
+int main(void) {
+  double v[30] = {0};
+  for (int t = 0; t < 100; t++) add(v, 30);
+  printf("%.17g\\n", v[29]);
+  return 0;
+}
+""", "if(n > 20000)",
+    ),
+    c(
+        "independent rows", "parallel-loop",
+        """
+static int nx, ny;
+static void update(const double *u, double *v) {
+  int i, j;
+  double t;
+  for (j = 1; j < ny - 1; j++)
+    for (i = 1; i < nx - 1; i++) {
+      t = u[j * nx + i - 1] + u[j * nx + i + 1];
+      v[j * nx + i] = t * 0.5 + sin(t);
+    }
+}
+int main(void) {
+  nx = 60, ny = 50;
+  double *u = malloc(sizeof(double) * nx * ny), *v = calloc(nx * ny, sizeof(double)), s = 0;
+  for (int k = 0; k < nx * ny; k++) u[k] = k % 31;
+  update(u, v);
+  for (int k = 0; k < nx * ny; k++) s += v[k] * (k % 5);
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "#pragma omp parallel for private(i, t)",
+    ),
+    cpp(
+        "parameter", "pass-by-reference",
+        """
+static double mean(std::vector<double> v, std::string name) { double s = 0; for (double x : v) s += x; return s / v.size() + name.size(); }
+int main() { std::vector<double> v(9, 2.5); double s = 0; for (int i = 0; i < 9; i++) s += mean(v, "abc"); std::printf("%.17g\\n", s); }
+""", "const std::vector<double> &v", "const std::string &name",
+    ),
+    cpp(
+        "items of a map", "refer-instead-of-copy",
+        """
+static long weigh(const std::map<std::string, std::vector<int>> &all) {
+  long s = 0;
+  for (auto one : all) {
+    std::vector<int> places = one.second;
+    s += one.first.size() * places.size();
+  }
+  return s;
+}
+int main() { std::map<std::string, std::vector<int>> m; m["a"] = {1, 2}; m["bcd"] = {4}; std::printf("%ld\\n", weigh(m)); }
+""", "const auto &one", "const std::vector<int> &places",
+    ),
+    cpp(
+        "lines", "newline-instead-of-endl",
+        """
+int main() { for (int i = 0; i < 9; i++) std::cout << i << ' ' << i * i << std::endl; }
+""", "'\\n'", has_not=("endl",),
+    ),
+    c(
+        "flush of a file", "flush-at-the-end",
+        """
+int main(void) {
+  FILE *f = fopen("out.txt", "w+");
+  for (int i = 0; i < 50; i++) {
+    fprintf(f, "%d\\n", i * i);
+    fflush(f);
+  }
+  fclose(f);
+  f = fopen("out.txt", "r");
+  int c, s = 0;
+  while ((c = fgetc(f)) != EOF) s = s * 31 % 10007 + c;
+  printf("%d\\n", s);
+  return 0;
+}
+""", has_not=("fflush",),
+    ),
+    c(
+        "records", "buffer-writes",
+        """
+#include <fcntl.h>
+#include <unistd.h>
+typedef struct { int a; double b; } R;
+static void put(int fd, const R *r) { if (write(fd, r, sizeof *r) != (ssize_t)sizeof *r) exit(1); }
+int main(void) {
+  int fd = open("records.bin", O_CREAT | O_TRUNC | O_WRONLY, 0600);
+  for (int i = 0; i < 9000; i++) { R r; memset(&r, 0, sizeof r); r.a = i; r.b = i * 0.5; put(fd, &r); }
+  close(fd);
+  FILE *f = fopen("records.bin", "rb");
+  int c; unsigned s = 7;
+  while ((c = fgetc(f)) != EOF) s = s * 31 + c;
+  printf("%u\\n", s);
+  return 0;
+}
+""", "buffered_write(fd, r, sizeof *r)", "buffered_close(fd)",
+    ),
+    c(
+        "bytes", "read-in-blocks",
+        """
+#include <fcntl.h>
+#include <unistd.h>
+int main(void) {
+  FILE *f = fopen("in.txt", "w");
+  for (int i = 0; i < 30000; i++) fprintf(f, "%d ", i);
+  fclose(f);
+  int fd = open("in.txt", O_RDONLY);
+  unsigned s = 3;
+  char c;
+  while (read(fd, &c, 1) == 1) { if (c == ' ') continue; s = s * 31 + c; }
+  close(fd);
+  printf("%u\\n", s);
+  return 0;
+}
+""", "sizeof block",
+    ),
+    c(
+        "buffer of a function", "keep-buffer",
+        """
+static double work(const double *v, size_t n) {
+  double *t = malloc(n * sizeof *t);
+  double s = 0;
+  for (size_t i = 0; i < n; i++) t[i] = v[i] * v[i];
+  for (size_t i = 0; i < n; i++) s += t[n - 1 - i];
+  free(t);
+  return s;
+}
+int main(void) {
+  double v[4000], s = 0;
+  for (int i = 0; i < 4000; i++) v[i] = i * 0.25;
+  for (int k = 1; k < 40; k++) s += work(v, 100 * k) + work(v, 4000 - k);
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "static double *t_kept;", has_not=("  free(t);",),
+    ),
+    cpp(
+        "small array", "keep-buffer",
+        """
+static double three(double x) {
+  double *w = new double[16];
+  for (int i = 0; i < 16; i++) w[i] = x * i;
+  double s = w[3] + w[15];
+  delete[] w;
+  return s;
+}
+int main() { double s = 0; for (int i = 0; i < 100; i++) s += three(i); std::printf("%.17g\\n", s); }
+""", "double w[16];", has_not=("delete",),
+    ),
+    c(
+        "list", "pool-records",
+        """
+typedef struct Node { int v; double w[3]; struct Node *next; } Node;
+static Node *list(int n) { Node *h = NULL; for (int i = 0; i < n; i++) { Node *one = malloc(sizeof *one); one->v = i; one->next = h; h = one; } return h; }
+static void drop(Node *h) { while (h) { Node *n = h->next; free(h); h = n; } }
+int main(void) {
+  long s = 0;
+  for (int t = 0; t < 50; t++) { Node *h = list(100 + t), *g = list(7); for (Node *p = h; p; p = p->next) s += p->v; drop(g); drop(h); }
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "take_node()", "give_back_node(h)",
+    ),
+    cpp(
+        "vector in a loop", "hoist-vector",
+        """
+int main() {
+  long s = 0;
+  for (int i = 1; i < 50; i++) {
+    std::vector<int> v(i);
+    std::vector<long> w;
+    for (int k = 0; k < i; k++) { v[k] += k; w.push_back(k * k); }
+    s += v[i / 2] + w.back();
+  }
+  std::printf("%ld\\n", s);
+}
+""", "v.assign(i, 0);", "w.clear();",
+    ),
+    cpp(
+        "appending", "reserve-vector",
+        """
+int main() { std::vector<int> v; int n = 1000; for (int i = 0; i < n; i++) v.push_back(i); std::printf("%zu %d\\n", v.size(), v.back()); }
+""".replace("int n = 1000; for", "int n = 1000;\n  for"), "v.reserve",
+    ),
+    c(
+        "ways through a grid", "remember-results",
+        """
+typedef struct { int n; int cost[12][12]; } Grid;
+static long best(const Grid *g, int i, int j) {
+  if (i == g->n - 1 && j == g->n - 1) return g->cost[i][j];
+  if (i == g->n || j == g->n) return 1000000;
+  long a = best(g, i + 1, j), b = best(g, i, j + 1);
+  return g->cost[i][j] + (a < b ? a : b);
+}
+int main(void) {
+  Grid g;
+  long s = 0;
+  g.n = 9;
+  for (int t = 0; t < 4; t++) {
+    for (int i = 0; i < 12; i++) for (int j = 0; j < 12; j++) g.cost[i][j] = (i * 7 + j * 13 + t * 5) % 23;
+    s = s * 31 + best(&g, 0, 0);
+  }
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "best_round++",
+    ),
+    c(
+        "polling", "wait-on-condition",
+        """
+#include <pthread.h>
+#include <unistd.h>
+typedef struct { pthread_mutex_t mu; pthread_cond_t cv; int done; double r; } Box;
+static void *serve(void *p) {
+  Box *b = p;
+  pthread_mutex_lock(&b->mu);
+  b->r = 42.5;
+  b->done = 1;
+  pthread_cond_broadcast(&b->cv);
+  pthread_mutex_unlock(&b->mu);
+  return NULL;
+}
+int main(void) {
+  static Box box;
+  Box *b = &box;
+  pthread_t t;
+  pthread_mutex_init(&b->mu, NULL);
+  pthread_cond_init(&b->cv, NULL);
+  pthread_create(&t, NULL, serve, b);
+  pthread_mutex_lock(&b->mu);
+  while (!b->done) {
+    pthread_mutex_unlock(&b->mu);
+    usleep(1000);
+    pthread_mutex_lock(&b->mu);
+  }
+  printf("%g\\n", b->r);
+  pthread_mutex_unlock(&b->mu);
+  pthread_join(t, NULL);
+  return 0;
+}
+""", "pthread_cond_wait(&b->cv, &b->mu);", has_not=("usleep",),
+    ),
+    cpp(
+        "registry", "look-up-in-table",
+        """
+struct Item { std::string key; long n; };
+class Stock {
+ public:
+  Item &item(const std::string &key) {
+    for (Item &it : items_)
+      if (it.key == key) return it;
+    items_.push_back(Item{key, 0});
+    return items_.back();
+  }
+  long digest() const { long h = 1; for (const Item &it : items_) h = h * 131 % 1000003 + it.n; return h; }
+ private:
+  std::vector<Item> items_;
+};
+int main() { Stock s; for (int i = 0; i < 500; i++) s.item("k" + std::to_string(i * i % 37)).n += i; std::printf("%ld\\n", s.digest()); }
+""", "items_table.find(key)", "items_table.emplace",
+    ),
+    cpp(
+        "queue", "double-ended-queue",
+        """
+class Q { public: void add(int x) { w_.push_back(x); } int next() { int r = w_.front(); w_.erase(w_.begin()); return r; } bool empty() const { return w_.empty(); } private: std::vector<int> w_; };
+int main() { Q q; for (int i = 0; i < 20; i++) q.add(i * 3); long s = 1; while (!q.empty()) s = s * 7 % 10007 + q.next(); std::printf("%ld\\n", s); }
+""", "std::deque<int> w_;", "w_.pop_front()",
+    ),
+    cpp(
+        "text", "append-in-place",
+        """
+int main() { std::string t; for (int i = 0; i < 30; i++) t = t + std::to_string(i) + ','; std::puts(t.c_str()); }
+""", "t += std::to_string(i); t += ','",
+    ),
+    c(
+        "series", "running-power",
+        """
+static double series(double x) {
+  double s = 0;
+  for (int k = 0; k < 20; k++) s += pow(x, (double)k) / (k + 1);
+  return s;
+}
+int main(void) { printf("%.17g %.17g\\n", series(0.7), series(-0.4)); return 0; }
+""", "x_power *= x", relative=1e-13,
+    ),
+    c(
+        "tallies", "pad-records",
+        """
+#include <omp.h>
+typedef struct { long n[2]; } Tally;
+static Tally all[64];
+int main(void) {
+#pragma omp parallel
+  {
+    Tally *mine = &all[omp_get_thread_num()];
+#pragma omp for
+    for (int i = 0; i < 1000; i++) mine->n[i & 1] += i;
+  }
+  long s = 0;
+  for (int t = 0; t < 64; t++) s += all[t].n[0] * 3 + all[t].n[1];
+  printf("%ld\\n", s);
+  return 0;
+}
+""".replace("&all[omp_get_thread_num()]", "&all[omp_get_thread_num()]"), "char padding[128];",
+    ),
+    cpp(
+        "atomic counts", "count-privately",
+        """
+#include <atomic>
+#include <thread>
+static std::atomic<long> counts[4];
+static void count(int who, int n) {
+  for (int i = 0; i < n; i++) {
+    if (i % 3) counts[who].fetch_add(i, std::memory_order_relaxed);
+  }
+}
+int main() { std::thread a(count, 0, 1000), b(count, 1, 2000); a.join(); b.join(); std::printf("%ld %ld\\n", counts[0].load(), counts[1].load()); }
+""", "counts[who].fetch_add(own_",
+    ),
+    cpp(
+        "bank", "lock-once",
+        """
+#include <mutex>
+#include <thread>
+struct Bank { std::mutex lock; long balance[8] = {}; long turnover = 0; };
+static void post(Bank &bank, int first, int last) {
+  for (int i = first; i < last; i++) {
+    long amount = i * 37 % 101 - 50;
+    std::lock_guard<std::mutex> guard(bank.lock);
+    bank.balance[i % 8] += amount;
+    bank.turnover += amount * amount;
+  }
+}
+int main() {
+  Bank b;
+  std::thread s(post, std::ref(b), 0, 1000), t(post, std::ref(b), 1000, 3000);
+  s.join();
+  t.join();
+  for (long x : b.balance) std::printf("%ld ", x);
+  std::printf("%ld\\n", b.turnover);
+}
+""", "own_balance[i % 8] += amount",
+    ),
+    f90(
+        "rows first", "fortran-interchange-loops",
+        """
+program p
+  implicit none
+  integer, parameter :: n = 40
+  real(8) :: a(n, n), b(n, n)
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      a(i, j) = i + 0.5d0*j
+    end do
+  end do
+  do i = 2, n - 1
+    do j = 2, n - 1
+      b(i, j) = a(i - 1, j) + a(i, j + 1)*2
+    end do
+  end do
+  print '(es24.16)', sum(b(2:n-1, 2:n-1))
+end program
+""", "do j = 2, n - 1\n    do i = 2, n - 1",
+    ),
+    f90(
+        "powers", "fortran-power-to-products",
+        """
+program p
+  implicit none
+  real(8) :: x, s
+  integer :: i
+  s = 0
+  do i = 1, 50
+    x = 0.1d0*i
+    s = s + x**1.5d0 + x**0.25d0 + x**2.0d0 + x**1.3d0
+  end do
+  print '(es24.16)', s
+end program
+""", "(x*sqrt(x))", "x**1.3d0", relative=1e-13,
+    ),
+    f90(
+        "pure function", "fortran-hoist-invariant",
+        """
+module m
+  implicit none
+  real(8) :: w(5) = [1d0, 2d0, 3d0, 4d0, 5d0]
+contains
+  real(8) function partition(t)
+    real(8), intent(in) :: t
+    integer :: k
+    partition = 0
+    do k = 1, 5
+      partition = partition + w(k)*exp(-k/t)
+    end do
+  end function
+  subroutine emerge(f, n, t)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: f(n)
+    real(8), intent(in) :: t
+    integer :: k
+    do k = 1, n
+      f(k) = f(k)*partition(t) + t**0.3d0
+    end do
+  end subroutine
+end module
+program p
+  use m
+  real(8) :: f(30)
+  f = 1
+  call emerge(f, 30, 1.7d0)
+  print '(es24.16)', sum(f)
+end program
+""", "invariant_value = partition(t)", "= t**0.3d0",
+    ),
+    f90(
+        "triangle", "fortran-schedule-dynamic",
+        """
+program p
+  integer :: i, j
+  integer(8) :: s
+  s = 0
+  !$omp parallel do private(j) reduction(+:s)
+  do i = 1, 200
+    do j = 1, i
+      s = s + j
+    end do
+  end do
+  !$omp end parallel do
+  print *, s
+end program
+""", "schedule(dynamic, 16)",
+    ),
+    f90(
+        "triangle", "fortran-schedule-guided",
+        """
+program p
+  integer :: i, j
+  integer(8) :: s
+  s = 0
+  !$omp parallel do private(j) schedule(static) reduction(+:s)
+  do i = 1, 200
+    do j = 1, i
+      s = s + j
+    end do
+  end do
+  !$omp end parallel do
+  print *, s
+end program
+""", "schedule(guided)",
+    ),
+    f90(
+        "rings", "fortran-reduction",
+        """
+program p
+  implicit none
+  integer, parameter :: rings = 8
+  real(8) :: mass(rings), r
+  integer :: i, k
+  mass = 0
+  !$omp parallel do private(r, k)
+  do i = 1, 500
+    r = i*0.5d0
+    k = 1 + mod(i, rings)
+    !$omp critical
+    mass(k) = mass(k) + r
+    !$omp end critical
+  end do
+  !$omp end parallel do
+  print '(8es24.16)', mass
+end program
+""", "reduction(+:mass)", has_not=("critical",),
+    ),
+    f90(
+        "independent columns", "fortran-parallel-loop",
+        """
+module m
+  implicit none
+contains
+  subroutine work(a, b, n)
+    integer, intent(in) :: n
+    real(8), intent(in) :: a(n, n)
+    real(8), intent(out) :: b(n, n)
+    real(8) :: t
+    integer :: i, j
+    do j = 1, n
+      do i = 1, n
+        t = a(i, j)*0.5d0
+        b(i, j) = t + sin(t)
+      end do
+    end do
+  end subroutine
+  subroutine other(a, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: a(n, n)
+    !$omp parallel workshare
+    a = a*2
+    !$omp end parallel workshare
+  end subroutine
+end module
+program p
+  use m
+  real(8) :: a(30, 30), b(30, 30)
+  integer :: k
+  a = reshape([(k*0.1d0, k=1, 900)], [30, 30])
+  call other(a, 30)
+  call work(a, b, 30)
+  print '(es24.16)', sum(b)
+end program
+""", "!$omp parallel do private(i, t)",
+    ),
+    f90(
+        "file opened each time", "fortran-open-once",
+        """
+program p
+  implicit none
+  integer :: i, unit, k, s
+  do i = 1, 20
+    open (newunit=unit, file='f.txt', position='append', action='write')
+    write (unit, '(i8)') i*i
+    close (unit)
+  end do
+  s = 0
+  open (newunit=unit, file='f.txt', action='read')
+  do i = 1, 20
+    read (unit, *) k
+    s = s + k*i
+  end do
+  close (unit)
+  print *, s
+end program
+""", "  open (newunit=unit, file='f.txt', position='append', action='write')\n  do i = 1, 20",
+    ),
+)  # fmt: skip

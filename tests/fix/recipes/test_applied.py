@@ -1,0 +1,32 @@
+"""Every recipe, applied to small programs: the result is built and prints what the original prints."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from chathpc.fix.recipes.table import RECIPES
+from tests.fix.recipes.applying import changed, output
+from tests.fix.recipes.programs import APPLIED, Case
+
+
+@pytest.mark.parametrize("case", APPLIED, ids=lambda case: f"{case.recipe}-{case.name}")
+def test_a_changed_program_prints_what_the_original_prints(case: Case, tmp_path: Path) -> None:
+    new = changed(case.recipe, case.source, case.language, cause=case.cause)
+    assert new is not None, "the recipe was not applied"
+    for part in case.has:
+        assert part in new, new
+    for part in case.has_not:
+        assert part not in new, new
+    before, after = (output(text, case.language, tmp_path / name) for name, text in (("old", case.source), ("new", new)))
+    assert before.strip()
+    if case.relative == 0:
+        assert after == before
+    else:
+        left, right = (list(map(float, each.split())) for each in (before, after))
+        assert right == pytest.approx(left, rel=case.relative)
+
+
+def test_every_recipe_is_applied_to_some_program() -> None:
+    assert {one.name for one in RECIPES} - {case.recipe for case in APPLIED} <= {"one-message", "reduce-vector"}

@@ -1,0 +1,138 @@
+"""The gates that judge what was measured: plausibility and cause; and what they look for in texts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.records import Finding, Place
+from chathpc.fix.gates import cause, plausibility
+from chathpc.fix.gates.literals import known_answers
+from chathpc.fix.gates.mutants import mutants
+from chathpc.fix.gates.plausibility import Lost
+from chathpc.fix.gates.races import new_races
+from chathpc.fix.records import Speedup, Verdict
+
+
+def finding(share: float = 0.5, error: float = 0.0, function: str = "slow") -> Finding:
+    return Finding(
+        "expensive-math", "Expensive", "", Place(function), 1.0, share, 1.0, None, 0.9, "", (), share_error=error
+    )  # fmt: skip
+
+
+def speedup(low: float) -> Speedup:
+    return Speedup(low * 1.1, low, low * 1.2, 10)
+
+
+def test_amdahls_bound_grows_with_the_error_of_the_share() -> None:
+    assert plausibility.bound(finding(0.5)) == pytest.approx(2.0)
+    assert plausibility.bound(finding(0.5, 0.05)) == pytest.approx(2.5)
+    assert plausibility.bound(finding(1.0)) == 1000
+
+
+def test_a_gain_above_the_bound_needs_an_explanation() -> None:
+    whole = finding(0.5)
+    assert plausibility.judge(speedup(1.9), whole, None, (), ()).passed
+    assert plausibility.judge(speedup(4.0), whole, None, (), ()).verdict == Verdict.IMPLAUSIBLE
+    lost = [Lost("slow", 5.0, 0.5), Lost("other", 2.0, 0.2)]
+    refused = plausibility.judge(speedup(4.0), whole, lost, {"slow"}, {"slow", "other"})
+    assert refused.verdict == Verdict.IMPLAUSIBLE
+    assert "other (20% of the time)" in refused.statement
+    assert plausibility.judge(speedup(4.0), whole, lost, {"slow", "other"}, {"slow", "other"}).passed
+    assert plausibility.judge(speedup(4.0), whole, lost, {"slow"}, {"slow"}).passed
+    assert plausibility.judge(speedup(4.0), None, None, (), ()).passed
+    assert plausibility.judge(speedup(5000.0), None, None, (), (), flags_alone=True).passed
+
+
+def compared(folder: Path, before: dict[str, int], after: dict[str, int]):  # type: ignore[no-untyped-def]
+    paths = []
+    for name, stacks in (("before", before), ("after", after)):
+        path = folder / f"{name}.txt"
+        path.write_text("".join(f"{stack} {count}\n" for stack, count in stacks.items()))
+        paths.append(path)
+    return chathpc.diff(*paths), diagnose(chathpc.load(paths[0])).findings[0]
+
+
+BEFORE = {"main;slow;pow": 4000, "main;slow": 500, "main;other": 500}
+
+
+def test_what_was_diagnosed_has_to_go_down(tmp_path: Path) -> None:
+    diff, found = compared(tmp_path, BEFORE, {"main;slow": 600, "main;other": 500})
+    passed = cause.judge(diff, found)
+    assert passed.passed, passed.statement
+    assert [(each.function, round(each.share, 1)) for each in cause.lost(diff)] == [("pow", 0.8)]
+
+
+@pytest.mark.parametrize(
+    ("after", "says"),
+    [
+        ({"main;slow;pow": 4000, "main;slow": 500}, "still there"),
+        ({"main;slow;pow": 4010, "main;slow": 500, "main;other": 495}, "has not become shorter"),
+        ({"main;slow;pow": 4500, "main;slow": 500, "main;other": 500}, "has not become shorter"),
+        ({"main;slow": 500, "main;other": 500, "main;moved": 2500}, "more than before"),
+    ],
+)
+def test_anything_else_leaves_the_cause_unmoved(tmp_path: Path, after: dict[str, int], says: str) -> None:
+    diff, found = compared(tmp_path, BEFORE, after)
+    refused = cause.judge(diff, found)
+    assert refused.verdict == Verdict.CAUSE_UNMOVED
+    assert says in refused.statement
+
+
+def test_a_change_without_finding_has_to_shorten_the_run(tmp_path: Path) -> None:
+    diff, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 400, "main;slow": 50, "main;other": 50})
+    assert cause.judge(diff, None).passed
+
+
+def test_numbers_and_words_that_are_answers_are_found() -> None:
+    outputs = [b"checksum 5.83208033e+09\nhash 22fe580efd3a6cec\nn 100\n"]
+    original = {"a.c": "int f(void) { return 100; }"}
+    for text, found in (
+        ("double g = 5.83208033e9;", ["5.83208033e9"]),
+        ("double g = 583208033e1;", ["583208033e1"]),
+        ("double g = 0x1.5b9d1c0a8p+32;", []),
+        ("unsigned long g = 0x22fe580efd3a6cecUL;", ["0x22fe580efd3a6cecUL"]),
+        ('const char *g = "5.83208033e+09";', ['"5.83208033e+09"']),
+        ("int g = 100;", []),
+        ("double g = 5.9e9;", []),
+    ):
+        assert known_answers(original, {"a.c": f"{original['a.c']} {text}"}, outputs) == found, text
+    assert known_answers({"a.c": "double g = 5.83208033e9;"}, {"a.c": "double g = 5.83208033e9; int x;"}, outputs) == []
+
+
+def test_mutants_alter_one_constant_of_shared_lines_on_both_sides() -> None:
+    original = {"a.c": 'double a = 0.125;\ndouble b = 3.5; // 9.25\nint n = 1000;\nchar *s = "7.5";\ndouble t[500];\n'}
+    changed = {"a.c": f"/* new */\n{original['a.c'].replace('3.5', '3.5 + 0')}"}
+    found = list(mutants(original, changed, np.random.default_rng(1)))
+    assert len(found) == 2
+    for mutant in found:
+        mine, theirs = (texts["a.c"].split("\n") for texts in (mutant.original, mutant.changed))
+        away = [(x, y) for x, y in zip(original["a.c"].split("\n"), mine, strict=True) if x != y]
+        assert len(away) == 1
+        assert away[0][1] in theirs
+        assert away[0][1].startswith(("double a = 0.1", "int n ="))
+
+
+@pytest.mark.parametrize(
+    ("loop", "told"),
+    [
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) s += a[i];", True),
+        ("#pragma omp parallel for reduction(+ : s)\nfor (int i = 0; i < n; i++) s += a[i];", False),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[i] = 2 * a[i];", False),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[0] += b[i];", True),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", True),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) {\n#pragma omp atomic\na[k[i]] += b[i];\n}", False),
+        ("#pragma omp parallel for private(t)\nfor (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }", False),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }", True),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { double u = b[i]; a[i] = u; }", False),
+        ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) for (j = 0; j < 9; j++) a[i] += b[j];", True),
+    ],
+)
+def test_writes_that_threads_share_are_read(loop: str, told: bool) -> None:
+    text = f"double f(int n, double *a, const double *b, const int *k) {{\ndouble s = 0, t; int j;\n{loop}\nreturn s;\n}}\n"
+    assert bool(new_races({"a.c": "int x;"}, {"a.c": text})) is told
+    assert new_races({"a.c": text}, {"a.c": text}) == []

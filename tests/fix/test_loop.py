@@ -1,0 +1,158 @@
+"""The loop from end to end on a program that takes milliseconds."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.fix.ledger import read
+from chathpc.fix.loop import Budget, fix
+from chathpc.fix.project import Check, Project, Run
+from chathpc.fix.records import Verdict
+from chathpc.fix.result import exit_code, report
+from chathpc.fix.workspace import tree_hash
+from chathpc.reports import fix_renderers
+from chathpc.reports.style import Style
+from tests.fix.parts import Scripted, Unguarded, candidate
+from tests.fix.shell_project import FAST, SLOW, profiler, project, session
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("loop")
+
+
+@pytest.fixture(scope="module")
+def outcome(folder: Path):  # type: ignore[no-untyped-def]
+    before = tree_hash(project(folder).root)
+    found = session(folder)
+    assert tree_hash(found.project.root) == before
+    return found
+
+
+def test_the_right_change_is_accepted_and_no_other(outcome) -> None:  # type: ignore[no-untyped-def]
+    assert [(each.candidate.title, each.verdict) for each in outcome.attempts] == [
+        ("wrong", Verdict.WRONG_ANSWER),
+        ("judge", Verdict.OUT_OF_SCOPE),
+        ("right", Verdict.ACCEPTED),
+    ]
+    assert [gate.gate for gate in outcome.accepted[0].gates] == [
+        "scope", "build", "correctness", "speed", "plausibility", "cause",
+    ]  # fmt: skip
+    assert 1.2 < outcome.speedup.low <= outcome.speedup.estimate <= 2.1
+    assert exit_code(outcome) == 0
+
+
+def test_the_patch_makes_the_change(outcome, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "work.txt").write_text(SLOW)
+    (tmp_path / "patch").write_text(report(outcome).patch)
+    subprocess.run(["patch", "-p1", "-i", "patch"], cwd=tmp_path, check=True, capture_output=True)
+    assert (tmp_path / "work.txt").read_text() == FAST
+
+
+def test_a_second_session_finds_all_done_and_runs_nothing(outcome, folder: Path) -> None:  # type: ignore[no-untyped-def]
+    sandbox = Unguarded()
+    again = session(folder, sandbox=sandbox)
+    assert sandbox.requests == []
+    assert [each.verdict for each in again.attempts] == [each.verdict for each in outcome.attempts]
+    assert again.speedup == outcome.speedup
+    assert again.last.files == outcome.last.files
+
+
+def test_the_ledger_has_each_gate_once_and_what_was_predicted_and_realised(outcome) -> None:  # type: ignore[no-untyped-def]
+    events, dropped, _ = read(outcome.work / "ledger.jsonl")
+    assert dropped == 0
+    done = Counter((event.data["key"], event.data["gate"]) for event in events if event.event == "gate")
+    assert set(done.values()) == {1}
+    verdicts = [event.data for event in events if event.event == "verdict"]
+    accepted = next(each for each in verdicts if each["verdict"] == "accepted")
+    assert accepted["predicted"] > 1
+    assert accepted["realised"][0] == pytest.approx(outcome.speedup.estimate)
+
+
+def test_every_renderer_tells_the_result_and_what_became_of_the_others(outcome) -> None:  # type: ignore[no-untyped-def]
+    found = report(outcome)
+    for name, render in fix_renderers().items():
+        text = render(found, Style(width=90))
+        assert "wrong" in text
+        assert "1.6" in text, name
+    assert json.loads(fix_renderers()["json"](found, Style()))["verdict"] == "improved"
+    assert "IMPROVED" in fix_renderers()["text"](found, Style())
+
+
+def test_a_changed_tree_or_project_is_not_gone_on_with(tmp_path: Path) -> None:
+    session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1))
+    (project(tmp_path).root / "new.txt").write_text("x")
+    with pytest.raises(ChathpcError, match="have changed since"):
+        session(tmp_path)
+    assert session(tmp_path, fresh=True, budget=Budget(rounds=1, timing=1, candidates=1)).attempts
+
+
+def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
+    found = session(tmp_path, budget=Budget(rounds=1, timing=1, candidates=1))
+    assert not found.complete
+    assert exit_code(found) == 5
+    assert report(found).verdict == "unfinished"
+    assert exit_code(session(tmp_path, budget=Budget(rounds=1, timing=5))) == 0
+
+
+def test_nothing_passed_ends_with_6(tmp_path: Path) -> None:
+    found = fix(
+        project(tmp_path), [Scripted([candidate("same", {"work.txt": SLOW}), candidate("comment", {"work.txt": SLOW + "true\n"})])],
+        sandbox=Unguarded(), profiler=profiler, budget=Budget(timing=2),
+    )  # fmt: skip
+    assert exit_code(found) == 6
+    assert [each.verdict for each in found.attempts] == [Verdict.OUT_OF_SCOPE, Verdict.INCONCLUSIVE]
+    assert "none passed all gates" in report(found).headline
+
+
+def test_a_healthy_program_is_left_alone(tmp_path: Path) -> None:
+    def healthy(runner: object, built: object, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "profile.txt").write_text("main;compute 900\nmain;other 100\n")
+        return folder / "profile.txt"
+
+    proposer = Scripted([candidate("right", {"work.txt": FAST})])
+    found = fix(project(tmp_path), [proposer], sandbox=Unguarded(), profiler=healthy)
+    assert proposer.asked == 0
+    assert found.healthy
+    assert not found.improved
+    assert exit_code(found) == 0
+    assert report(found).patch == ""
+
+
+def test_a_profile_that_shows_no_gain_refuses_a_faster_program(tmp_path: Path) -> None:
+    def same(runner: object, built: object, folder: Path) -> Path:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "profile.txt").write_text("main;slow;pow 4000\nmain;slow 500\nmain;other 1500\n")
+        return folder / "profile.txt"
+
+    found = session(tmp_path, profiler=same)
+    assert found.attempts[-1].verdict == Verdict.CAUSE_UNMOVED
+
+
+def broken(folder: Path, **changes: object) -> Project:
+    from dataclasses import replace
+
+    return replace(project(folder), **changes)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"build": "exit 3"}, "does not build"),
+        ({"run": Run("run", "./missing")}, "fails with './missing'"),
+        ({"run": Run("run", "date +%N; ./app 1")}, "do not agree"),
+        ({"run": Run("run", "true")}, "leaves nothing"),
+        ({"check": Check(command="false")}, "says no to the program as it is"),
+        ({"run": Run("run", "./app 1", stdin="none.txt")}, "is not there"),
+    ],
+)
+def test_a_project_that_cannot_be_judged_is_told(tmp_path: Path, changes: dict[str, object], message: str) -> None:
+    with pytest.raises((ChathpcError, UsageError), match=message):
+        fix(broken(tmp_path, **changes), [], sandbox=Unguarded(), profiler=profiler)

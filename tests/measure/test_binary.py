@@ -1,0 +1,81 @@
+"""What a program's file tells: compared with what the compiler was told, and with readelf."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.measure.binary import Binary, binary
+
+GCC = shutil.which("gcc") or shutil.which("cc")
+
+
+def built(folder: Path, *options: str, code: str = "int main(void) { return 0; }\n") -> Path:
+    if GCC is None:
+        pytest.skip("needs gcc")
+    (folder / "a.c").write_text(code)
+    subprocess.run([GCC, "a.c", "-o", "a", *options], cwd=folder, check=True, capture_output=True)
+    return folder / "a"
+
+
+def test_libraries_are_those_that_readelf_tells(tmp_path: Path) -> None:
+    if shutil.which("readelf") is None:
+        pytest.skip("needs readelf")
+    said = subprocess.run(["readelf", "-d", sys.executable], capture_output=True, text=True, check=True).stdout
+    assert list(binary(Path(sys.executable)).libraries) == re.findall(r"\(NEEDED\).*\[(.+)\]", said)
+
+
+def test_debug_information_and_frame_pointers_are_seen(tmp_path: Path) -> None:
+    plain = binary(built(tmp_path, "-O2"))
+    assert (plain.is_elf, plain.debug_lines, plain.unwind_tables, plain.device_code) == (True, False, True, False)
+    assert binary(built(tmp_path, "-O2", "-g")).debug_lines
+    kept = binary(built(tmp_path, "-O2", "-g", "-fno-omit-frame-pointer"))
+    assert kept.frame_pointers
+
+
+def test_openmp_is_a_library(tmp_path: Path) -> None:
+    code = "int omp_get_max_threads(void);\nint main(void) { return omp_get_max_threads() == 0; }\n"
+    assert binary(built(tmp_path, "-fopenmp", code=code)).uses_openmp
+
+
+def test_device_code_makes_a_gpu_program_also_without_a_cuda_library(tmp_path: Path) -> None:
+    file = built(tmp_path)
+    if shutil.which("objcopy") is None:
+        pytest.skip("needs objcopy")
+    (tmp_path / "blob").write_bytes(b"cubin")
+    subprocess.run(["objcopy", "--add-section", ".nv_fatbin=blob", "a", "b"], cwd=tmp_path, check=True)
+    assert not binary(file).uses_gpu
+    assert binary(tmp_path / "b").uses_gpu
+
+
+@pytest.mark.parametrize(
+    "content", [b"", b"#!/bin/sh\n", b"\x7fELF", b"\x7fELF\x01" + b"\0" * 60, b"\x7fELF\x02\x01" + b"\xff" * 200]
+)
+def test_what_is_no_program_tells_nothing(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "a").write_bytes(content)
+    found = binary(tmp_path / "a")
+    assert not found.libraries
+    assert not found.uses_gpu
+    assert not found.uses_mpi
+
+
+def test_what_is_not_there_tells_nothing(tmp_path: Path) -> None:
+    assert binary(tmp_path / "absent") == Binary()
+    assert binary(tmp_path) == Binary()
+
+
+@given(st.data())
+def test_damage_is_survived(tmp_path_factory: pytest.TempPathFactory, data: st.DataObject) -> None:
+    whole = bytearray(Path("/bin/true").read_bytes()[:40_000])
+    for _ in range(data.draw(st.integers(1, 20))):
+        whole[data.draw(st.integers(4, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    file = tmp_path_factory.mktemp("damaged") / "a"
+    file.write_bytes(whole[: data.draw(st.integers(0, len(whole)))])
+    assert isinstance(binary(file), Binary)

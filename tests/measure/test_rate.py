@@ -1,0 +1,51 @@
+"""Sampling rates, and the facts of the machine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.measure import machine
+from chathpc.measure.rate import HIGHEST, LOWEST, USUAL, kernel_limit, sampling_rate
+
+
+@pytest.mark.parametrize(
+    ("cpu_seconds", "rate"),
+    [(10.0, 1001), (20.0, 501), (100.0, 101), (0.001, HIGHEST - 1), (1e6, LOWEST), (0.0, HIGHEST - 1)],
+)
+def test_ten_thousand_samples_within_bounds(cpu_seconds: float, rate: int) -> None:
+    assert sampling_rate(cpu_seconds) == rate
+
+
+def test_without_a_time_the_usual_rate() -> None:
+    assert sampling_rate(None) == USUAL
+
+
+@given(st.floats(0, 1e9))
+def test_rates_are_odd_so_that_they_do_not_fall_into_step(cpu_seconds: float) -> None:
+    rate = sampling_rate(cpu_seconds)
+    assert rate % 2 == 1
+    assert LOWEST <= rate < HIGHEST
+
+
+def test_the_kernels_limit_is_read(tmp_path: Path) -> None:
+    (tmp_path / "limit").write_text("250\n")
+    assert kernel_limit(tmp_path / "limit") == 250
+    assert kernel_limit(tmp_path / "absent") == HIGHEST
+
+
+def test_facts_are_those_of_proc_and_name_nobody(tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Synthetic 9000\n")
+    (tmp_path / "meminfo").write_text("MemTotal:       2048 kB\n")
+    (tmp_path / "governor").write_text("powersave\n")
+    facts = machine.facts(tmp_path / "cpuinfo", tmp_path / "meminfo", tmp_path / "governor")
+    assert (facts["processor"], facts["memory"], facts["governor"]) == ("Synthetic 9000", "2097152", "powersave")
+    assert set(facts) <= {"processor", "architecture", "cores", "memory", "system", "governor", "load"}
+
+
+def test_what_is_not_known_is_left_out(tmp_path: Path) -> None:
+    absent = tmp_path / "absent"
+    assert not {"memory", "governor"} & set(machine.facts(absent, absent, absent))
