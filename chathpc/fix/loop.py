@@ -436,7 +436,7 @@ class Session:
         yield gate("scope", lambda: self._scope(whole, candidate, base, tree))
         yield gate("build", lambda: self._build(files, flags))
         changed = self.runner.build(files, flags)
-        yield gate("correctness", lambda: self._correctness(changed, files))
+        yield gate("correctness", lambda: self._correctness(changed, files, base))
         yield gate("speed", lambda: self._speed(base.built, changed))
         speedup = speedup_of(self.past.gates[key])
         if speedup is None:
@@ -471,10 +471,19 @@ class Session:
             programs = None if mine is None or theirs is None else (mine, theirs)
         return build_gate.judge(self._reference().built, changed, touched, programs)
 
-    def _correctness(self, changed: Built, files: Mapping[str, str]) -> GateResult:
-        return Examination(
+    def _correctness(self, changed: Built, files: Mapping[str, str], base: State) -> GateResult:
+        found = Examination(
             self._reference(), changed, {**self.originals, **files}, self.originals, self.random, self.progress
         ).examine()
+        if not found.passed or not self.project.kernels:
+            return found
+        from chathpc.fix.gpu import gate as kernels
+
+        judged = kernels.judge(
+            self.runner, _load(base.profile), self.originals, files, self.random, seconds=self.budget.timing / 4,
+            tell=self.progress,
+        )  # fmt: skip
+        return kernels.gate(judged, found)
 
     def _speed(self, original: Built, changed: Built) -> GateResult:
         timing, problem = self._timed(original, changed)

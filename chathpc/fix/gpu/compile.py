@@ -97,7 +97,7 @@ def compiled(runner: Runner, files: Mapping[str, str], file: str, kernel: str, a
 
 def symbol_of(cubin: bytes, kernel: str) -> str | Refusal:
     """The symbol of a kernel in a cubin, which must be the only one of its name."""
-    symbols = sorted({one.decode("ascii") for one in _SECTION.findall(cubin)})
+    symbols: list[str] = sorted({one.decode("ascii") for one in _SECTION.findall(cubin)})
     wanted = kernel_key(kernel)
     found = [one for one in symbols if kernel_key(one) == wanted] or [
         one for one in symbols if base_key(demangled(one)) == base_key(kernel)

@@ -11,7 +11,7 @@ import numpy as np
 
 from chathpc.diagnosis.source.text import parsed
 from chathpc.fix.gpu import outside
-from chathpc.fix.gpu.block_size import block_of
+from chathpc.fix.recipes.block_size import block_of
 from chathpc.fix.gpu.child import job
 from chathpc.fix.gpu.compile import compiled
 from chathpc.fix.gpu.examine import Code
@@ -147,6 +147,8 @@ def _in_harness(
         return Judged(one.name, Verdict.WRONG_ANSWER, f"By itself, the kernel {name} does not end.", figures=figures)
     if answer.get("status") != "same":
         return _refused(one, Refusal(said))
+    if isinstance(answer.get("timing"), dict):
+        said += f"; timed alone it is {clean(str(answer['timing'].get('statement', '')))}"
     for tool in outside.TOOLS:
         tell(f"looking at {name} with compute-sanitizer's {tool}")
         before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0), tool)

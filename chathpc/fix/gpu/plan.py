@@ -76,8 +76,10 @@ class Plan:
     @classmethod
     def of(cls, data: Mapping[str, Any]) -> Plan:
         """From what `data` gave."""
-        values = {**data, "arguments": tuple(Argument(**one) for one in data["arguments"])}
-        return cls(**{key: tuple(value) if isinstance(value, list) else value for key, value in values.items()})
+        return cls(
+            data["kernel"], data["file"], _three(data["grid"]) or (1, 1, 1), _three(data["block"]) or (1, 1, 1), data["shared"],
+            tuple(Argument(**one) for one in data["arguments"]), data["relative"], data["absolute"], tuple(data["notes"]),
+        )  # fmt: skip
 
 
 def plan(
@@ -157,7 +159,7 @@ def _sizes(
                 "Declare both.",
             )
         notes.append(f"launched with {facts.blocks} blocks of {facts.threads} threads in the profile")
-        if (grid is None and facts.blocks > 1 or block is None and facts.threads > 1) and signature.planar:
+        if signature.planar and ((grid is None and facts.blocks > 1) or (block is None and facts.threads > 1)):
             return Refusal(
                 f"{clean(signature.name)} uses more than one dimension, and the profile only tells {facts.blocks} blocks of "
                 f"{facts.threads} threads.",

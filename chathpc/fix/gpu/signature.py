@@ -132,9 +132,9 @@ def _signature(source: SourceFile, function: Function, path: str) -> Signature |
                 bool(_RESTRICT.search(head)),
             )
         )
-    pointers = frozenset(one.name for one in parameters if one.pointer)
+    arrays = frozenset(one.name for one in parameters if one.pointer)
     body = _COMMENT.sub(" ", _node_text(source, function)[1])
-    reads, writes = _use(body, pointers)
+    reads, writes = _use(body, arrays)
     return Signature(
         function.name, path, function.first, tuple(parameters), reads, writes,
         re.search(r"\b(?:threadIdx|blockIdx)\s*\.\s*[yz]\b", body) is not None,

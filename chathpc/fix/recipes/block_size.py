@@ -63,7 +63,7 @@ def other_size(context: Context, spot: Spot, size: int) -> Iterable[Change]:
     if len(sizes) != 1 or size in sizes:
         return
     old = sizes.pop()
-    source, function, launch = found[0]
+    source = found[0][0]
     names = {launch.block.text if launch.block.kind == Kind.NAME else None for _, _, launch in found}
     did = f"blocks of {size} threads instead of {old}"
     if names == {None}:
@@ -167,7 +167,7 @@ def _has_number(spot: Spot, number: int) -> bool:
     return re.search(rb"(?<![\w.])%d(?![\w.])" % number, _body(spot)) is not None
 
 
-BLOCK_RECIPES: tuple[Recipe, ...] = (
+RECIPES: tuple[Recipe, ...] = (
     *(
         Recipe(
             f"block-size-{size}",
