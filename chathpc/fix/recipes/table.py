@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chathpc.fix.recipes import (
-    block_size,
     allocation,
+    block_size,
     copies,
     fortran,
     interchange,
