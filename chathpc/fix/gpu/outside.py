@@ -27,6 +27,7 @@ _SUMMARY = re.compile(r"^=+ (?:Error|Warning): (.+)$|^=+ (Invalid .+)$", re.MULT
 
 def ask(runner: Runner, asked: Mapping[str, Any], prefix: tuple[str, ...] = ()) -> tuple[Mapping[str, Any], Completed]:
     """Send a job to the child in the sandbox. Never raises: what gives no answer is a refusal."""
+    runner.workspace.stage.mkdir(parents=True, exist_ok=True)
     completed = runner.sandbox.run(request(runner, asked, prefix))
     try:
         found = json.loads(completed.stdout.rpartition(b"\n")[2] or b"null")
