@@ -480,8 +480,8 @@ class Session:
         from chathpc.fix.gpu import gate as kernels
 
         judged = kernels.judge(
-            self.runner, _load(base.profile), self.originals, files, self.random, seconds=self.budget.timing / 4,
-            tell=self.progress,
+            self.runner, _load(base.profile), {**self.originals, **base.files}, files, self.random,
+            seconds=self.budget.timing / 4, tell=self.progress,
         )  # fmt: skip
         return kernels.gate(judged, found)
 

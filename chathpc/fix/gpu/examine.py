@@ -70,9 +70,9 @@ class Bench:
         except self.device.api.Error as error:
             raise _Failed(f"{side}: {error}") from error
 
-    def answers(self) -> Examined:
+    def answers(self, draws: int = DRAWS, repeats: int = REPEATS) -> Examined:
         """Whether the changed kernel writes what the original writes, and nothing else, on random inputs."""
-        for draw in range(DRAWS):
+        for draw in range(draws):
             contents = drawn(self.code["original"].plan, self.random)
             try:
                 expected = [self.run("original", contents, poison) for poison in POISONS]
@@ -81,7 +81,7 @@ class Bench:
                 return self._told("refused", f"the original fails: {str(error).partition(': ')[2]}")
             if said:
                 return self._told("refused", said)
-            for repeat in range(REPEATS):
+            for repeat in range(repeats):
                 for poison, wanted in zip(POISONS, expected, strict=True):
                     try:
                         found = self.run("changed", contents, poison)
@@ -97,7 +97,7 @@ class Bench:
                             "wrong", said + (f" (in run {repeat + 1} on the same input)" if repeat else "")
                         )
         return self._told(
-            "same", f"agrees on {DRAWS} random inputs, each with {len(POISONS)} fillings and {REPEATS} times"
+            "same", f"agrees on {draws} random inputs, each with {len(POISONS)} fillings and {repeats} times"
         )
 
     def _original(self, results: list[Result], again: Mapping[str, Values] | None) -> str:

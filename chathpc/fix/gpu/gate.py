@@ -42,7 +42,8 @@ def judge(
     runner: Runner, profile: Profile | None, originals: Texts, files: Texts, random: np.random.Generator,
     *, seconds: float = 0.0, tell: Callable[[str], None] = lambda stage: None,
 ) -> list[Judged]:  # fmt: skip
-    """Every declared kernel whose file is changed, in its harness. `files` are all changed texts; `seconds` of timing for each, 0 for none.
+    """Every declared kernel whose file is changed, in its harness. `originals` are the texts before the change, as `profile` was
+    measured, `files` all that differ from the project's own after it; `seconds` of timing for each, 0 for none.
 
     What cannot be tried is told as refused and stops nothing: the whole program is judged in any case.
     """
@@ -67,7 +68,11 @@ def judge(
         if isinstance(target, Refusal) or target is None:
             found.append(_refused(one, target if isinstance(target, Refusal) else Refusal("There is no device.")))
             continue
-        found.append(_in_harness(runner, one, plans, files, target, int(random.integers(1, 2**31 - 1)), seconds, tell))
+        found.append(
+            _in_harness(
+                runner, one, plans, (originals, files), target, int(random.integers(1, 2**31 - 1)), seconds, tell
+            )
+        )
     return found
 
 
@@ -124,11 +129,11 @@ def _relaunched(mine: Plan, one: Kernel, before: str, after: str) -> Plan:
 
 
 def _in_harness(
-    runner: Runner, one: Kernel, plans: tuple[Plan, Plan], files: Texts, arch: str, seed: int, seconds: float,
+    runner: Runner, one: Kernel, plans: tuple[Plan, Plan], sides: tuple[Texts, Texts], arch: str, seed: int, seconds: float,
     tell: Callable[[str], None],
 ) -> Judged:  # fmt: skip
     codes = []
-    for side, texts, launch in (("the original", {}, plans[0]), ("the change", files, plans[1])):
+    for side, texts, launch in (("the original", sides[0], plans[0]), ("the change", sides[1], plans[1])):
         made = compiled(runner, texts, one.file, one.name, arch)
         if isinstance(made, Refusal):
             return _refused(one, Refusal(f"{side}: {made.statement}", made.hint))
@@ -151,11 +156,11 @@ def _in_harness(
         said += f"; timed alone it is {clean(str(answer['timing'].get('statement', '')))}"
     for tool in outside.TOOLS:
         tell(f"looking at {name} with compute-sanitizer's {tool}")
-        before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0), tool)
+        before = outside.sanitized(runner, job(codes[0][1], codes[0][1], seed, 0.0) | {"quick": True}, tool)
         if before[0] != "clean":
             said += f"; not looked at with {tool}: {before[1] if before[0] == 'absent' else 'the original itself has findings'}"
             continue
-        now = outside.sanitized(runner, asked | {"seconds": 0.0}, tool)
+        now = outside.sanitized(runner, asked | {"seconds": 0.0, "quick": True}, tool)
         if now[0] == "found":
             return Judged(
                 one.name,

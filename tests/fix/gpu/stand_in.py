@@ -41,7 +41,9 @@ class Api:
     class device_attribute:  # noqa: N801  pycuda's name
         CLOCK_RATE, L2_CACHE_SIZE = 13, 38
 
-    def __init__(self, kernels: Mapping[str, Callable[..., None]], cost: Callable[[str], float] = lambda symbol: 50.0) -> None:
+    def __init__(
+        self, kernels: Mapping[str, Callable[..., None]], cost: Callable[[str], float] = lambda symbol: 50.0
+    ) -> None:
         self.kernels = kernels
         self.cost = cost
         self.memory: NDArray[np.uint8] = np.zeros(8 << 20, np.uint8)
@@ -144,7 +146,9 @@ class Api:
         assert isinstance(buffer, bytes)
         return Module(self)
 
-    def call(self, symbol: str, state: dict[str, Any], arguments: tuple[Any, ...], grid: Any, block: Any, shared: int) -> None:
+    def call(
+        self, symbol: str, state: dict[str, Any], arguments: tuple[Any, ...], grid: Any, block: Any, shared: int
+    ) -> None:
         for one in arguments:
             assert isinstance(one, (np.number, DeviceAllocation)), "pycuda takes sized numbers only"
         assert isinstance(block, tuple) and len(block) == 3 and isinstance(grid, tuple) and len(grid) <= 3

@@ -370,3 +370,30 @@ def test_wrong_declarations_are_explained(tmp_path: Path, text: str, said: str) 
     with pytest.raises(UsageError) as caught:
         described(tmp_path, text)
     assert said in str(caught.value)
+
+
+@nvcc
+@pytest.mark.proprietary
+def test_every_change_of_the_checks_on_a_device_compiles(tmp_path: Path) -> None:
+    from tests.fix.gpu.device_checks import CHANGES, ORIGINAL
+
+    made = runner(tmp_path, Unguarded())
+    whole = ORIGINAL
+    for number, (_, _, old, new, _, _) in enumerate(CHANGES):
+        assert ORIGINAL.count(old) == 1 or new == "  }"
+        whole += f"namespace change{number} {{\n" + ORIGINAL[ORIGINAL.index("// Strided") : ORIGINAL.index("int main")].replace(old, new) + "}\n"
+    found = compiled(made, {"scale.cu": whole}, "scale.cu", "smooth", "sm_90")
+    # One of each namespace: nvcc took them all, and so many are no one kernel.
+    assert found == Refusal(f"nvcc made {len(CHANGES) + 1} kernels called smooth.", "Only kernels with one instance have a harness.")
+
+
+@pytest.mark.parametrize("index", range(16))
+def test_every_kernel_of_the_checks_on_a_device_has_a_plan(tmp_path: Path, index: int) -> None:
+    from tests.fix.gpu.device_checks import CHANGES, ORIGINAL
+
+    _, kernel, old, new, _, _ = CHANGES[index]
+    made = runner(tmp_path, Unguarded())
+    found = gate.plans_of(kernel, None, {"app.cu": ORIGINAL}, {"app.cu": ORIGINAL.replace(old, new)}, made)
+    assert not isinstance(found, gate.Judged), found
+    assert found[0].grid[0] * 256 == 1 << 22
+    assert {one.name: one.role for one in found[0].arguments if one.is_array} == {"a": "in", "out": "out"}
