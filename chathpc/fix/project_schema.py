@@ -200,11 +200,15 @@ class KernelArgumentValues(_Values):
 
     name: Identifier = Field(description="As the kernel's source calls it.", examples=["n"])
     value: Number | None = Field(default=None, description="Value of a number.", examples=[1000000])
-    elements: int | None = Field(default=None, ge=1, le=1 << 40, description="Elements of an array.", examples=[1000000])
+    elements: int | None = Field(
+        default=None, ge=1, le=1 << 40, description="Elements of an array.", examples=[1000000]
+    )
     low: Number | None = Field(default=None, description="Least number in an array that is read.", examples=[0])
     high: Number | None = Field(default=None, description="Largest number in an array that is read.", examples=[1])
     role: Literal["in", "out", "inout"] | None = Field(
-        default=None, description="Whether an array is read, written or both; default: what the source tells.", examples=["out"]
+        default=None,
+        description="Whether an array is read, written or both; default: what the source tells.",
+        examples=["out"],
     )
 
     @model_validator(mode="after")
@@ -231,9 +235,16 @@ class KernelValues(_Values):
     )
     grid: Sizes = Field(default=[], description="Blocks; default: the profile's.", examples=[[3907]])
     block: Sizes = Field(default=[], description="Threads of a block; default: the profile's.", examples=[[256]])
-    shared: int = Field(default=0, ge=0, le=1 << 20, description="Dynamic shared memory of a block in bytes.", examples=[2048])
+    shared: int = Field(
+        default=0, ge=0, le=1 << 20, description="Dynamic shared memory of a block in bytes.", examples=[2048]
+    )
     relative: float | None = Field(
-        default=None, ge=0, lt=1, allow_inf_nan=False, description="Tolerance; default: that of `check`.", examples=[1e-6]
+        default=None,
+        ge=0,
+        lt=1,
+        allow_inf_nan=False,
+        description="Tolerance; default: that of `check`.",
+        examples=[1e-6],
     )
     absolute: float | None = Field(
         default=None, ge=0, allow_inf_nan=False, description="Tolerance; default: that of `check`.", examples=[1e-12]

@@ -17,7 +17,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -94,7 +94,8 @@ CHANGES: tuple[tuple[str, Kernel, str, str, Verdict | None, str], ...] = (
     ("changes its input", SMOOTH, "  out[i] = s;\n", "  out[i] = s;\n  if (i == 7) ((double *)a)[i] = s;\n", Verdict.WRONG_ANSWER, "a"),
     ("faults", SMOOTH, "  out[i] = s;\n", "  out[i] = s;\n  if (i == 7) ((volatile double *)8)[0] = s;\n", Verdict.WRONG_ANSWER, "fails"),
     ("keeps its answer", SMOOTH, "__global__ void smooth", "__device__ double kept[1 << 22];\n__global__ void smooth", Verdict.CHEATED, "kept"),
-    ("does not end", SMOOTH, "  out[i] = s;\n", "  out[i] = s;\n  while (i == 0 && ((volatile double *)out)[0] == s) {}\n", Verdict.WRONG_ANSWER, "does not end"),
+    ("does not end", SMOOTH,
+      "  out[i] = s;\n", "  out[i] = s;\n  while (i == 0 && ((volatile double *)out)[0] == s) {}\n", Verdict.WRONG_ANSWER, "does not end"),
     ("blocks of 128 threads", SMOOTH, "#define BLOCK 256", "#define BLOCK 128", None, "agrees"),
     ("no barrier", SUMS, "  __syncthreads();\n  for", "  for", Verdict.WRONG_ANSWER, ""),
     ("no barrier in the loop", SUMS, "    __syncthreads();\n  }", "  }", Verdict.WRONG_ANSWER, ""),
@@ -172,13 +173,13 @@ def _same_is_not_faster(folder: Path) -> tuple[str, str]:
     return "ok" if timing.get("outcome") == "inconclusive" else "failed", found.statement
 
 
-def _tool(tool: str) -> Callable[[Path], tuple[str, str]]:
+def _tool(tool: Literal["nsys", "ncu"]) -> Callable[[Path], tuple[str, str]]:
     """The program under ncu or nsys by chathpc.measure, read again, its launch facts as they were."""
 
     def run(folder: Path) -> tuple[str, str]:
+        from chathpc.adapters.load import load
         from chathpc.fix.gpu.launch_facts import LaunchFacts, launch_facts
         from chathpc.measure import measure
-        from chathpc.adapters.load import load
 
         if shutil.which(tool) is None:
             return "skipped", f"{tool} is not there"
@@ -199,7 +200,7 @@ def _build(folder: Path) -> None:
     (folder / "app.cu").write_text(ORIGINAL, "utf-8")
     subprocess.run(
         ["nvcc", "-O2", "-lineinfo", "-arch=native", "-o", "app", "app.cu"], cwd=folder, check=True, timeout=300
-    )  # noqa: S607
+    )
 
 
 def _loop(folder: Path) -> tuple[str, str]:
@@ -260,7 +261,7 @@ def record(folder: Path) -> list[str]:
         if shutil.which(tool) is None:
             said.append(f"{tool} is not there")
             continue
-        done = subprocess.run([*command, "./app"], cwd=folder / "build", capture_output=True, timeout=600)  # noqa: S603
+        done = subprocess.run([*command, "./app"], cwd=folder / "build", capture_output=True, timeout=600)
         made = [one for one in sorted(folder.glob("smooth.*-rep")) if one.suffix == f".{tool}-rep"]
         said += [f"{one.name}: {one.stat().st_size:,} bytes" for one in made] or [
             f"{tool} left nothing: {done.stdout.decode('utf-8', 'replace').strip()[-200:]}"

@@ -38,7 +38,7 @@ class Api:
 
     Error = Error
 
-    class device_attribute:  # noqa: N801  pycuda's name
+    class device_attribute:
         CLOCK_RATE, L2_CACHE_SIZE = 13, 38
 
     def __init__(
@@ -98,7 +98,8 @@ class Api:
                 return self
 
             def time_since(self, other: Event) -> float:
-                assert self.at is not None and other.at is not None
+                assert self.at is not None
+                assert other.at is not None
                 return (self.at - other.at) * 1e3  # milliseconds
 
         self.Device, self.Context, self.Event = Device, Context, Event
@@ -151,7 +152,10 @@ class Api:
     ) -> None:
         for one in arguments:
             assert isinstance(one, (np.number, DeviceAllocation)), "pycuda takes sized numbers only"
-        assert isinstance(block, tuple) and len(block) == 3 and isinstance(grid, tuple) and len(grid) <= 3
+        assert isinstance(block, tuple)
+        assert len(block) == 3
+        assert isinstance(grid, tuple)
+        assert len(grid) <= 3
         self.launches.append((symbol, grid, block, shared))
         self.now += self.cost(symbol) * 1e-6
         threads = int(np.prod(grid)) * int(np.prod(block))

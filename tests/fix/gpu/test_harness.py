@@ -92,7 +92,9 @@ def keeps(launch: Launch, a: Any, out: Any, f: Any, n: Any) -> None:
     launch.at(out, "float64", 0, int(n))[:] = kept
 
 
-def bench(changed: Callable[..., None], plan: Plan = PLAN, original: Callable[..., None] = honest, cost: Any = None) -> Bench:
+def bench(
+    changed: Callable[..., None], plan: Plan = PLAN, original: Callable[..., None] = honest, cost: Any = None
+) -> Bench:
     api = Api({"k0": original, "k1": changed}, cost or (lambda symbol: 50.0))
     return Bench(Device(api), Code(b"", "k0", plan), Code(b"", "k1", plan), np.random.default_rng(5))
 
@@ -160,23 +162,29 @@ def test_an_original_that_says_something_else_each_time_is_no_measure() -> None:
         honest(launch, a, out, f, n)
         launch.at(out, "float64", 7, 8)[:] += launch.number
 
-    plan = replace(PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments))
+    plan = replace(
+        PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments)
+    )
     found = bench(honest, plan, original=drifts).answers()
     assert found.status == "refused"
     assert "two runs of the original do not agree" in found.statement
 
 
 def test_what_is_read_and_written_starts_with_the_same_contents_each_time() -> None:
-    plan = replace(PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments))
+    plan = replace(
+        PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments)
+    )
     assert bench(adds, plan, original=adds).answers().status == "same"
     timed = bench(adds, plan, original=adds).timed(60.0)
     assert timed.status == "same"
 
 
 def test_a_plain_write_to_the_copy_that_launches_are_restored_from_is_found() -> None:
-    plan = replace(PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments))
+    plan = replace(
+        PLAN, arguments=tuple(replace(one, role="inout") if one.name == "out" else one for one in PLAN.arguments)
+    )
     made = bench(adds, plan, original=adds)
-    arrays = made._arrays["changed"]  # noqa: SLF001
+    arrays = made._arrays["changed"]
     arrays.fill(drawn(plan, np.random.default_rng(1)), POISONS[0])
     (_, source, _), *_ = arrays.restores()
     assert arrays.pristine_faults() == []

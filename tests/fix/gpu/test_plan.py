@@ -190,7 +190,11 @@ def test_what_nothing_tells_is_refused_with_what_to_write(
 
 @pytest.mark.parametrize(
     "index",
-    ["threadIdx.x + blockIdx.x * blockDim.x", "blockDim.x*blockIdx.x+threadIdx.x", "threadIdx.x+blockDim.x * blockIdx.x"],
+    [
+        "threadIdx.x + blockIdx.x * blockDim.x",
+        "blockDim.x*blockIdx.x+threadIdx.x",
+        "threadIdx.x+blockDim.x * blockIdx.x",
+    ],
 )
 def test_the_index_may_be_written_in_each_order(index: str) -> None:
     found = planned(SCALE.replace("blockIdx.x * blockDim.x + threadIdx.x", index), kernel(KernelArgument("f", 1)))
@@ -205,14 +209,14 @@ def test_an_index_that_is_changed_tells_nothing() -> None:
 class _Table:
     """A profile that has nothing but a table of kernels."""
 
-    def __init__(self, **columns: list[object]) -> None:
+    def __init__(self, **columns: object) -> None:
         import pandas as pd
 
         self.kernels = pd.DataFrame(columns)
 
 
-def facts(**columns: list[object]) -> LaunchFacts | Refusal:
-    return launch_facts(_Table(**columns), "scale")  # type: ignore[arg-type]
+def facts(**columns: object) -> LaunchFacts | Refusal:
+    return launch_facts(_Table(**columns), "scale")  # type: ignore[arg-type]  # it has what is asked of a profile
 
 
 def test_facts_are_those_of_the_table() -> None:
