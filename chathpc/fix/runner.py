@@ -15,6 +15,7 @@ from chathpc.fix.outputs import Outputs
 from chathpc.fix.project import Project, Run
 from chathpc.fix.workspace import Workspace, entries, listing, write_files
 from chathpc.sandbox import Completed, Request, Sandbox
+from chathpc.sandbox.limits import ALL_ADDRESSES
 
 #: Variables that tell a compiler or a launcher where things are; of the caller's environment nothing else is handed on.
 _HANDED_ON = re.compile(
@@ -30,8 +31,6 @@ _ALWAYS = {
 }
 #: Places that every sandbox shows.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
-#: Address sanitizers reserve terabytes of addresses.
-_ALL_ADDRESSES = 1 << 47
 #: Output files with more are not read (bytes).
 _LARGEST_OUTPUT = 1 << 30
 
@@ -243,7 +242,7 @@ class Runner:
         if seconds is not None:
             limits = replace(limits, seconds=min(limits.seconds, seconds))
         if sanitized:
-            limits = replace(limits, memory=_ALL_ADDRESSES)
+            limits = replace(limits, memory=ALL_ADDRESSES)
         return self.sandbox.run(
             Request(
                 command=("/bin/sh", "-c", command),

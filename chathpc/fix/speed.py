@@ -22,6 +22,8 @@ from chathpc.profile.tree import FloatArray
 Outcome = Literal["faster", "slower", "inconclusive", "invalid"]
 #: Resamples of the bootstrap; the ends of an interval of 95 % rest on 50 each.
 RESAMPLES = 2000
+#: The spread of fewer values is not known well enough to tell a drift from it.
+_LEAST_THIRD = 5
 #: A median absolute deviation of a normal distribution, times this, is its standard deviation.
 _MAD = 1.4826
 
@@ -164,7 +166,7 @@ def drift(values: Sequence[float]) -> float:
     The spread is that of the values around the median of their own third.
     """
     third = len(values) // 3
-    if third < 3:
+    if third < _LEAST_THIRD:
         return 1.0
     logs = np.log(np.asarray(values, dtype=np.float64))
     parts = (logs[:third], logs[third:-third], logs[-third:])

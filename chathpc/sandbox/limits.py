@@ -7,6 +7,9 @@ import resource
 
 from chathpc.sandbox.contract import Request
 
+#: All addresses of a process on x86-64 (bytes). So much is no limit, and none must be set then: ThreadSanitizer ends a program that has one.
+ALL_ADDRESSES = 1 << 47
+
 
 def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
     """Pairs of resource and value, soft and hard alike. No core dumps: they are large and hold what memory held.
@@ -15,8 +18,9 @@ def resource_limits(request: Request) -> tuple[tuple[int, int], ...]:
     virtual address space).
     """
     limits = request.limits
+    bounded = limits.memory < ALL_ADDRESSES and not request.gpu
     return (
-        *(() if request.gpu else ((resource.RLIMIT_AS, limits.memory),)),
+        *(((resource.RLIMIT_AS, limits.memory),) if bounded else ()),
         (resource.RLIMIT_FSIZE, limits.file),
         (resource.RLIMIT_NPROC, limits.processes + _tasks_of_user()),
         (resource.RLIMIT_CORE, 0),

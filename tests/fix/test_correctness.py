@@ -186,7 +186,7 @@ def test_the_projects_check_judges_in_a_copy_that_the_change_cannot_reach(tmp_pa
     check = Check(outputs=("out",), relative=1e30, command="./verify")
     gate = Gate(tmp_path, text, build=build, check=check)
     assert gate.replaced("0.000125 * (", "0.000125 * 1.0 * (").passed
-    overwritten = text.replace('"sum %.12e', '"som %.12e').replace(
+    overwritten = text.replace('"sum %.12e', '"sam %.12e').replace(
         "free(u);", 'FILE *v = fopen("verify", "w"); fputs("#!/bin/sh\\n", v); fclose(v);\n  free(u);'
     )
     found = gate(overwritten)

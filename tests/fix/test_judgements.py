@@ -130,6 +130,14 @@ def test_mutants_alter_one_constant_of_shared_lines_on_both_sides() -> None:
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }", True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { double u = b[i]; a[i] = u; }", False),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) for (j = 0; j < 9; j++) a[i] += b[j];", True),
+        ("#pragma omp parallel\n{\nfor (int i = 0; i < n; i++)\na[i] += b[i];\n}", True),
+        ("#pragma omp parallel\n{\n#pragma omp for\nfor (int i = 0; i < n; i++)\na[i] += b[i];\n}", False),
+        ("#pragma omp parallel\n{\n#pragma omp critical\nfor (int i = 0; i < n; i++)\na[i] += b[i];\n}", False),
+        (
+            "#pragma omp parallel\n{\nint t = omp_get_thread_num();\nint l = t * 9;\nfor (int i = l; i < l + 9; i++)\na[i] += b[i];\n}",
+            False,
+        ),
+        ("#pragma omp parallel\n{\nif (omp_get_thread_num() == 0) {\na[0] = 1;\n}\n}", False),
     ],
 )
 def test_writes_that_threads_share_are_read(loop: str, told: bool) -> None:

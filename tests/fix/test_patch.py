@@ -84,7 +84,12 @@ def test_nothing_is_written_over_what_the_user_has_changed(tmp_path: Path) -> No
 
 
 def test_a_commit_leaves_files_index_and_head_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"AUTHOR_NAME": "A", "AUTHOR_EMAIL": "a@b", "COMMITTER_NAME": "A", "COMMITTER_EMAIL": "a@b"}.items():
+    for name, value in {
+        "AUTHOR_NAME": "A",
+        "AUTHOR_EMAIL": "a@b",
+        "COMMITTER_NAME": "A",
+        "COMMITTER_EMAIL": "a@b",
+    }.items():
         monkeypatch.setenv(f"GIT_{name}", value)
     root = tmp_path / "repo" / "inner"
     write(root, BEFORE)
@@ -96,10 +101,15 @@ def test_a_commit_leaves_files_index_and_head_alone(tmp_path: Path, monkeypatch:
     git(tmp_path / "repo", "add", "inner/sub/b.c")
     state = [git(root, *words) for words in (("status", "--porcelain"), ("rev-parse", "HEAD"), ("diff", "--cached"))]
     made = commit(root, "faster", BEFORE, AFTER, "Faster\n")
-    assert state == [git(root, *words) for words in (("status", "--porcelain"), ("rev-parse", "HEAD"), ("diff", "--cached"))]
+    assert state == [
+        git(root, *words) for words in (("status", "--porcelain"), ("rev-parse", "HEAD"), ("diff", "--cached"))
+    ]
     assert (root / "a.c").read_text() == "int a;\n"
     assert git(root, "rev-parse", "faster").strip() == made
-    assert git(root, "diff", "--stat", "--summary", "HEAD", "faster").split("\n")[-2].strip() == "create mode 100644 inner/new.c"
+    assert (
+        git(root, "diff", "--stat", "--summary", "HEAD", "faster").split("\n")[-2].strip()
+        == "create mode 100644 inner/new.c"
+    )
     assert git(root, "ls-tree", "faster", "inner/a.c" if False else "a.c").startswith("100755")
     with pytest.raises(UsageError, match="exists"):
         commit(root, "faster", BEFORE, AFTER, "x")

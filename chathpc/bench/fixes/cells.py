@@ -8,7 +8,6 @@ from chathpc.bench.fixes.run import BUGGY, HUMAN
 from chathpc.bench.fixes.task import Task
 from chathpc.bench.lines import asked, cell
 
-FIGURE_HEADER = ("figure", "what it is")
 #: What `expect` of a task says of its human version.
 _EXPECTED = {"compiler": "the compiler does it at -O3", "scale": "faster only at larger scale"}
 

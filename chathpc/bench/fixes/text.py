@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chathpc.bench.fixes import cells
 from chathpc.bench.fixes.result import Result
+from chathpc.bench.text import WIDE
 from chathpc.reports.page import Page
 from chathpc.reports.style import Style
 from chathpc.reports.table import table_lines
@@ -15,7 +16,8 @@ def render(result: Result, style: Style) -> str:
     page.paragraph(cells.lead(result), indent=0)
     page.heading("Figures", "value, interval of 95 %, tasks behind it")
     header = ("figure", *result.strategies, "asked", "what it is")
-    for line in table_lines(header, cells.figure_rows(result), page.style):
+    kept = None if style.width >= WIDE else -1
+    for line in table_lines(header[:kept], [row[:kept] for row in cells.figure_rows(result)], page.style):
         page.row(line)
     page.heading("Tasks", "speed-up against the original, interval of 95 %")
     columns = cells.task_header(result)

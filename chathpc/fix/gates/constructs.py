@@ -44,7 +44,7 @@ _ATTRIBUTE = re.compile(r"__attribute(?:__)?\b|__declspec\b|\[\[")
 #: Types and calls of less than double precision.
 _SINGLE_C = re.compile(
     r"\b(?:float[2348]?|_Float(?:16|32)|__fp16|__bf16|_Float16|__half2?|half2?|bfloat16|__nv_bfloat16|float32_t|float16_t"
-    r"|FLT_\w+|__m(?:64|128|256|512)|\w+_[ps]s)\b"
+    r"|FLT_\w+|__m(?:64|128|256|512)|_mm\w*_[ps]s)\b"
     r"|\b(?:__builtin_)?(?:sqrt|exp|exp2|expm1|log|log2|log10|log1p|pow|sin|cos|tan|asin|acos|atan|atan2|sinh|cosh|tanh|fabs|floor|ceil|"
     r"fma|fmod|hypot|cbrt|erf|erfc|round|trunc|rint|nearbyint|fmin|fmax|copysign|strto)f\s*\("
     r"|\b__(?:expf|logf|sinf|cosf|powf|fdividef|frcp_\w+|fsqrt_\w+)\b"

@@ -16,6 +16,7 @@ from chathpc.fix.outputs import Difference, compare
 from chathpc.fix.project import Run
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.text import clean
 
@@ -36,10 +37,12 @@ _ASAN = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 _TSAN = "-fsanitize=thread"
 _INITIALISED = ("-ftrivial-auto-var-init=pattern", "-ftrivial-auto-var-init=zero")
 _FORTRAN_INITIALISED = ("-finit-real=snan -finit-integer=-1431655766", "-finit-real=zero -finit-integer=0")
-_QUIET = (
-    ("ASAN_OPTIONS", "detect_leaks=0:exitcode=99:allocator_may_return_null=1"),
+#: Options of the sanitizers: end at the first report, by a status of its own, and not for leaks. They reserve all addresses, so that memory
+#: is bounded by what is really used (MiB).
+_OPTIONS = (
+    ("ASAN_OPTIONS", "detect_leaks=0:exitcode=99:allocator_may_return_null=1:hard_rss_limit_mb={}"),
     ("UBSAN_OPTIONS", "halt_on_error=1:exitcode=99"),
-    ("TSAN_OPTIONS", "halt_on_error=1:exitcode=99"),
+    ("TSAN_OPTIONS", "halt_on_error=1:exitcode=99:memory_limit_mb={}"),
 )
 #: A number that stands alone in a command, which may be a size.
 _SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
@@ -104,6 +107,8 @@ class Examination:
     original_texts: Mapping[str, str]
     random: np.random.Generator
     tell: Tell = lambda stage: None
+    #: Seconds (of what it goes on from, of the change) of a pair of runs, or None: for a first look at whether it is worth the rest.
+    pair: Callable[[], tuple[float, float] | None] | None = None
     cases: int = 0
     largest: float = 0.0
     tried: list[str] = field(default_factory=list)
@@ -127,6 +132,9 @@ class Examination:
             if problem is not None:
                 verdict, statement = problem
                 return GateResult("correctness", False, statement, verdict, self._figures())
+            if step == self._declared and (quick := self._hopeless()):
+                said = f"Same answers in {self.cases} runs; the rest was left out, for it is not faster."
+                return GateResult("correctness", True, said, None, {**self._figures(), "quick": list(quick)})
         said = f"Same answers in {self.cases} runs ({', '.join(self.tried)})"
         if self.largest:
             said += f"; numbers differ by at most {self.largest:.1g} of their size"
@@ -139,6 +147,16 @@ class Examination:
             "tried": list(self.tried),
             "left_out": list(self.left_out),
         }
+
+    def _hopeless(self) -> list[float]:
+        """Ratios of a few pairs of runs if none of them reaches what is worth a closer look; else nothing."""
+        ratios: list[float] = []
+        while self.pair is not None and len(ratios) < threshold("quick_pairs"):
+            found = self.pair()
+            if found is None or found[0] >= threshold("clear") * found[1]:
+                return []
+            ratios.append(found[0] / found[1])
+        return ratios
 
     # -- one run ---------------------------------------------------------------------------------------------
 
@@ -331,7 +349,8 @@ class Examination:
         if "pthread_create" in sources or "std::thread" in sources:
             # GNU's OpenMP runtime is not built for it and would be reported itself.
             wanted += [("threads", _TSAN)] if "omp " not in sources else []
-        case = replace(self.reference.quickest(), environment=_QUIET, sanitized=True)
+        options = tuple((name, value.format(project.limits.memory >> 20)) for name, value in _OPTIONS)
+        case = replace(self.reference.quickest(), environment=options, sanitized=True)
         for name, more in wanted:
             if not self._works(case, more):
                 self.left_out.append(f"sanitizer of {name}: the original does not pass it, or does not build with it")

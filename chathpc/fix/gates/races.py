@@ -43,6 +43,8 @@ def races(path: str, source: str) -> Iterator[tuple[str, int]]:
                 continue
             if {"for", "do"} & set(words):
                 yield from _in_loop(function, region)
+            elif "parallel" in words:
+                yield from _in_region(function, region)
 
 
 def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
@@ -70,6 +72,72 @@ def _in_loop(function: Function, region: Region) -> Iterator[tuple[str, int]]:
             found = _shared(function, loop, one.parts[0], private, varying, taken)
             if found:
                 yield found, statement.line
+
+
+def _in_region(function: Function, region: Region) -> Iterator[tuple[str, int]]:
+    """Writes that every thread of a region makes to the same place."""
+    if function.is_broken(region.first, region.last) or {"sections", "workshare"} & set(region.words.split()):
+        return
+    private = _private([region]) | _declared(function, [region])
+    own = _thread_numbers(function)
+    for statement in function.statements:
+        if statement.expr is None or not region.first < statement.line <= region.last:
+            continue
+        if _shared_out(function, region, statement.line) or _for_one_thread(function, statement.line, own):
+            continue
+        for one in statement.expr.walk():
+            if one.kind != Kind.ASSIGN:
+                continue
+            target, base = one.parts[0], root(one.parts[0])
+            names = {name for part in target.parts for name in part.names()}
+            if base.kind != Kind.NAME or base.text in private | own or names & own:
+                continue
+            if any(call.short == _THREAD for part in target.parts for call in part.calls()):
+                continue
+            if target.kind == Kind.INDEX or (target.kind == Kind.NAME and function.declared(target.text) is not None):
+                yield f"threads of the region all write to {function.show(target)} in {function.name}", statement.line
+
+
+def _shared_out(function: Function, region: Region, line: int) -> bool:
+    """Whether the line is shared out among the threads, or left to one of them at a time, inside the region."""
+    return any(
+        each is not region
+        and region.first <= each.first <= line <= each.last
+        and {word.split("(")[0] for word in each.words.split()}
+        & {*_GUARDS, "for", "do", "sections", "workshare", "taskloop"}
+        for each in function.regions
+    )
+
+
+def _for_one_thread(function: Function, line: int, own: set[str]) -> bool:
+    """Whether the line is done only by threads of a certain number."""
+    return any(
+        (fork.condition.names() & own or any(call.short == _THREAD for call in fork.condition.calls()))
+        and any(part is not None and part[0] <= line <= part[1] for part in (fork.then, fork.other))
+        for fork in function.forks
+    )
+
+
+def _thread_numbers(function: Function) -> set[str]:
+    """Names whose value follows from the thread's number, in as many steps as it takes."""
+    found: set[str] = set()
+    assigned = [
+        (one.parts[0].text, one.parts[1])
+        for statement in function.statements
+        if statement.expr is not None
+        for one in statement.expr.walk()
+        if one.kind == Kind.ASSIGN and one.parts[0].kind == Kind.NAME
+    ]
+    assigned += [(loop.variable, loop.start) for loop in function.loops if loop.variable and loop.start is not None]
+    before = -1
+    while len(found) != before:
+        before = len(found)
+        found |= {
+            name
+            for name, value in assigned
+            if value.names() & found or any(call.short == _THREAD for call in value.calls())
+        }
+    return found
 
 
 def _private(regions: list[Region]) -> set[str]:

@@ -51,17 +51,13 @@ def judge(candidate: Candidate, project: Project, original: Mapping[str, str], t
         verdict = Verdict.OUT_OF_SCOPE if all(one.family in _HONEST for one in found) else Verdict.CHEATED
         said = "; ".join(one.statement for one in found)
         return _no(verdict, f"The change {clean(said)}.", families=[one.family for one in found])
-    return GateResult(
-        "scope", True, f"Changes {_count(changed)}, all of which may be edited.", figures={"files": sorted(changed)}
-    )
+    count = len(changed)
+    said = f"Changes {count} file{'s' if count != 1 else ''} that may be edited." if changed else "Changes flags alone."
+    return GateResult("scope", True, said, figures={"files": sorted(changed)})
 
 
 def _no(verdict: Verdict, statement: str, families: Sequence[str] = ()) -> GateResult:
     return GateResult("scope", False, statement, verdict, {"families": list(families)} if families else {})
-
-
-def _count(changed: Mapping[str, str]) -> str:
-    return f"{len(changed)} file{'s' if len(changed) != 1 else ''}" if changed else "the compiler's flags alone"
 
 
 def _paths(candidate: Candidate, project: Project, tree: Sequence[str]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from chathpc.fix.outputs import compare
 from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
 from chathpc.fix.runner import Built, Case, Runner
 from chathpc.fix.speed import Timing, judge, measure_pairs
+from chathpc.fix.thresholds import threshold
 
 _VERDICTS = {"slower": Verdict.SLOWER, "inconclusive": Verdict.INCONCLUSIVE, "invalid": Verdict.INVALID}
 
@@ -84,3 +85,9 @@ def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
     if timing.outcome == "faster":
         return GateResult("speed", True, statement, None, figures), speedup
     return GateResult("speed", False, statement, _VERDICTS[timing.outcome], figures), speedup
+
+
+def dropped(ratios: Sequence[float]) -> GateResult:
+    """The verdict on a change that in a first look was never faster by what is worth a closer one."""
+    said = f"In {len(ratios)} pairs of runs never {threshold('clear'):g}x as fast, {max(ratios):.2f}x at best."
+    return GateResult("speed", False, said, Verdict.INCONCLUSIVE, {"ratios": list(ratios)})

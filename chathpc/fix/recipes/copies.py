@@ -217,9 +217,9 @@ def _is_reading(node: Node, scope: Node, program: Program) -> bool:
         if known:
             at = [each.start_byte for each in children(parent)].index(one.start_byte)
             return all(at < len(each.model.parameters) and _takes_constant(each, at) for each in known)
-        called = field(call, "function") if call is not None else None
-        if called is not None and called.type == "field_expression":
-            return text_of(field(called, "field")) in (
+        callee = field(call, "function") if call is not None else None
+        if callee is not None and callee.type == "field_expression":
+            return text_of(field(callee, "field")) in (
                 "push_back",
                 "insert",
                 "append",

@@ -293,7 +293,9 @@ def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
         if inner is None:
             return False
         node, depth = inner, depth + 1
-    if node.type != "identifier" or text_of(node) in procedure.parameters and depth == 0 and not _is_container(node, procedure, program):
+    if node.type != "identifier":
+        return False
+    if text_of(node) in procedure.parameters and depth == 0 and not _is_container(node, procedure, program):
         return False
     one = declared(text_of(node), procedure, program)
     if one is None or one.pointers or one.reference:

@@ -124,6 +124,8 @@ def _keeps_length(write: Access) -> bool:
         value = bare(field(value, "value"))
     if value is None or operator != "=":
         return False
+    if value.type == "binary_expression" and text_of(field(value, "operator")) in ("+", "-"):
+        return _is_letter_near(field(value, "left"), bare(field(value, "right")))
     if value.type == "char_literal":
         return text_of(value) not in ("'\\0'", "'\\x00'", "'\\00'", "'\\000'")
     if value.type == "call_expression" and text_of(field(value, "function")) in ("tolower", "toupper"):
@@ -132,6 +134,17 @@ def _keeps_length(write: Access) -> bool:
             argument = bare(field(argument, "value"))
         return argument is not None and text_of(argument) == text_of(write.node)
     return False
+
+
+def _is_letter_near(letter: Node | None, rest: Node | None) -> bool:
+    """True for `'a' + … % 26`: what is added lies between -25 and 25, so that the sum is a character other than 0."""
+    if letter is None or rest is None or letter.type != "char_literal" or len(text_of(letter)) != 3:
+        return False
+    if rest.type != "binary_expression" or text_of(field(rest, "operator")) != "%":
+        return False
+    radix = text_of(field(rest, "right"))
+    code = ord(text_of(letter)[1])
+    return radix.isdigit() and code > int(radix) and code + int(radix) < 128
 
 
 def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:

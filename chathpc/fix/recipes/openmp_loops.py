@@ -57,11 +57,11 @@ def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Coun
             continue
         if schedule is not None and schedule.replace(" ", "") != "static":
             continue
-        if spot.cause in _IMBALANCE or _is_uneven(header):
+        if spot.cause in _IMBALANCE or _is_uneven(header, context.program):
             yield one, header
 
 
-def _is_uneven(header: Counted) -> bool:
+def _is_uneven(header: Counted, program: Program) -> bool:
     """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
     for node in nodes(header.body, *C_LOOPS):
         for name in ("initializer", "condition"):
@@ -74,7 +74,23 @@ def _is_uneven(header: Counted) -> bool:
                 return True
         if node.type in ("while_statement", "do_statement"):
             return True
+    for call in nodes(header.body, "call_expression"):
+        for callee in program.named(text_of(field(call, "function"))):
+            inner = loops_of(callee)
+            if any(each.type in ("while_statement", "do_statement") for each in inner) or any(
+                True for each in inner for _ in nodes(each, "break_statement", "return_statement")
+            ):
+                return True
+            if any(field(each, "condition") is not None and _has_logic(field(each, "condition")) for each in inner):
+                return True
     return any(True for _ in nodes(header.body, "continue_statement"))
+
+
+def _has_logic(condition: Node | None) -> bool:
+    """True for a loop that ends by more than its counter."""
+    return condition is not None and any(
+        text_of(field(each, "operator")) in ("&&", "||") for each in nodes(condition, "binary_expression")
+    )
 
 
 def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
@@ -90,31 +106,35 @@ def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
 
 
 def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
-    """`if(…)` at parallel loops: a region is opened only for enough iterations to pay for it."""
-    text, procedure, program = spot.source.text, spot.procedure, context.program
+    """`if(…)` at parallel loops: a region is opened only for enough iterations to pay for it.
+
+    Where small regions are what the diagnosis found, all regions of the program get it: they are opened one after the other.
+    """
+    small = spot.cause in ("omp-fine-grained-regions", "oversubscription")
+    procedures = context.program.procedures if small else (spot.procedure,)
+    for procedure in procedures:
+        if not procedure.source.is_fortran:
+            yield from _if_large(procedure, spot, context.program)
+
+
+def _if_large(procedure: Procedure, spot: Spot, program: Program) -> Iterator[Change]:
+    text = procedure.source.text
     if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
         return
-    if spot.cause not in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription") and not _is_called_often(
-        procedure, program
-    ):
+    told = spot.cause in ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription")
+    if not told and not _is_called_often(procedure, program):
         return
     for one in directives(procedure):
         header = counted(one.statement, procedure)
-        if (
-            not (one.is_loop and one.has("parallel"))
-            or header is None
-            or one.clause("if") is not None
-            or header.operator not in ("<", "<=")
-        ):
+        if not (one.is_loop and one.has("parallel")) or header is None or header.operator not in ("<", "<="):
             continue
         work = _work(header, procedure, program)
-        if work is None:
+        if work is None or one.clause("if") is not None:
             continue
         semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
-        yield Change(
-            {spot.source.path: (one.with_clause(f"if({work} > {_WORTH})", text),)}, line_of(one.statement),
-            f"opens the parallel region only where {work} is above {_WORTH:,}", semantics,
-        )  # fmt: skip
+        did = f"opens the parallel region only where {work} is above {_WORTH:,}"
+        edit = one.with_clause(f"if({work} > {_WORTH})", text)
+        yield Change({procedure.source.path: (edit,)}, line_of(one.statement), did, semantics)
 
 
 def _is_called_often(procedure: Procedure, program: Program) -> bool:

@@ -47,13 +47,19 @@ class Recipes:
         return "recipes"
 
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
-        """At most `most` candidates that were not tried before; none where the diagnosis finds nothing."""
-        if problem.diagnosis.verdict != Verdict.BOTTLENECK:
+        """At most `most` candidates that were not tried before; none where the diagnosis finds nothing.
+
+        A profile may tell no more than where the time goes, and so call a program healthy: what applies there is tried all the
+        same, for recipes look for a fault in the source. Only the compiler's flags are left as they are then.
+        """
+        if not problem.diagnosis.findings:
             return ()
         context = Context(program(problem.sources), problem.project)
         tried = {attempt.candidate.id for attempt in history}
         parent = next((attempt.candidate.id for attempt in reversed(history) if attempt.verdict == "accepted"), None)
-        scored = [*_scored(context, problem, self.recipes, parent), *_with_flags(context, problem, parent)]
+        scored = list(_scored(context, problem, self.recipes, parent))
+        if problem.diagnosis.verdict == Verdict.BOTTLENECK:
+            scored += _with_flags(context, problem, parent)
         unique: dict[str, tuple[float, Candidate]] = {}
         for score, candidate in scored:
             if candidate.id not in tried and (candidate.id not in unique or unique[candidate.id][0] < score):

@@ -108,6 +108,8 @@ def _table(
     before = (
         f"static {result_text} {known}({given});\n\n".encode() + pattern.sub(computed.encode(), head, count=1) + b" "
     )
+    if len(kinds) == 1:
+        return _by_number(spot, calls, head, before, given, names[0], known, computed, result_text, forgets=forgets)
     after = f"""
 
 typedef struct {{ {fields} unsigned long round; {result_text} value; }} {cast};
@@ -141,3 +143,48 @@ static {result_text} {known}({given}) {{
         line_of(procedure.node),
         f"keeps results of {name} in a table with their arguments instead of computing them again",
     )
+
+
+def _by_number(
+    spot: Spot,
+    calls: list[Node],
+    head: bytes,
+    before: bytes,
+    given: str,
+    argument: str,
+    known: str,
+    computed: str,
+    result: str,
+    *,
+    forgets: bool,
+) -> Change:
+    """With one whole number as argument the table is indexed by it; numbers beyond its end are computed each time."""
+    procedure, text = spot.procedure, spot.source.text
+    name = procedure.model.name
+    table, round_ = (fresh_name(f"{name}_{each}", text) for each in ("table", "round"))
+    after = f"""
+
+static struct {{ unsigned round; {result} value; }} {table}[{4 * _KEPT}];
+static unsigned {round_} = 1;
+
+static {result} {known}({given}) {{
+  if ((unsigned long){argument} >= {4 * _KEPT}) return {computed}({argument});
+  if ({table}[{argument}].round == {round_}) return {table}[{argument}].value;
+  {result} value = {computed}({argument});
+  {table}[{argument}].round = {round_};
+  {table}[{argument}].value = value;
+  return value;
+}}
+
+""".encode() + head + f" {{\n{'  ' + round_ + '++;' + chr(10) if forgets else ''}  return {known}({argument});\n}}".encode()  # fmt: skip
+    body, start = procedure.body, procedure.node.start_byte
+    edits = [
+        Edit(start, body.start_byte if body is not None else start, before),
+        Edit(procedure.node.end_byte, procedure.node.end_byte, after),
+    ]
+    for call in calls:
+        called = field(call, "function")
+        if called is not None:
+            edits.append(Edit(called.start_byte, called.end_byte, known.encode()))
+    did = f"keeps results of {name} in a table instead of computing them again"
+    return Change({spot.source.path: tuple(edits)}, line_of(procedure.node), did)

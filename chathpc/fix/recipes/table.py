@@ -49,7 +49,7 @@ RECIPES: tuple[Recipe, ...] = (
         "multiply-by-reciprocal",
         "Multiplies by the reciprocal of a divisor that stays the same in the loop.",
         "Fractions, a divisor that nothing in the loop changes, and a declared tolerance.",
-        ("expensive-math", *_COMPUTE), _C, "rounds differently", powers.reciprocals, 0.4,
+        ("expensive-math",), _C, "rounds differently", powers.reciprocals, 0.4, everywhere=False,
     ),
     Recipe(
         "interchange-loops",
@@ -111,8 +111,8 @@ RECIPES: tuple[Recipe, ...] = (
         "region-if-large",
         "Opens a parallel region only where there are enough iterations to pay for it.",
         "The number of iterations is known before the region, and nothing asks for the number of the thread.",
-        ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription", "hot-compute"), _HOST, "reassociates floating point",
-        openmp_loops.large_enough, 0.8, everywhere=False,
+        ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription"), _HOST, "reassociates floating point",
+        openmp_loops.large_enough, 0.8,
     ),
     Recipe(
         "parallel-loop",

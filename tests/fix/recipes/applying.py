@@ -25,7 +25,9 @@ def project(relative: float = 1e-9, flags: str = "-O2 -fopenmp") -> Project:
     return Project(Path("."), "make", run, ("*",), flags=Flags("CFLAGS", flags), check=Check(relative=relative))
 
 
-def changes(recipe: str, source: str, language: str, *, cause: str | None = None, relative: float = 1e-9) -> list[Change]:
+def changes(
+    recipe: str, source: str, language: str, *, cause: str | None = None, relative: float = 1e-9
+) -> list[Change]:
     """All that a recipe finds in all functions of a text."""
     one = _BY_NAME[recipe]
     assert language in one.languages
@@ -43,7 +45,9 @@ def changed(recipe: str, source: str, language: str, *, cause: str | None = None
     edits: list[Edit] = []
     text = source.encode()
     for one in changes(recipe, source, language, cause=cause, relative=relative):
-        more = [each for part in one.edits.values() for each in part if each not in edits or not each.new.endswith(b"\n")]
+        more = [
+            each for part in one.edits.values() for each in part if each not in edits or not each.new.endswith(b"\n")
+        ]
         if applied(text, [*edits, *more]) is not None:
             edits += more
     new = applied(text, edits)
@@ -60,7 +64,10 @@ def output(source: str, language: str, folder: Path, *, flags: tuple[str, ...] =
     file = folder / _FILES[language]
     file.write_text(source)
     built = subprocess.run(
-        [*compiler, *flags, "-fopenmp", "-o", "app", file.name, "-lm", "-pthread"], cwd=folder, capture_output=True, text=True
+        [*compiler, *flags, "-fopenmp", "-o", "app", file.name, "-lm", "-pthread"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
     )
     assert built.returncode == 0, f"{built.stderr}\n{source}"
     ran = subprocess.run(

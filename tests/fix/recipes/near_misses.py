@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Programs in which a recipe would be wrong, each with the reason."""
 
 from __future__ import annotations
@@ -5,7 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 _HEAD = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-_CPP = "#include <cmath>\n#include <cstdio>\n#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n"
+_CPP = (
+    "#include <cmath>\n#include <cstdio>\n#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Small programs with something to mend, each with what must (not) be in the changed text."""
 
 from __future__ import annotations
@@ -22,7 +23,15 @@ class Case:
     cause: str | None = None
 
 
-def c(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+def c(
+    name: str,
+    recipe: str,
+    body: str,
+    *has: str,
+    has_not: tuple[str, ...] = (),
+    relative: float = 0.0,
+    cause: str | None = None,
+) -> Case:
     """A case in C."""
     return Case(name, recipe, "c", _HEAD + body, has, has_not, relative, cause)
 
@@ -32,7 +41,15 @@ def cpp(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] =
     return Case(name, recipe, "c++", _CPP + body, has, has_not, relative)
 
 
-def f90(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0, cause: str | None = None) -> Case:
+def f90(
+    name: str,
+    recipe: str,
+    body: str,
+    *has: str,
+    has_not: tuple[str, ...] = (),
+    relative: float = 0.0,
+    cause: str | None = None,
+) -> Case:
     """A case in Fortran."""
     return Case(name, recipe, "fortran", body, has, has_not, relative, cause)
 
@@ -579,6 +596,13 @@ int main(void) {
   return 0;
 }
 """, "best_round++",
+    ),
+    c(
+        "one number", "remember-results",
+        """
+static int length(unsigned long n) { if (n <= 1) return 1; return 1 + length(n % 2 ? 3 * n + 1 : n / 2); }
+int main(void) { long s = 0; for (unsigned long n = 1; n < 3000; n++) s += length(n) * (n % 7); printf("%ld\\n", s); return 0; }
+""", "length_table[n].round",
     ),
     c(
         "polling", "wait-on-condition",

@@ -19,7 +19,9 @@ def test_a_changed_program_prints_what_the_original_prints(case: Case, tmp_path:
         assert part in new, new
     for part in case.has_not:
         assert part not in new, new
-    before, after = (output(text, case.language, tmp_path / name) for name, text in (("old", case.source), ("new", new)))
+    before, after = (
+        output(text, case.language, tmp_path / name) for name, text in (("old", case.source), ("new", new))
+    )
     assert before.strip()
     if case.relative == 0:
         assert after == before

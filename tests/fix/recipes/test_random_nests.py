@@ -85,12 +85,18 @@ def nests(draw: st.DrawFn) -> str:
 def _whole(functions: list[str]) -> str:
     parts = [f"static void f{at}(void) {{\n  {one}\n}}\n" for at, one in enumerate(functions)]
     calls = " ".join(f'f{at}(); printf("%.17g\\n", digest());' for at in range(len(functions)))
-    fill = "for (int x = 0; x < N; x++) { d[x] = 0.01 * x; for (int y = 0; y < N; y++) { a[x][y] = 0.1 * x - 0.03 * y; b[x][y] = 0.02 * x * y; c[x * N + y] = 0.5 - 0.01 * y; } }"
+    fill = "for (int x = 0; x < N; x++) { d[x] = 0.01 * x; "
+    fill += "for (int y = 0; y < N; y++) { a[x][y] = 0.1 * x - 0.03 * y; b[x][y] = 0.02 * x * y; c[x * N + y] = 0.5 - 0.01 * y; } }"
     return _HEAD + "".join(parts) + f"int main(void) {{\n  {fill}\n  {calls}\n  return 0;\n}}\n"
 
 
-@pytest.mark.parametrize("recipe", ["interchange-loops", "hoist-invariant-call", "tile-loops", "parallel-loop", "call-once"])
-@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example])
+@pytest.mark.parametrize(
+    "recipe", ["interchange-loops", "hoist-invariant-call", "tile-loops", "parallel-loop", "call-once"]
+)
+@settings(
+    max_examples=6,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.large_base_example],
+)
 @given(functions=st.lists(nests(), min_size=24, max_size=40))
 def test_changed_nests_print_the_same(recipe: str, functions: list[str]) -> None:
     source = _whole(functions)

@@ -1,0 +1,86 @@
+"""Lets changes pass the gates of the fix loop, all those of a task in one session.
+
+python -m tests.fix.judge [cheats|human|buggy] [NAME ...]      what each gate says, as a table
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.bench.fixes.find import missing
+from chathpc.bench.fixes.task import Task
+from chathpc.fix.ledger import Ledger
+from chathpc.fix.loop import Budget, Session
+from chathpc.fix.profiling import measured
+from chathpc.fix.project_file import read
+from chathpc.fix.records import Attempt, Candidate
+from chathpc.fix.runner import Runner
+from chathpc.fix.workspace import Workspace
+from chathpc.sandbox import choose
+from tests.fix.tasks_here import buggy, cheats, human, tasks
+
+
+class Judging(Session):
+    """A session of the loop whose candidates are given, and are judged whatever the diagnosis says."""
+
+    def judge(self, candidates: Sequence[Candidate], causes: Sequence[str]) -> tuple[str, dict[str, Attempt]]:
+        """The diagnosis of the original, and what becomes of each candidate, by its id."""
+        self.begun = self.clock()
+        self._begin()
+        first = self._first(None)
+        findings = first.diagnosis.findings
+        named = [each for each in findings if each.cause in causes]
+        found = {}
+        for number, one in enumerate(candidates):
+            candidate = replace(one, finding=next(iter((*named, *findings)), None))
+            found[one.id] = self._attempt(f"{number}-{one.id}", candidate, first)
+        return first.diagnosis.verdict.value, found
+
+
+def judged(task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0) -> tuple[str, dict[str, Attempt]]:
+    """What the diagnosis says of a task's original, and what becomes of each candidate, by its id."""
+    project = read(task.original)
+    with tempfile.TemporaryDirectory(prefix="chathpc-judge-") as folder:
+        space = Workspace(Path(folder) / "work")
+        with space.locked():
+            space.prepare(project.root)
+            ledger = Ledger(space.ledger)
+            session = Judging(
+                project, (), Runner(project, choose(), space), ledger, Budget(timing=timing), measured, lambda stage: None,
+                np.random.default_rng(), False,
+            )  # fmt: skip
+            try:
+                return session.judge(candidates, task.right)
+            finally:
+                ledger.close()
+
+
+def main(words: Sequence[str]) -> None:
+    """The table."""
+    which, names = (words[0] if words else "cheats"), set(words[1:])
+    for task in tasks():
+        if (names and task.name not in names) or missing(task) or task.healthy:
+            continue
+        changes = [each.candidate for each in cheats() if each.task == task.name]
+        candidates = changes if which == "cheats" else [human(task) if which == "human" else buggy(task)]
+        if not candidates:
+            continue
+        diagnosis, found = judged(task, candidates)
+        print(f"{task.name:9} {diagnosis}", flush=True)
+        for one in candidates:
+            attempt = found[one.id]
+            last = attempt.gates[-1]
+            print(
+                f"{task.name:9} {one.id:28} {attempt.verdict.value:13} {last.gate:12} {last.statement[:150]}",
+                flush=True,
+            )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
