@@ -429,7 +429,7 @@ class Session:
         yield gate("scope", lambda: self._scope(whole, candidate, base, tree))
         yield gate("build", lambda: self._build(files, flags))
         changed = self.runner.build(files, flags)
-        correct = gate("correctness", lambda: self._correctness(changed, files, base.built))
+        correct = gate("correctness", lambda: self._correctness(changed, files, base))
         yield correct
         quick = correct.figures.get("quick")
         yield gate("speed", lambda: self._speed(base.built, changed, quick if isinstance(quick, list) else []))
@@ -466,18 +466,27 @@ class Session:
             programs = None if mine is None or theirs is None else (mine, theirs)
         return build_gate.judge(self._reference().built, changed, touched, programs)
 
-    def _correctness(self, changed: Built, files: Mapping[str, str], base: Built) -> GateResult:
+    def _correctness(self, changed: Built, files: Mapping[str, str], base: State) -> GateResult:
         def pair() -> tuple[float, float] | None:
             case = self._case()
             self.progress("a first look at its speed")
-            sides = (base, changed)
+            sides = (base.built, changed)
             ran = {at: self.runner.run(sides[at], case) for at in self.random.permutation(2).tolist()}
             return (ran[0].seconds, ran[1].seconds) if all(each.completed.succeeded for each in ran.values()) else None
 
         texts = {**self.originals, **files}
-        return Examination(
+        found = Examination(
             self._reference(), changed, texts, self.originals, self.random, self.progress, pair
         ).examine()
+        if not found.passed or not self.project.kernels or found.figures.get("quick"):
+            return found
+        from chathpc.fix.gpu import gate as kernels
+
+        judged = kernels.judge(
+            self.runner, _load(base.profile), {**self.originals, **base.files}, files, self.random,
+            seconds=self.budget.timing / 4, tell=self.progress,
+        )  # fmt: skip
+        return kernels.gate(judged, found)
 
     def _speed(self, original: Built, changed: Built, quick: Sequence[float]) -> GateResult:
         if quick:

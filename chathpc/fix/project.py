@@ -58,13 +58,46 @@ class Profiling:
 
 
 @dataclass(frozen=True, slots=True)
+class KernelArgument:
+    """One argument of a kernel: a number's `value`, or the `elements` of an array whose numbers are drawn from `low` to `high`.
+
+    `role` of an array: read only (in), written only (out: filled with poison before each run), both (inout); None: as the source tells.
+    """
+
+    name: str
+    value: float | int | None = None
+    elements: int | None = None
+    low: float | int | None = None
+    high: float | int | None = None
+    role: Literal["in", "out", "inout"] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """A GPU kernel that is judged by itself; what is empty is taken from the profile's launch facts and the source.
+
+    `shared` is dynamic shared memory in bytes a block. `relative` and `absolute` are tolerances, None: those of `check`.
+    """
+
+    name: str
+    file: str
+    arguments: tuple[KernelArgument, ...] = ()
+    grid: tuple[int, ...] = ()
+    block: tuple[int, ...] = ()
+    shared: int = 0
+    relative: float | None = None
+    absolute: float | None = None
+    arch: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Project:
     """A program that may be changed, below `root`.
 
     `edit` are globs of files that a change may touch; `protect` are never touched whatever `edit` says (tests, checkers, timers,
     build files). `build` is a shell command; `flags` is None where there is no single place for them. `run` is the one that is timed
     and profiled, `inputs` are those that are checked (`run` among them). `threads` are values of OMP_NUM_THREADS to check with, empty
-    for serial programs. `launcher` stands before the command (`mpirun -n 2`, `srun -n 4`).
+    for serial programs. `launcher` stands before the command (`mpirun -n 2`, `srun -n 4`). `kernels` are also judged by themselves.
     """
 
     root: Path
@@ -80,3 +113,4 @@ class Project:
     launcher: str = ""
     gpu: bool = False
     limits: Limits = field(default_factory=Limits)
+    kernels: tuple[Kernel, ...] = ()

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ValidationError
 
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
-from chathpc.fix.project import Check, Flags, Profiling, Project, Run
-from chathpc.fix.project_schema import ProfileValues, ProjectValues, RunValues, model_at
+from chathpc.fix.project import Check, Flags, Kernel, KernelArgument, Profiling, Project, Run
+from chathpc.fix.project_schema import KernelValues, ProfileValues, ProjectValues, RunValues, model_at
 from chathpc.profile.text import clean
 from chathpc.sandbox import Limits
 
@@ -136,6 +136,21 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
         launcher=values.launcher,
         gpu=values.gpu,
         limits=Limits(**limits),
+        kernels=tuple(_kernel(one) for one in values.kernels),
+    )
+
+
+def _kernel(values: KernelValues) -> Kernel:
+    return Kernel(
+        values.name,
+        values.file,
+        tuple(KernelArgument(**one.model_dump()) for one in values.arguments),
+        tuple(values.grid),
+        tuple(values.block),
+        values.shared,
+        values.relative,
+        values.absolute,
+        values.arch,
     )
 
 

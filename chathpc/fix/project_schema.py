@@ -189,6 +189,71 @@ class LimitsValues(_Values):
     )
 
 
+Identifier = Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]{0,127}$")]
+Number = int | float
+#: Blocks or threads: up to three, x first (CUDA C++ Programming Guide, "Technical Specifications": x up to 2^31 − 1).
+Sizes = Annotated[list[Annotated[int, Field(ge=1, le=2**31 - 1, strict=True)]], Field(max_length=3)]
+
+
+class KernelArgumentValues(_Values):
+    """An argument of a kernel: a number, or an array."""
+
+    name: Identifier = Field(description="As the kernel's source calls it.", examples=["n"])
+    value: Number | None = Field(default=None, description="Value of a number.", examples=[1000000])
+    elements: int | None = Field(
+        default=None, ge=1, le=1 << 40, description="Elements of an array.", examples=[1000000]
+    )
+    low: Number | None = Field(default=None, description="Least number in an array that is read.", examples=[0])
+    high: Number | None = Field(default=None, description="Largest number in an array that is read.", examples=[1])
+    role: Literal["in", "out", "inout"] | None = Field(
+        default=None,
+        description="Whether an array is read, written or both; default: what the source tells.",
+        examples=["out"],
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> KernelArgumentValues:
+        if self.value is not None and (self.elements is not None or self.role is not None):
+            raise PydanticCustomError("argument", "expected a value, or elements of an array, and not both")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise PydanticCustomError("argument", "expected low to be at most high")
+        if not all(math.isfinite(one) for one in (self.value, self.low, self.high) if one is not None):
+            raise PydanticCustomError("argument", "expected finite numbers")
+        return self
+
+
+class KernelValues(_Values):
+    """A GPU kernel that is judged by itself too, in a harness: docs/fix-gpu.md."""
+
+    name: Identifier = Field(description="Name of the __global__ function.", examples=["scale"])
+    file: Below = Field(description="Source file that has it.", examples=["scale.cu"])
+    arguments: list[KernelArgumentValues] = Field(
+        default=[],
+        max_length=_MOST,
+        description="Arguments; what is left out is derived from the launch and the source, if that can be done.",
+        examples=[[{"name": "n", "value": 1000000}, {"name": "out", "elements": 1000000, "role": "out"}]],
+    )
+    grid: Sizes = Field(default=[], description="Blocks; default: the profile's.", examples=[[3907]])
+    block: Sizes = Field(default=[], description="Threads of a block; default: the profile's.", examples=[[256]])
+    shared: int = Field(
+        default=0, ge=0, le=1 << 20, description="Dynamic shared memory of a block in bytes.", examples=[2048]
+    )
+    relative: float | None = Field(
+        default=None,
+        ge=0,
+        lt=1,
+        allow_inf_nan=False,
+        description="Tolerance; default: that of `check`.",
+        examples=[1e-6],
+    )
+    absolute: float | None = Field(
+        default=None, ge=0, allow_inf_nan=False, description="Tolerance; default: that of `check`.", examples=[1e-12]
+    )
+    arch: Annotated[str, StringConstraints(pattern=r"^sm_[0-9]{2,3}[af]?$")] | None = Field(
+        default=None, description="Architecture to compile for; default: the device's.", examples=["sm_90"]
+    )
+
+
 class ProjectValues(_Values):
     """What the key `project` of a chathpc.yaml may say: how a program is built, run, checked and profiled."""
 
@@ -241,6 +306,12 @@ class ProjectValues(_Values):
         description="Bounds of a build or a run.",
         examples=[{"seconds": "2 min", "memory": "8 GiB"}],
     )
+    kernels: list[KernelValues] = Field(
+        default=[],
+        max_length=_MOST,
+        description="GPU kernels that are judged by themselves too, on made-up arrays.",
+        examples=[[{"name": "scale", "file": "scale.cu"}]],
+    )
 
 
 _INNER: Mapping[str, type[BaseModel]] = {
@@ -250,6 +321,7 @@ _INNER: Mapping[str, type[BaseModel]] = {
     "check": CheckValues,
     "profile": ProfileValues,
     "limits": LimitsValues,
+    "kernels": KernelValues,
 }
 
 

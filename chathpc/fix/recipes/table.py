@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chathpc.fix.recipes import (
     allocation,
+    block_size,
     copies,
     fortran,
     interchange,
@@ -294,4 +295,5 @@ RECIPES: tuple[Recipe, ...] = (
         "The lock holds to the end of the iteration and guards nothing but sums, which the loop does not look at otherwise.",
         ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), ("c++",), "exact", sharing.locked_once, 0.9,
     ),
+    *block_size.RECIPES,
 )  # fmt: skip
