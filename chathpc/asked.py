@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from chathpc.profile.profile import Profile
 if TYPE_CHECKING:
     from chathpc.llm.backend import Request
     from chathpc.llm.guard import GuardedBackend
+    from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
     from chathpc.prompts.build import Audience, Prompt
@@ -61,17 +61,16 @@ def guard(
     diagnosis: Diagnosis,
     choice: Choice,
     settings: Settings,
-    before: Callable[[Request], None] | None = None,
+    notice: Notice | None = None,
 ) -> GuardedBackend:
-    """The back end of `choice`, which there must be, behind what keeps names and keys from leaving and the log; `before` may stop a
-    request.
+    """The back end of `choice`, which there must be, behind what keeps names, keys and too much money from leaving, and the log.
+
+    `notice` is told what a request to another machine needs.
     """
     from chathpc.llm.guard import guarded
     from chathpc.privacy.names import placeholders_for
 
-    if choice.backend is None:
-        raise ValueError("there is no back end to guard")
-    return guarded(choice.backend, settings, lambda mode: placeholders_for(profile, diagnosis, mode), before)
+    return guarded(choice, settings, lambda mode: placeholders_for(profile, diagnosis, mode), notice)
 
 
 def request(

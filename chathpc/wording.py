@@ -17,8 +17,8 @@ from chathpc.translation import language_code
 if TYPE_CHECKING:
     from chathpc.grounding.check import GroundedText
     from chathpc.grounding.judgement import Sentence
-    from chathpc.llm.asking import Notice
     from chathpc.llm.backend import Request
+    from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.build import Audience
@@ -51,7 +51,7 @@ def explain_in_words(
     reader = Reader(settings.audience, language_code(settings.language))
     last = from_catalogue(diagnosis, reader)
     if llm.strip() == "none":
-        return last if reader.language == "en" else _translated(last, reader, None, settings, notice)
+        return last if reader.language == "en" else _translated(last, reader, None, settings)
     from chathpc.llm.spec import choices
 
     notes: list[str] = []
@@ -60,7 +60,7 @@ def explain_in_words(
         if choice.backend is None:
             last = from_catalogue(diagnosis, reader, note=choice.note, lack=choice.lack)
         else:
-            backend = guard(profile, diagnosis, choice, settings)
+            backend = guard(profile, diagnosis, choice, settings, notice)
             asked = replace(choice, backend=backend)
             if diagnosis.verdict == Verdict.INSUFFICIENT:
                 usable = asked
@@ -68,7 +68,7 @@ def explain_in_words(
                 break
             try:
                 question = request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens)
-                last = _by_model(profile, diagnosis, asked, question, settings, reader, notice)
+                last = _by_model(profile, diagnosis, asked, question, settings, reader)
                 usable = asked
             except ModelUnavailableError as error:
                 last = from_catalogue(diagnosis, reader, note=str(error), lack="unavailable")
@@ -79,7 +79,7 @@ def explain_in_words(
         if last.model is not None:
             break
     last = last.model_copy(update={"note": " ".join(notes) or None})
-    return last if reader.language == "en" else _translated(last, reader, usable, settings, notice)
+    return last if reader.language == "en" else _translated(last, reader, usable, settings)
 
 
 def _by_model(
@@ -89,7 +89,6 @@ def _by_model(
     question: Request,
     settings: Settings,
     reader: Reader,
-    notice: Notice | None,
 ) -> ExplanationRecord:
     from chathpc.grounding import structured
     from chathpc.grounding.check import check
@@ -102,9 +101,7 @@ def _by_model(
     answer = ask(
         choice,
         question,
-        settings,
         problem=structured.problem if backend.form == "structured" else None,
-        notice=notice,
     )
     usage = UsageRecord(
         tries=answer.tries,
@@ -116,8 +113,10 @@ def _by_model(
     grounded = check(unmarked(answer.text), diagnosis, form=backend.form, queries=ProfileQueries(profile))
     if not grounded.sufficient:
         struck = grounded.statistics.struck
-        note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
-        told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack="unsupported")
+        late = f" within {question.deadline:g} s" if answer.finish == "deadline" else ""
+        note = f"{backend.label} said too little{late} that the evidence supports ({struck} claims struck); the words are the catalogue's."
+        lack: Lack = "budget" if late else "unsupported"
+        told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack=lack)
         return told.model_copy(update={"usage": usage})
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
@@ -152,7 +151,7 @@ def _sentence(sentence: Sentence) -> SentenceRecord:
 
 
 def _translated(
-    told: ExplanationRecord, reader: Reader, choice: Choice | None, settings: Settings, notice: Notice | None
+    told: ExplanationRecord, reader: Reader, choice: Choice | None, settings: Settings
 ) -> ExplanationRecord:
     """`told` with the translations that the model made well; the note says how many sentences stay in English, if any do."""
     from chathpc.translation import question, translations
@@ -164,7 +163,7 @@ def _translated(
 
         texts = [sentence.text for sentence in kept]
         try:
-            answer = ask(choice, question(texts, reader.language, deadline=settings.deadline), settings, notice=notice)
+            answer = ask(choice, question(texts, reader.language, deadline=settings.deadline))
             found = translations(answer.text, texts)
         except (ModelUnavailableError, BudgetSpentError):
             pass  # the English sentences stand

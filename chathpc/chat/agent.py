@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 
 from chathpc.chat.record import Answer
+from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result
 from chathpc.chat.wording import Checking, OnSentence, Worded, known, numbered, tokens_of, worded
 from chathpc.diagnosis.records import Diagnosis, Evidence
@@ -32,7 +33,7 @@ def converse(
     question: str,
     earlier: Sequence[Answer],
     look_up: LookUp,
-    diagnosis: Diagnosis,
+    session: Session,
     backend: Backend,
     *,
     deadline: float,
@@ -55,7 +56,7 @@ def converse(
         user = _user(question, earlier, form.task, marker)
         read = estimate_tokens(form.system + user + "".join(turn.content for turn in turns))
         if used + read + form.max_output_tokens > tokens or read > form.max_prompt_tokens:
-            raise BudgetSpentError("The question needs more tokens than are left.", hint="More: /budget TOKENS.")
+            raise BudgetSpentError("The question needs more tokens than are left.", hint=session.asker.tokens)
         # Sentences that come before the last call are no answer yet; so only the last round is passed on, at its end.
         request = Request(
             form.system,
@@ -69,7 +70,7 @@ def converse(
         used += tokens_of(completion) or read + estimate_tokens(completion.text)
         calls = completion.tool_calls[: CALLS - called] if offered else ()
         if not calls:
-            return _answered(completion, facts, diagnosis, used, on_sentence)
+            return _answered(completion, facts, session.diagnosis, used, on_sentence)
         turns.append(Turn("assistant", completion.text, calls))
         for one in calls:
             result = look_up(one.name, one.arguments)
@@ -77,7 +78,7 @@ def converse(
             turns.append(Turn("tool", _told(one, result, marker), call_id=one.id))
         called += len(calls)
         if monotonic() >= until:
-            raise BudgetSpentError(f"No answer within {deadline:g} s.", hint="Allow more time, or /model none.")
+            raise BudgetSpentError(f"No answer within {deadline:g} s.", hint=session.asker.patience)
     raise BudgetSpentError(
         "The model called tools and gave no answer."
     )  # pragma: no cover  # the last round has no tools

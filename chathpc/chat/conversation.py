@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import TYPE_CHECKING
 
 from chathpc.chat import slash
 from chathpc.chat.intents import match
@@ -14,10 +15,13 @@ from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.wording import OnSentence, Worded, numbered, word
 from chathpc.diagnosis.records import Evidence
-from chathpc.errors import BudgetSpentError, ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
 from chathpc.report import ClaimStatistics, EvidenceRecord
+
+if TYPE_CHECKING:
+    from chathpc.llm.spec import Lack
 
 #: Tokens that the model may read and write in one conversation, unless the user says otherwise.
 BUDGET = 200_000
@@ -53,6 +57,9 @@ class Conversation:
         self.budget = budget
         self.deadline = deadline
         self.turns: list[Answer] = []
+        self._calls_none: Backend | None = (
+            None  #: the model that was offered tools, called none and said nothing in time that holds
+        )
 
     @property
     def used(self) -> int:
@@ -67,10 +74,18 @@ class Conversation:
         """
         question = question.strip()[:_LONGEST_QUESTION]
         tell = on_step or (lambda step: None)
+        if self.backend is not None:
+            from chathpc.llm.guard import new_answer
+
+            new_answer(self.backend)
         if question.startswith("/"):
             typed = slash.parse(question)
+            if not typed.command.tool:
+                raise UsageError(
+                    f"/{typed.command.name} asks nothing of the profile.", hint=self.session.asker.commands
+                )
             answer = self._answer(question, [self._look_up(typed.command.tool, typed.arguments, tell)])
-        elif self.backend is not None and getattr(self.backend, "calls_tools", False) and self.used < self.budget:
+        elif self.backend is not None and self._may_call(self.backend) and self.used < self.budget:
             answer = self._by_agent(question, self.backend, tell, on_sentence)
         else:
             answer = self._by_intent(question, self.backend, tell, on_sentence)
@@ -86,17 +101,23 @@ class Conversation:
     # -- by code -------------------------------------------------------------------------------------------
 
     def _by_intent(
-        self, question: str, backend: Backend | None, tell: OnStep, on_sentence: OnSentence | None, note: str = ""
+        self,
+        question: str,
+        backend: Backend | None,
+        tell: OnStep,
+        on_sentence: OnSentence | None,
+        note: str = "",
+        lack: Lack | None = None,
     ) -> Answer:
         """Code picks the tool; a model, if there is one, words the facts."""
         intent = match(question, self.session)
         if not intent.tool:
-            return self._answer(question, [], suggestions=intent.suggestions, note=note)
+            return self._answer(question, [], suggestions=intent.suggestions, note=note, lack=lack)
         step = self._look_up(intent.tool, intent.arguments, tell)
         note = f"{intent.note} {note}".strip()
         facts = numbered(step.result.facts)
         if backend is None or not facts:
-            return self._answer(question, [step], note=note)
+            return self._answer(question, [step], note=note, lack=lack)
         try:
             self._check_budget()
             found = word(
@@ -110,12 +131,16 @@ class Conversation:
                 on_sentence=on_sentence,
             )
         except _MODEL_ERRORS as error:
-            return self._answer(question, [step], note=f"{note} {error}".strip())
+            return self._answer(question, [step], note=f"{note} {error}".strip(), lack=_lack(error))
         return self._answer(question, [step], found=found, note=note)
 
     def _check_budget(self) -> None:
         if self.used >= self.budget:
-            raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint="More: /budget TOKENS.")
+            raise BudgetSpentError(f"The budget of {self.budget:,} tokens is spent.", hint=self.session.asker.tokens)
+
+    def _may_call(self, backend: Backend) -> bool:
+        """Whether the model picks tools; small ones on servers that offer them do not, and cost a minute each time to find out."""
+        return bool(getattr(backend, "calls_tools", False)) and backend is not self._calls_none
 
     # -- by a model that calls tools -----------------------------------------------------------------------
 
@@ -134,7 +159,7 @@ class Conversation:
                 question,
                 self.turns,
                 look_up,
-                self.session.diagnosis,
+                self.session,
                 backend,
                 deadline=self.deadline,
                 tokens=self.budget - self.used,
@@ -142,12 +167,22 @@ class Conversation:
             )
         except _MODEL_ERRORS as error:
             if steps:
-                return self._answer(question, steps, note=str(error))
-            return self._by_intent(question, None, tell, None, note=f"The model did not answer: {error}")
+                return self._answer(question, steps, note=str(error), lack=_lack(error))
+            if isinstance(error, BudgetSpentError):  # it did not even read what tools there are
+                self._calls_none = backend
+            return self._by_intent(
+                question, None, tell, None, note=f"The model did not answer: {error}", lack=_lack(error)
+            )
         if steps or found.text:
             return self._answer(question, steps, found=found)
+        self._calls_none = backend
         return self._by_intent(
-            question, None, tell, None, note="The model looked nothing up, and nothing that it said holds."
+            question,
+            None,
+            tell,
+            None,
+            note="The model looked nothing up, and nothing that it said holds.",
+            lack="unsupported",
         )
 
     # -- records -------------------------------------------------------------------------------------------
@@ -159,6 +194,7 @@ class Conversation:
         *,
         found: Worded | None = None,
         note: str = "",
+        lack: Lack | None = None,
         suggestions: Sequence[str] = (),
     ) -> Answer:
         said = " ".join(
@@ -168,6 +204,7 @@ class Conversation:
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.text:
             note = f"{note} Nothing that {model} said is supported by the facts.".strip()
+            lack = "unsupported"
         return Answer(
             question=quote(question, longest=_LONGEST_QUESTION),
             matched=bool(steps) or bool(found is not None and found.text),
@@ -178,6 +215,7 @@ class Conversation:
             claims=ClaimStatistics() if found is None else found.claims,
             model=model,
             note=quote(note, longest=600),
+            lack=lack,
             suggestions=list(suggestions),
             tokens=0 if found is None else found.tokens,
         )
@@ -191,6 +229,10 @@ class Conversation:
             budget=self.budget,
             turns=self.turns,
         )
+
+
+def _lack(error: ChathpcError) -> Lack:
+    return "budget" if isinstance(error, BudgetSpentError) else "unavailable"
 
 
 def _parsed(arguments: str) -> Mapping[str, object]:

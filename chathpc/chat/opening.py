@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from chathpc.chat import saved
+from chathpc.chat.asker import CHAT, Asker
 from chathpc.chat.conversation import BUDGET, Conversation
 from chathpc.chat.record import Chat
 from chathpc.chat.session import Progress, Session
@@ -31,10 +32,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
     It is behind the guard: names and keys do not leave, what is said is logged, and what would cost too much is not asked.
     UsageError for what is no SPEC, ModelUnavailableError if none can be had.
     """
-    from functools import partial
-
     from chathpc.asked import guard
-    from chathpc.llm.asking import afford
     from chathpc.llm.spec import choices
 
     notes: list[str] = []
@@ -42,8 +40,7 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
         if choice.note:
             notes.append(choice.note.replace("\n", " "))
         if choice.backend is not None:
-            within = partial(afford, choice, settings=settings)
-            return guard(session.measured, session.diagnosis, choice, settings, within), " ".join(notes)
+            return guard(session.measured, session.diagnosis, choice, settings), " ".join(notes)
         if choice.lack is None:
             return None, " ".join(notes)
     raise ModelUnavailableError(" ".join(notes) or "There is no model.")
@@ -58,6 +55,7 @@ def open_conversation(
     budget: int | None = None,
     resume: Path | None = None,
     progress: Progress | None = None,
+    asker: Asker = CHAT,
 ) -> tuple[Conversation, dict[str, list[str]], str]:
     """A conversation that is ready for questions; names and paths of the profiles compared with; a note about the model.
 
@@ -84,7 +82,7 @@ def open_conversation(
     others |= {str(path): [str(path)] for path in compared}
     loaded = {name: read([Path(text) for text in texts]) for name, texts in others.items()}
     session = Session(
-        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings)
+        profile, paths=[path.absolute() for path in chosen], others=loaded, patterns=patterns_of(settings), asker=asker
     )
     session.prepare(tell)
     limit = budget if budget is not None else before.budget if before is not None else BUDGET

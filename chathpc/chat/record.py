@@ -60,6 +60,9 @@ class Answer(Record):
     claims: ClaimStatistics = Field(default_factory=ClaimStatistics)
     model: str | None = None
     note: str = ""
+    lack: Literal["unavailable", "budget", "unsupported"] | None = Field(
+        default=None, description="Why there are no words of a model, where one was asked; see note."
+    )
     suggestions: list[str] = Field(default_factory=list, description="Commands that may help, where nothing matched.")
     tokens: int = Field(default=0, description="Tokens that the model read and wrote.")
 

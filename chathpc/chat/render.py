@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from chathpc.chat.slash import COMMANDS
+from chathpc.chat.asker import CHAT, Asker
+from chathpc.chat.slash import COMMANDS, usages
 from chathpc.chat.tools.record import SHARE, Cell, Column
 from chathpc.profile import numbers
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 
 #: Columns on the screen that sentences in a table get at least.
 _LEAST_PROSE = 24
+#: Characters from which a command stands above what it does.
+_LONG_USAGE = 36
+NO_QUESTION = "That is no question that can be looked up in the profile."
 
 
 def step_text(step: StepRecord | Result, style: Style) -> str:
@@ -53,7 +57,7 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
     from chathpc.reports.table import table_lines
 
     style = page.style
-    cells = _cells(columns, rows)
+    cells = written(columns, rows)
     titles = [column.title for column in columns]
     right = " ".join(column.title for column in columns if column.unit is not None)
     if not columns[-1].prose:
@@ -69,28 +73,28 @@ def _table(page: Page, columns: Sequence[Column], rows: Sequence[Sequence[Cell]]
         page.hanging(line, Text(style.prose(sentence), style="bold" if number == 0 else ""))
 
 
-def _cells(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
+def written(columns: Sequence[Column], rows: Sequence[Sequence[Cell]]) -> list[list[str]]:
     """The rows as text, the numbers of a column in one unit."""
     from chathpc.reports.columns import column as aligned
 
-    written = []
+    found = []
     for column, cells in zip(columns, zip(*rows, strict=True), strict=True):
         figures = [cell for cell in cells if isinstance(cell, (int, float)) and not isinstance(cell, bool)]
         if column.unit in (None, SHARE) or len(figures) < len(cells):
-            written.append([column.written(cell) for cell in cells])
+            found.append([column.written(cell) for cell in cells])
         else:
-            written.append(aligned(figures, max(figures, key=abs), str(column.unit)))
-    return [list(row) for row in zip(*written, strict=True)]
+            found.append(aligned(figures, max(figures, key=abs), str(column.unit)))
+    return [list(row) for row in zip(*found, strict=True)]
 
 
-def answer_text(answer: Answer, style: Style) -> str:
+def answer_text(answer: Answer, style: Style, asker: Asker = CHAT) -> str:
     """An answer as a whole: what was looked up, then a model's words under its name."""
     parts = [step_text(step, style) for step in answer.steps]
-    parts.append(words_text(answer, style))
+    parts.append(words_text(answer, style, asker))
     return "\n".join(part for part in parts if part)
 
 
-def words_text(answer: Answer, style: Style, *, said: bool = True) -> str:
+def words_text(answer: Answer, style: Style, asker: Asker = CHAT, *, said: bool = True) -> str:
     """What stands below the results: the model's words (unless they were `said` already), notes, and what to ask instead."""
     from chathpc.reports.page import Page
 
@@ -100,9 +104,8 @@ def words_text(answer: Answer, style: Style, *, said: bool = True) -> str:
     if answer.model:
         page.paragraph(provenance(answer), indent=0, style="dim")
     if not answer.matched:
-        page.paragraph("That is no question that can be looked up in the profile.", indent=0)
-        usages = ", ".join(_usage(name) for name in answer.suggestions)
-        page.paragraph(f"Nearest: {usages}. All commands: /help.", indent=0, style="dim")
+        page.paragraph(NO_QUESTION, indent=0)
+        page.paragraph(nearest(answer, asker), indent=0, style="dim")
     if answer.note:
         page.paragraph(answer.note, indent=0, style="dim")
     return page.text()
@@ -116,9 +119,34 @@ def provenance(answer: Answer) -> str:
     )
 
 
-def _usage(tool: str) -> str:
+def nearest(answer: Answer, asker: Asker) -> str:
+    """What to type instead of a question that nothing matched, as `asker` types it; empty without suggestions."""
+    usages = [_usage(name, asker) for name in answer.suggestions]
+    return f"Nearest: {', '.join(usages)}. {asker.commands}".strip() if usages else asker.commands
+
+
+def _usage(tool: str, asker: Asker) -> str:
     command = next((one for one in COMMANDS.values() if one.tool == tool), None)
-    return f"/{command.name} {command.usage}".strip() if command is not None else tool
+    return tool if command is None else f"{asker.before}{f'{command.name} {command.usage}'.strip()}{asker.after}"
+
+
+def help_text(style: Style) -> str:
+    """All commands, each with what it does beside it, or below where it is long."""
+    from rich.text import Text
+
+    from chathpc.reports.page import Page
+
+    page = Page(style)
+    page.paragraph("Ask in plain language, or:", indent=0)
+    width = max(len(usage) for usage, _ in usages() if len(usage) < _LONG_USAGE)
+    for usage, what in usages():
+        if len(usage) > width:
+            page.row(Text(f"  {usage}"))
+        lead = "" if len(usage) > width else usage
+        page.hanging(Text(f"  {lead.ljust(width)}  "), Text(what))
+    page.paragraph("Places are functions (solve), call paths (main > solve), files and lines (heat.c:12).", indent=0)
+    page.paragraph("Options: limit=N metric=M depth=N.", indent=0)
+    return page.text()
 
 
 def claims_text(answer: Answer, style: Style) -> str:
@@ -152,7 +180,7 @@ def markdown(answer: Answer, style: Style) -> str:
         kept = [one.text for one in answer.sentences if one.status != "struck"]
         blocks += [prose(" ".join(kept)), prose(provenance(answer))]
     if not answer.matched:
-        blocks.append(prose("That is no question that can be looked up in the profile."))
+        blocks.append(prose(NO_QUESTION))
     if answer.note:
         blocks.append(prose(answer.note))
     return style.fit("\n\n".join(block for block in blocks if block) + "\n")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from chathpc.chat import saved, slash
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer
-from chathpc.chat.render import answer_text, claims_text, step_text, words_text
+from chathpc.chat.render import answer_text, claims_text, help_text, step_text, words_text
 from chathpc.errors import ChathpcError
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
@@ -132,7 +132,7 @@ class Repl:
         self.compared[name] = [str(path) for path in paths]
 
     def _help(self, words: Sequence[str]) -> None:
-        self._write(self.style.fit(slash.help_text()) + "\n")
+        self._write(help_text(self.style) + "\n")
 
     def _claims(self, words: Sequence[str]) -> None:
         worded = [turn for turn in self.conversation.turns if turn.sentences]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -11,8 +12,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from chathpc.chat.asker import PROGRAM, Asker
 from chathpc.chat.index import NameIndex
-from chathpc.errors import UsageError
+from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
 from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
@@ -44,8 +46,9 @@ class Target:
 class Session:
     """A profile to ask about, and others to compare it with (by name).
 
-    Nothing of it changes the profile. `patterns` is a folder with the user's own patterns. Whatever is computed is kept; `prepare`
-    computes at once what most questions need, so that a question after it takes no longer than its answer.
+    Nothing of it changes the profile. `patterns` is a folder with the user's own patterns, `asker` decides what hints say.
+    Whatever is computed is kept; `prepare` computes at once what most questions need, so that a question after it takes no longer
+    than its answer.
     """
 
     def __init__(
@@ -55,11 +58,13 @@ class Session:
         paths: Sequence[Path] = (),
         others: Mapping[str, Profile] | None = None,
         patterns: Path | None = None,
+        asker: Asker = PROGRAM,
     ) -> None:
         self.measured = profile
         self.paths = tuple(paths)
         self.others = dict(others or {})
         self.patterns = patterns
+        self.asker = asker
         self._groupings: dict[str, Grouping] = {}
         self._rows: dict[tuple[str, str], TableRows] = {}
         self._levels: dict[str, Level] = {}
@@ -67,7 +72,7 @@ class Session:
         self._diffs: dict[tuple[str, str], Diff] = {}
 
     def prepare(self, progress: Progress | None = None) -> None:
-        """Diagnose the profile and build the indexes."""
+        """Diagnose the profile, build the indexes, and compare with the other profile if there is one."""
         tell = progress or (lambda stage: None)
         tell("diagnosing")
         _ = self.diagnosis
@@ -76,6 +81,10 @@ class Session:
         if self.profile.time is not None:
             self.level("function")
             self.rows("line", self.profile.time)
+        if len(self.others) == 1:  # of several one is named first
+            tell("comparing")
+            with suppress(ChathpcError):  # told to who asks for it
+                self.compared(next(iter(self.others)), "")
 
     # -- the diagnosis -------------------------------------------------------------------------------------
 
@@ -212,6 +221,12 @@ class Session:
         return found
 
     @cached_property
+    def modules(self) -> frozenset[str]:
+        """Base names of the load modules in small letters, whole and without their ending: libgomp.so.1.0.0, libgomp."""
+        names = [path.rsplit("/", 1)[-1].casefold() for path in self.measured.tree.modules if path]
+        return frozenset([*names, *(name.split(".", 1)[0] for name in names)]) - {""}
+
+    @cached_property
     def _is_head(self) -> BoolArray:
         tree = self.measured.tree
         return np.asarray(tree.function == np.arange(len(tree)))
@@ -256,7 +271,7 @@ class Session:
         """The error for a name that nothing has, with the nearest names."""
         file = split_place(text)[0]
         near = self.index.nearest(text) + get_close_matches(file.casefold(), self.files, n=2)
-        hint = f"Nearest: {', '.join(map(quote, near))}." if near else "See /top for names."
+        hint = f"Nearest: {', '.join(map(quote, near))}." if near else self.asker.see("top", "names")
         return UsageError(f"The profile has no function or file '{quote(text)}'.", hint=hint)
 
     def _in_file(self, numbers: Sequence[int], line: int, text: str) -> Target:
@@ -292,7 +307,9 @@ class Session:
             if below is not None:
                 nodes = nodes[below[nodes]]
             if not len(nodes):
-                raise UsageError(f"There is no call path {quote(PATH_SEPARATOR.join(titles))}.", hint="See /callers.")
+                raise UsageError(
+                    f"There is no call path {quote(PATH_SEPARATOR.join(titles))}.", hint=self.asker.see("callers")
+                )
             below = tree.inside(nodes)
             below[tree.outermost(nodes)] = False
         return Target(PATH_SEPARATOR.join(titles), nodes)

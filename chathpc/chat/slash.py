@@ -74,7 +74,7 @@ def parse(line: str) -> Typed:
     name, _, rest = line.strip()[1:].partition(" ")
     command = COMMANDS.get(name.casefold())
     if command is None:
-        near = get_close_matches(name.casefold(), COMMANDS, n=3, cutoff=0.5)
+        near = get_close_matches(name.casefold(), COMMANDS, n=3, cutoff=0.6)
         hint = f"Nearest: {', '.join(f'/{one}' for one in near)}." if near else "See /help."
         raise UsageError(f"There is no command '/{clean(name)[:40]}'.", hint=hint)
     if command.tool == "query":  # JSON, as it stands
@@ -138,11 +138,6 @@ def _value(text: str) -> object:
         return text
 
 
-def help_text() -> str:
-    """All commands, one a line."""
-    left = [f"/{one.name} {one.usage}".rstrip() for one in _ALL]
-    width = max(len(text) for text in left if len(text) < 36)  # the longest ones stand alone
-    lines = [f"  {text.ljust(width)}  {one.help}" for text, one in zip(left, _ALL, strict=True)]
-    lead = "Ask in plain language, or:"
-    tail = "Places are functions (solve), call paths (main > solve), files and lines (heat.c:12). Options: limit=N metric=M depth=N."
-    return "\n".join([lead, *lines, tail])
+def usages() -> list[tuple[str, str]]:
+    """How each command is written, and what it does."""
+    return [(f"/{one.name} {one.usage}".rstrip(), one.help) for one in _ALL]

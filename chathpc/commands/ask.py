@@ -6,33 +6,22 @@ from pathlib import Path
 
 import click
 
-from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.conversation import conversation_options
+from chathpc.chat.asker import ASK
+from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
-from chathpc.errors import ChathpcError, ModelUnavailableError
+from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError
 
 
 @click.command("ask")
 @click.argument("words", metavar="PATH... QUESTION", nargs=-1, required=True)
 @conversation_options
 @output_options(("text", "json", "markdown"))
-def command(
-    words: tuple[str, ...],
-    compared: tuple[Path, ...],
-    llm: str | None,
-    base_url: str | None,
-    confidential: str | None,
-    patterns: Path | None,
-    budget: int | None,
-    quiet: bool,
-    form: str | None,
-    output: str | None,
-) -> None:
+def command(words: tuple[str, ...], options: ConversationOptions, form: str | None, output: str | None) -> None:
     """Ask one question about a profile.
 
-    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, and with 4 where a model
-    was asked for and gave none; the answer of the tools is printed all the same.
+    QUESTION is plain language, or a command of chat. Exits with 1 where the profile has no answer, with 4 where a model was
+    asked for and gave none, and with 5 where its budget was spent; the answer of the tools is printed all the same.
 
     For example: chathpc ask hpctoolkit-app-database "who calls solve?"
 
@@ -44,27 +33,20 @@ def command(
     paths = [Path(place) for place in places]
     check_output(output, paths)
     style = style_for(output)
-    with Progress(quiet=quiet) as progress:
-        keep_freed_memory(paths)
-        from chathpc.chat.opening import open_conversation
+    with Progress(quiet=options.quiet) as progress:
+        conversation = options.begin(paths, progress, asker=ASK).conversation
         from chathpc.chat.render import answer_text, markdown
-        from chathpc.llm.settings import load_settings
 
-        settings = load_settings({"base_url": base_url, "confidential": confidential, "patterns": patterns})
-        conversation, _, _ = open_conversation(
-            paths,
-            compared=compared,
-            llm=llm,
-            settings=settings,
-            budget=budget,
-            progress=progress,
-        )
         progress("answering")
         found = conversation.ask(question)
     renderers = {"json": lambda: found.to_json() + "\n", "markdown": lambda: markdown(found, style)}
-    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style))()
+    text = renderers.get(chosen_format(form, output), lambda: answer_text(found, style, ASK))()
     answer(text, output)
     if not found.matched or all(step.error for step in found.steps):
-        raise ChathpcError("The profile has no answer to that.", hint="See /help in 'chathpc chat'.")
-    if llm not in (None, "none", "auto") and found.model is None:
+        raise ChathpcError("The profile has no answer to that.", hint=ASK.commands)
+    if options.llm in (None, "none", "auto"):
+        return
+    if found.lack == "budget":
+        raise BudgetSpentError(f"No model worded this answer: {found.note}")
+    if found.lack is not None or found.model is None:
         raise ModelUnavailableError(f"No model worded this answer: {found.note or 'there was nothing to word.'}")

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.conversation import conversation_options
+from chathpc.chat.asker import CHAT
+from chathpc.commands.conversation import ConversationOptions, conversation_options
 from chathpc.commands.output import answer, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -29,17 +29,7 @@ _LONGEST_LINE = 100_000
 @click.option(
     "--resume", metavar="FILE", type=click.Path(path_type=Path), help="Go on with a conversation that /save wrote."
 )
-def command(
-    paths: tuple[Path, ...],
-    compared: tuple[Path, ...],
-    llm: str | None,
-    base_url: str | None,
-    confidential: str | None,
-    patterns: Path | None,
-    budget: int | None,
-    resume: Path | None,
-    quiet: bool,
-) -> None:
+def command(paths: tuple[Path, ...], options: ConversationOptions, resume: Path | None) -> None:
     """Ask about a profile, line by line.
 
     Answers are looked up in the profile; a language model, if there is one, only words them, and its claims are checked.
@@ -49,22 +39,12 @@ def command(
 
     In a script: echo /top | chathpc chat db --llm none
     """
-    with Progress(quiet=quiet) as progress:
-        keep_freed_memory(paths)
-        from chathpc.chat.opening import choose, open_conversation, read
+    with Progress(quiet=options.quiet) as progress:
+        begun = options.begin(paths, progress, asker=CHAT, resume=resume)
+        from chathpc.chat.opening import choose, read
         from chathpc.chat.repl import Repl
-        from chathpc.llm.settings import load_settings
 
-        settings = load_settings({"base_url": base_url, "confidential": confidential, "patterns": patterns})
-        conversation, others, note = open_conversation(
-            paths,
-            compared=compared,
-            llm=llm,
-            settings=settings,
-            budget=budget,
-            resume=resume,
-            progress=progress,
-        )
+    conversation = begun.conversation
     live = _at_terminal()
     repl = Repl(
         conversation,
@@ -72,14 +52,14 @@ def command(
         write=lambda text: answer(text, None),
         complain=complain,
         load=read,
-        choose=lambda spec: choose(spec, conversation.session, settings)[0],
+        choose=lambda spec: choose(spec, conversation.session, begun.settings)[0],
         live=live,
     )
-    repl.compared = others
+    repl.compared = dict(begun.compared)
     if live:
         repl.answer("/summary")
-        if not quiet:
-            words = f" {note[:1].upper()}{note[1:]}." if note else ""
+        if not options.quiet:
+            words = f" {note[:1].upper()}{note[1:]}." if (note := begun.note) else ""
             complain(f"ask, or /help; Ctrl-D ends.{words}")
         repl.run(_typed(conversation.session))
     else:

@@ -1,19 +1,76 @@
-"""The options that chat and ask share."""
+"""What chat and ask share: their options, and how a conversation begins with them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import wraps
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from chathpc.commands.allocation import keep_freed_memory
+
+if TYPE_CHECKING:
+    from chathpc.chat.asker import Asker
+    from chathpc.chat.conversation import Conversation
+    from chathpc.commands.progress import Progress
+    from chathpc.llm.settings import Settings
 
 
-def conversation_options(function: Function) -> Function:
-    """Decorator: --compare, --llm, --base-url, --confidential, --patterns, --budget, -q."""
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A conversation that is ready for questions; see open_conversation."""
+
+    conversation: Conversation
+    compared: Mapping[str, list[str]]
+    note: str
+    settings: Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationOptions:
+    """The options as they were given."""
+
+    compared: tuple[Path, ...]
+    llm: str | None
+    base_url: str | None
+    confidential: str | None
+    patterns: Path | None
+    budget: int | None
+    quiet: bool
+
+    def begin(self, paths: Sequence[Path], progress: Progress, *, asker: Asker, resume: Path | None = None) -> Begun:
+        """Read the profiles and find the model; raises what open_conversation raises."""
+        keep_freed_memory(paths)
+        from chathpc.chat.opening import open_conversation
+        from chathpc.llm.settings import load_settings
+
+        given = {"base_url": self.base_url, "confidential": self.confidential, "patterns": self.patterns}
+        settings = load_settings(given)
+        conversation, others, note = open_conversation(
+            paths,
+            compared=self.compared,
+            llm=self.llm,
+            settings=settings,
+            budget=self.budget,
+            resume=resume,
+            progress=progress,
+            asker=asker,
+        )
+        return Begun(conversation, others, note, settings)
+
+
+def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorator: --compare, --llm, --base-url, --confidential, --patterns, --budget, -q; the command gets them as `options`."""
     place = click.Path(path_type=Path)
+
+    @wraps(function)
+    def command(**given: Any) -> Any:
+        options = ConversationOptions(**{field.name: given.pop(field.name) for field in fields(ConversationOptions)})
+        return function(options=options, **given)
+
     for option in (
         click.option("-q", "--quiet", is_flag=True, help="No progress on stderr."),
         click.option(
@@ -31,5 +88,5 @@ def conversation_options(function: Function) -> Function:
             "--compare", "compared", metavar="PATH", multiple=True, type=place, help="Another profile to compare with."
         ),
     ):
-        function = option(function)
-    return function
+        command = option(command)
+    return command

@@ -1,22 +1,20 @@
-"""One question put to a back end: within the money that it may cost, and once more if the answer has not the form asked for."""
+"""One question put to a back end, and once more if the answer has not the form asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from time import monotonic
 
 from chathpc.errors import BudgetSpentError
 from chathpc.llm import price as prices
-from chathpc.llm.backend import Completion, OnToken, Request
-from chathpc.llm.settings import Settings
+from chathpc.llm.backend import FinishReason, OnToken, Request
+from chathpc.llm.guard import new_answer
 from chathpc.llm.spec import Choice
-from chathpc.profile import numbers
 
 #: What is wrong with an answer's form, in one clause ("line 3 is not JSON"); empty if nothing is.
 Problem = Callable[[str], str]
-#: Is told in words what is about to be asked.
-Notice = Callable[[str], None]
 
 #: Of an answer that was refused, the beginning is shown to the model again (characters).
 _SHOWN = 2000
@@ -24,9 +22,10 @@ _SHOWN = 2000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, and what it took: tries, tokens (null where the server tells none), money (null without a price)."""
+    """An answer, how it ended, and what it took: tries, tokens (null where the server tells none), money (null without a price)."""
 
     text: str
+    finish: FinishReason
     tries: int
     prompt_tokens: int | None
     completion_tokens: int | None
@@ -36,36 +35,29 @@ class Answer:
 def ask(
     choice: Choice,
     request: Request,
-    settings: Settings,
     *,
     problem: Problem | None = None,
-    notice: Notice | None = None,
     on_token: OnToken | None = None,
 ) -> Answer:
     """The answer of `choice` to `request`; if `problem` finds fault with its form, the model is told so and asked once more.
 
-    `notice` is told what the request needs before a model on another machine is asked. Raises BudgetSpentError before that if
-    the answer may cost more than `settings.spend` allows or nobody can tell, and what `complete` raises.
+    Both tries are one answer to the guard before the back end, which holds the money that it may cost. Raises what `complete` raises.
     """
     if choice.backend is None:
         raise ValueError("there is no back end to ask")
     until = monotonic() + request.deadline
-    spent = 0.0
-    afford(choice, request, settings, spent, notice)
+    new_answer(choice.backend)
     completions = [choice.backend.complete(request, on_token=on_token)]
     wrong = "" if problem is None else problem(completions[0].text)
     remaining = until - monotonic()
     if wrong and remaining > 0 and completions[0].finish_reason == "stop":
         again = replace(request, user=_once_more(request, completions[0].text, wrong), deadline=remaining)
-        spent = _cost(choice, request, completions[0])
-        try:
-            afford(choice, again, settings, spent, notice)
+        with suppress(BudgetSpentError):  # the first answer stands; what can be read of it is judged like any other
             completions.append(choice.backend.complete(again, on_token=on_token))
-        except BudgetSpentError:
-            pass  # the first answer stands; what can be read of it is judged like any other
     costs = [prices.cost(one, choice.price) for one in completions]
     return Answer(
         text=completions[-1].text,
+        finish=completions[-1].finish_reason,
         tries=len(completions),
         prompt_tokens=_sum([one.prompt_tokens for one in completions]),
         completion_tokens=_sum([one.completion_tokens for one in completions]),
@@ -80,36 +72,6 @@ def _once_more(request: Request, answer: str, wrong: str) -> str:
         f"{request.user}\n\nYour last answer cannot be used: {wrong}. It was:\n{shown}\n\n"
         "Answer again, with nothing but what was asked for, in the form that was asked for."
     )
-
-
-def afford(
-    choice: Choice, request: Request, settings: Settings, spent: float = 0.0, notice: Notice | None = None
-) -> None:
-    """Tell `notice` what `request` needs; BudgetSpentError if it may cost more than `settings.spend`, of which `spent` is gone."""
-    if not choice.hosted or choice.backend is None:
-        return
-    estimate = prices.estimate(request, choice.price)
-    if settings.spend is not None:
-        limit = numbers.money(settings.spend, settings.currency)
-        if estimate.cost is None:
-            raise BudgetSpentError(
-                f"What {choice.backend.label} costs is not known, and one answer may cost {limit} at most.",
-                hint="Add the model to `prices` in your config.yaml, or raise `spend`.",
-            )
-        if spent + estimate.cost > settings.spend:
-            raise BudgetSpentError(
-                f"{choice.backend.label} may cost {numbers.money(spent + estimate.cost, settings.currency)}; "
-                f"{limit} is the most that one answer may cost.",
-                hint="Raise `spend`, or use --llm local or --llm none.",
-            )
-    if notice is not None:
-        notice(f"asking {choice.backend.label}: {estimate.in_words(settings.currency)}")
-
-
-def _cost(choice: Choice, request: Request, completion: Completion) -> float:
-    """What the first answer has cost, or may have where the server does not count."""
-    real = prices.cost(completion, choice.price)
-    return real if real is not None else prices.estimate(request, choice.price).cost or 0.0
 
 
 def _sum(values: list[int | None]) -> int | None:

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING, Any
 from chathpc.errors import ChathpcError
 from chathpc.llm.backend import Backend, Completion, Form, OnToken, Request, ToolCall
 from chathpc.llm.log import Entry, Log, open_log
+from chathpc.llm.purse import Notice, Purse
 from chathpc.privacy.credentials import redact
 from chathpc.privacy.placeholders import Mode, Placeholders, Restorer
 
 if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
+    from chathpc.llm.spec import Choice
 
 
 class GuardedBackend:
     """A back end whose requests leave with placeholders for names, and whose answers come back with the names.
 
-    A caller sees the names only; the back end behind, and the log, the placeholders only. `before` is called with each request
-    as it would leave, and stops it by what it raises.
+    A caller sees the names only; the back end behind, and the log, the placeholders only. A `purse` stops what would cost too much.
     """
 
     def __init__(
@@ -31,12 +32,12 @@ class GuardedBackend:
         backend: Backend,
         placeholders: Placeholders,
         log: Log | None = None,
-        before: Callable[[Request], None] | None = None,
+        purse: Purse | None = None,
     ) -> None:
         self._backend = backend
         self._placeholders = placeholders
         self._log = log
-        self._before = before
+        self._purse = purse
 
     @property
     def name(self) -> str:
@@ -66,22 +67,33 @@ class GuardedBackend:
     def complete(self, request: Request, *, on_token: OnToken | None = None) -> Completion:
         """Answer `request`; see Backend."""
         sent = self.concealed(request)
-        if self._before is not None:
-            self._before(sent)
+        if self._purse is not None:
+            self._purse.afford(sent)
         restorer = None if on_token is None else Restorer(self._placeholders, on_token)
         try:
             completion = self._backend.complete(sent, on_token=restorer)
         except ChathpcError as error:
+            self._paid(sent, None)
             self._keep(sent, None, str(error))
             raise
         if restorer is not None:
             restorer.finish()
+        self._paid(sent, completion)
         self._keep(sent, completion, "")
         return replace(
             completion,
             text=self._placeholders.restore(completion.text),
             tool_calls=tuple(self._restored(call) for call in completion.tool_calls),
         )
+
+    def begin(self) -> None:
+        """Another answer begins; see Purse."""
+        if self._purse is not None:
+            self._purse.begin()
+
+    def _paid(self, sent: Request, completion: Completion | None) -> None:
+        if self._purse is not None:
+            self._purse.pay(sent, completion)
 
     def _restored(self, call: ToolCall) -> ToolCall:
         """A call with names for the placeholders in its arguments, where these are the JSON object that they should be."""
@@ -154,17 +166,26 @@ def _as_text(message: Mapping[str, Any]) -> str:
 
 
 def guarded(
-    backend: Backend,
+    choice: Choice,
     settings: Settings,
     placeholders: Callable[[Mode], Placeholders],
-    before: Callable[[Request], None] | None = None,
+    notice: Notice | None = None,
 ) -> GuardedBackend:
-    """`backend` behind the guard that `settings` ask for. `placeholders` makes the mapping for a mode, and is called once.
+    """The back end of `choice`, which there must be, behind the guard that `settings` ask for.
 
+    `placeholders` makes the mapping for a mode, and is called once; `notice` is told what a request to another machine needs.
     What goes to a server gets placeholders, also on this machine: behind a local port there may be a tunnel. A model that runs
     in this process gets the names.
     """
     from chathpc.llm.hosted import HostedBackend
 
-    mode = settings.confidential if isinstance(backend, HostedBackend) else "none"
-    return GuardedBackend(backend, placeholders(mode), open_log(settings), before)
+    if choice.backend is None:
+        raise ValueError("there is no back end to guard")
+    mode = settings.confidential if isinstance(choice.backend, HostedBackend) else "none"
+    return GuardedBackend(choice.backend, placeholders(mode), open_log(settings), Purse(choice, settings, notice))
+
+
+def new_answer(backend: Backend) -> None:
+    """Tell the guard before `backend`, if there is one, that another answer begins, so that the money for it counts from nothing."""
+    if isinstance(backend, GuardedBackend):
+        backend.begin()

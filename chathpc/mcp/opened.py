@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from chathpc.adapters.load import load, refuse_repeated
+from chathpc.chat.asker import CLIENT, OPENING_CLIENT
 from chathpc.chat.session import Session
 from chathpc.diagnosis.catalogue import extended
 from chathpc.errors import AdapterError, UsageError
@@ -76,7 +77,10 @@ class OpenProfiles:
         for oldest in list(others)[: max(0, len(others) - MOST_OTHERS)]:
             del others[oldest]
         self._open = {**others, name: profile}
-        self._session = Session(profile, paths=paths, others=others, patterns=self.patterns)
+        asker = OPENING_CLIENT if self.roots else CLIENT
+        self._session = Session(profile, paths=paths, others=others, patterns=self.patterns, asker=asker)
+        # Now rather than with the first question: a call that nobody waits for any more runs to its end.
+        self._session.prepare()
 
     def _allowed(self, text: str) -> Path:
         """The real path behind `text`. Whether something is there is looked at only below a root: the answer tells of nothing else."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -129,6 +129,7 @@ def _profile_text(shown: Profile) -> str:
 
 
 def _step_html(step: StepRecord | Result) -> Html:
+    from chathpc.chat.render import written
     from chathpc.chat.tools.record import Column
     from chathpc.profile import numbers
     from chathpc.reports.markup import Html, joined, table, tag
@@ -138,20 +139,19 @@ def _step_html(step: StepRecord | Result) -> Html:
     parts: list[Html] = [tag("p", step.text)] if step.text else []
     columns = [Column(one.title, one.unit) for one in step.columns]
     if step.rows:
-        rows: list[Sequence[str]] = [
-            [one.written(cell) for one, cell in zip(columns, row, strict=True)] for row in step.rows
-        ]
+        rows = written(columns, step.rows)
         right = frozenset(at for at, one in enumerate(columns) if one.unit is not None)
         parts.append(table([one.title for one in columns], rows, numbers=right))
     if step.lines:
-        parts.append(tag("pre", joined(step.lines, Html("\n"))))
+        parts.append(tag("pre", joined(step.lines, Html("\n")), style="white-space:pre-wrap"))
     if step.omitted:
         parts.append(tag("p", f"({numbers.count(step.omitted)} more)"))
     return joined(parts)
 
 
 def _answer_html(shown: Answer) -> str:
-    from chathpc.chat.render import provenance
+    from chathpc.chat.asker import NOTEBOOK
+    from chathpc.chat.render import NO_QUESTION, nearest, provenance
     from chathpc.reports.markup import joined, tag
 
     parts = [_step_html(step) for step in shown.steps]
@@ -159,8 +159,7 @@ def _answer_html(shown: Answer) -> str:
         kept = [one.text for one in shown.sentences if one.status != "struck"]
         parts += [tag("p", " ".join(kept)), tag("p", provenance(shown), style="opacity:0.7")]
     if not shown.matched:
-        nearest = f" Nearest: {', '.join(shown.suggestions)}." if shown.suggestions else ""
-        parts.append(tag("p", f"That is no question that can be looked up in the profile.{nearest}"))
+        parts.append(tag("p", f"{NO_QUESTION} {nearest(shown, NOTEBOOK)}"))
     if shown.note:
         parts.append(tag("p", shown.note, style="opacity:0.7"))
     return str(joined(parts))
@@ -173,9 +172,10 @@ def _answer_markdown(shown: Answer) -> str:
 
 
 def _answer_text(shown: Answer) -> str:
+    from chathpc.chat.asker import NOTEBOOK
     from chathpc.chat.render import answer_text
 
-    return answer_text(shown, _style())
+    return answer_text(shown, _style(), NOTEBOOK)
 
 
 def _result_html(shown: Result) -> str:

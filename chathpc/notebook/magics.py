@@ -64,11 +64,12 @@ class Magics:
         return self.conversation.ask(question)
 
     def _open(self, rest: str) -> Conversation:
+        from chathpc.chat.asker import NOTEBOOK
         from chathpc.chat.opening import open_conversation
         from chathpc.llm.settings import load_settings
 
         paths = _paths(rest, at_least=1)
-        self._conversation = open_conversation(paths, llm=self._model, settings=load_settings())[0]
+        self._conversation = open_conversation(paths, llm=self._model, settings=load_settings(), asker=NOTEBOOK)[0]
         return self._conversation
 
     def _diff(self, rest: str) -> Diff:

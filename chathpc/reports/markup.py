@@ -14,6 +14,8 @@ from chathpc.profile.text import clean
 
 _WHITE = re.compile(r"\s")
 _MATHEMATICS = re.compile(r"[$\\]")
+#: Notebooks have a style for tables, other pages that show these parts have none.
+_CELL = "white-space:pre-wrap;vertical-align:top;padding:0.1em 0.6em"
 
 
 class Html(str):
@@ -52,7 +54,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], *, numbers: froz
         return tag(
             "tr",
             *(
-                tag(kind, cell, style=f"text-align:{'right' if at in numbers else 'left'};white-space:pre-wrap")
+                tag(kind, cell, style=f"text-align:{'right' if at in numbers else 'left'};{_CELL}")
                 for at, cell in enumerate(cells)
             ),
         )

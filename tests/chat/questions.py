@@ -23,6 +23,8 @@ from tests.synthetic.hpctoolkit_v4 import write
 from tests.synthetic.programs import gpu
 
 FILE = Path(__file__).with_name("questions.yaml")
+#: Asked once, then looked at.
+USED = Path(__file__).with_name("used_questions.yaml")
 #: Asked after the last change to the rules.
 FRESH = Path(__file__).with_name("fresh_questions.yaml")
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -98,9 +100,9 @@ def rates() -> tuple[float, float, list[tuple[Question, Intent]]]:
     return sum(hits[False]) / len(hits[False]), sum(hits[True]) / len(hits[True]), misses
 
 
-def fresh_rate() -> float:
-    """Part of the questions (0..1) that are matched, of those that were written last."""
-    asked = questions(FRESH)
+def rate(file: Path) -> float:
+    """Part of the questions (0..1) of a file that are matched."""
+    asked = questions(file)
     return sum(right(one, match(one.ask, session(one.profile))) for one in asked) / len(asked)
 
 
@@ -108,6 +110,8 @@ if __name__ == "__main__":
     seen, held, wrong = rates()
     halves = [sum(one.held_out == half for one in questions()) for half in (False, True)]
     sys.stdout.write(f"seen {seen:.1%} of {halves[0]}, held out {held:.1%} of {halves[1]}, ")
-    sys.stdout.write(f"fresh {fresh_rate():.1%} of {len(questions(FRESH))}\n")
+    sys.stdout.write(
+        f"used {rate(USED):.1%} of {len(questions(USED))}, fresh {rate(FRESH):.1%} of {len(questions(FRESH))}\n"
+    )
     for one, got in wrong:
         sys.stdout.write(f"  {one.profile}: {one.ask}\n     wanted {one.answers}\n     got {got}\n")

@@ -17,7 +17,13 @@ from chathpc.chat.session import Session
 from chathpc.chat.wording import reads_like_a_sentence
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Request, ToolCall
+from chathpc.llm.guard import GuardedBackend
+from chathpc.llm.price import Price, estimate
+from chathpc.llm.purse import Purse
 from chathpc.llm.scripted import ScriptedBackend
+from chathpc.llm.settings import Settings
+from chathpc.llm.spec import Choice
+from chathpc.privacy.placeholders import Placeholders
 from tests.chat.profiles import calls, hostile
 
 RIGHT = "dot has 10.0 s (50.0 %) of the run's cpu.time itself. "
@@ -202,6 +208,40 @@ def test_an_agent_that_looks_nothing_up_is_not_believed(session: Session) -> Non
     answer = Conversation(session, agent((RIGHT,))).ask("hottest functions")
     assert answer.steps[0].tool == "top"
     assert answer.model is None
+
+
+def test_a_model_that_picks_no_tools_is_not_offered_any_again(session: Session) -> None:
+    """On a server that offers them to a small model this costs a minute a question; code picks, and the model words."""
+    backend = agent((RIGHT,), (RIGHT,), (tool("top"),), (RIGHT,))
+    conversation = Conversation(session, backend)
+    conversation.ask("hottest functions")
+    answer = conversation.ask("hottest functions")
+    assert [bool(request.tools) for request in backend.requests] == [True, False]
+    assert answer.text == RIGHT.strip()
+    conversation.backend = other = agent((tool("top"),), (RIGHT,))
+    assert conversation.ask("hottest functions").text == RIGHT.strip()
+    assert other.requests[0].tools
+
+
+def test_the_rounds_of_an_answer_are_paid_together_and_the_next_one_anew(session: Session) -> None:
+    rounds = ((tool("top"),), (RIGHT,))
+    free, price = agent(*rounds), Price(1.0, 1.0)
+    Conversation(session, free).ask("hottest functions")
+    first, second = (estimate(request, price).cost for request in free.requests)
+    assert first is not None
+    assert second is not None
+    assert first < second  # each alone could be afforded, both cannot
+    backend = agent(*rounds, *rounds)
+    choice = Choice(backend, hosted=True, price=price)
+    purse = Purse(choice, Settings(spend=second * 1.001))
+    conversation = Conversation(session, GuardedBackend(backend, Placeholders("none"), purse=purse))
+    answer = conversation.ask("hottest functions")
+    assert len(backend.requests) == 1
+    assert [step.tool for step in answer.steps] == ["top"]
+    assert answer.lack == "budget"
+    assert "is the most that one answer may cost" in answer.note
+    conversation.ask("hottest functions")
+    assert len(backend.requests) > 1
 
 
 def test_earlier_questions_are_told_to_an_agent(session: Session) -> None:

@@ -53,7 +53,7 @@ def test_an_answer_as_json_validates_and_as_markdown_is_marked_up(run: Run, tmp_
         (["/callers no_such_function", "--llm", "none"], 1),
         (["/nope", "--llm", "none"], 2),
         (["why?", "--llm", "nonsense"], 2),
-        (["hottest functions", "--llm", "scripted:silent"], 0),
+        (["hottest functions", "--llm", "scripted:silent"], 4),
         (["hottest functions", "--llm", "local:/no/such.gguf"], 4),
         (["/top", "--llm", "scripted:echo"], 4),
         (["--llm", "none"], 2),

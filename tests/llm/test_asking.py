@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -9,10 +10,13 @@ from hypothesis import strategies as st
 from chathpc.errors import BudgetSpentError
 from chathpc.llm.asking import ask
 from chathpc.llm.backend import Completion, Request
+from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, cost, estimate
+from chathpc.llm.purse import Purse
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
 from chathpc.llm.spec import Choice
+from chathpc.privacy.placeholders import Placeholders
 
 QUESTION = Request("Explain.", "x" * 1000, max_tokens=500, deadline=10.0)
 #: 4 + 401 tokens of prompt (8 and 1,000 bytes at 2.5 a token, and one each for what is left over) and 500 of answer.
@@ -28,60 +32,65 @@ def answers(*texts: str) -> ScriptedBackend:
     return ScriptedBackend(script)
 
 
-def hosted(backend: ScriptedBackend, price: Price | None = None) -> Choice:
-    return Choice(backend, hosted=True, price=price)
+def hosted(
+    backend: ScriptedBackend, price: Price | None = None, spend: float | None = None, told: list[str] | None = None
+) -> Choice:
+    """A model on another machine behind the guard."""
+    choice = Choice(backend, hosted=True, price=price)
+    purse = Purse(choice, Settings(spend=spend), None if told is None else told.append)
+    return replace(choice, backend=GuardedBackend(backend, Placeholders("none"), purse=purse))
 
 
 def test_an_answer_in_the_right_form_is_asked_for_once() -> None:
     backend = answers("fine")
-    answer = ask(Choice(backend), QUESTION, Settings(), problem=lambda _text: "")
+    answer = ask(Choice(backend), QUESTION, problem=lambda _text: "")
     assert (answer.text, answer.tries) == ("fine", 1)
     assert backend.requests == [QUESTION]
 
 
 def test_the_second_try_is_the_last_and_hears_why() -> None:
     backend = answers("bad", "worse", "good")
-    answer = ask(Choice(backend), QUESTION, Settings(), problem=lambda text: "it is " + text)
+    answer = ask(Choice(backend), QUESTION, problem=lambda text: "it is " + text)
     assert (answer.text, answer.tries) == ("worse", 2)
     assert "cannot be used: it is bad. It was:\nbad\n" in backend.requests[1].user
 
 
 def test_an_answer_that_was_cut_is_not_asked_for_again() -> None:
     backend = answers(" ".join("w" * 600))
-    assert ask(Choice(backend), QUESTION, Settings(), problem=lambda _text: "cut").tries == 1
+    assert ask(Choice(backend), QUESTION, problem=lambda _text: "cut").tries == 1
 
 
 def test_before_a_model_elsewhere_is_asked_the_cost_is_told_and_held() -> None:
     told: list[str] = []
     price = Price(2.0, 10.0)
-    ask(hosted(answers("a b c"), price), QUESTION, Settings(spend=MOST), notice=told.append)
+    ask(hosted(answers("a b c"), price, MOST, told), QUESTION)
     assert told == ["asking custom (scripted): about 405 tokens and up to 500 of answer, at most 0.00581 USD"]
     backend = answers("never")
     with pytest.raises(BudgetSpentError, match="may cost"):
-        ask(hosted(backend, price), QUESTION, Settings(spend=MOST * 0.999))
+        ask(hosted(backend, price, MOST * 0.999), QUESTION)
     assert backend.requests == []
 
 
 def test_with_a_limit_on_money_a_model_without_a_price_is_not_asked() -> None:
     backend = answers("never")
     with pytest.raises(BudgetSpentError, match="is not known"):
-        ask(hosted(backend), QUESTION, Settings(spend=1.0))
+        ask(hosted(backend, spend=1.0), QUESTION)
     assert backend.requests == []
-    assert ask(hosted(answers("yes")), QUESTION, Settings()).text == "yes"
+    assert ask(hosted(answers("yes")), QUESTION).text == "yes"
 
 
 def test_models_on_this_machine_cost_nothing_and_are_not_announced() -> None:
     told: list[str] = []
-    assert ask(Choice(answers("yes")), QUESTION, Settings(spend=0.0), notice=told.append).text == "yes"
+    choice = Choice(answers("yes"))
+    Purse(choice, Settings(spend=0.0), told.append).afford(QUESTION)
+    assert ask(choice, QUESTION).text == "yes"
     assert told == []
 
 
 def test_the_second_try_counts_against_the_limit() -> None:
     """It has the first answer in its prompt, so it may cost more than the first, and something was spent already."""
-    settings = Settings(spend=MOST)
-    answer = ask(
-        hosted(answers("bad", "good"), Price(2.0, 10.0)), QUESTION, settings, problem=lambda _text: "it is bad"
-    )
+    choice = hosted(answers("bad", "good"), Price(2.0, 10.0), MOST)
+    answer = ask(choice, QUESTION, problem=lambda _text: "it is bad")
     assert (answer.text, answer.tries) == ("bad", 1)
 
 
@@ -111,6 +120,6 @@ def test_an_estimate_counts_bytes(system: str, user: str) -> None:
 
 
 def test_nothing_to_ask_is_a_mistake_of_the_caller() -> None:
-    check: Callable[[], object] = lambda: ask(Choice(None), QUESTION, Settings())  # noqa: E731
+    check: Callable[[], object] = lambda: ask(Choice(None), QUESTION)  # noqa: E731
     with pytest.raises(ValueError, match="no back end"):
         check()

@@ -21,12 +21,15 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm import hosted
 from chathpc.llm.backend import Completion, OnToken, Request, ToolCall, Turn
-from chathpc.llm.guard import GuardedBackend, guarded
+from chathpc.llm.guard import GuardedBackend, guarded, new_answer
 from chathpc.llm.hosted import HostedBackend
 from chathpc.llm.keys import NO_KEY, Endpoint, Key, read_key
 from chathpc.llm.log import log_of
+from chathpc.llm.price import Price
+from chathpc.llm.purse import Purse
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
+from chathpc.llm.spec import Choice
 from chathpc.privacy.names import placeholders_for
 from chathpc.privacy.placeholders import Placeholders
 from tests.llm import fault_server as fs
@@ -116,7 +119,7 @@ def test_only_what_goes_to_a_server_gets_placeholders() -> None:
     server = HostedBackend("m", Endpoint("http://127.0.0.1:1/v1", "127.0.0.1", True, False), NO_KEY)
     for backend in (server, says("x")):
         for settings in (Settings(), Settings(confidential="all"), Settings(confidential="none")):
-            shown = guarded(backend, settings, make)
+            shown = guarded(Choice(backend), settings, make)
             assert (shown.name, shown.label, shown.form) == (backend.name, backend.label, backend.form)
     assert modes == ["default", "all", "none", "none", "none", "none"]
 
@@ -298,13 +301,21 @@ def test_arguments_that_are_no_object_come_back_as_they_are(arguments: str) -> N
     assert backend.complete(Request("s", "u", 10)).tool_calls[0].arguments == arguments
 
 
-def test_what_costs_too_much_is_stopped_before_it_leaves() -> None:
-    def stop(request: Request) -> None:
-        raise BudgetSpentError("too dear")
-
+def test_what_costs_too_much_is_stopped_before_it_leaves_and_each_answer_begins_anew() -> None:
     behind = ScriptedBackend("echo")
     profile = chathpc.load(DATABASE)
-    backend = GuardedBackend(behind, placeholders_for(profile, diagnose(profile), "none"), before=stop)
-    with pytest.raises(BudgetSpentError, match="too dear"):
-        backend.complete(Request("s", "u", 10))
-    assert behind.requests == []
+    request = Request("s", "u", 100)  # at most 2 tokens of prompt and 100 of answer
+    choice = Choice(behind, hosted=True, price=Price(1.0, 1.0))
+    names = placeholders_for(profile, diagnose(profile), "none")
+    backend = GuardedBackend(behind, names, purse=Purse(choice, Settings(spend=103e-6)))
+    backend.complete(request)
+    with pytest.raises(BudgetSpentError, match="is the most that one answer may cost"):
+        backend.complete(request)  # the echo counted something, and both are one answer
+    new_answer(backend)
+    backend.complete(request)
+    assert len(behind.requests) == 2
+
+
+def test_there_is_no_guard_for_nothing() -> None:
+    with pytest.raises(ValueError, match="no back end"):
+        guarded(Choice(None), Settings(), lambda mode: pytest.fail("no placeholders are needed"))

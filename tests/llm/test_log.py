@@ -17,6 +17,7 @@ import pytest
 from chathpc.commands.main import main
 from chathpc.errors import UsageError
 from chathpc.llm import log as logs
+from chathpc.llm.filesystems import is_local
 from chathpc.llm.log import DatabaseLog, Entry, FolderLog, Log, find, log_of, open_log, turn
 from chathpc.llm.settings import Settings
 
@@ -108,6 +109,36 @@ def test_processes_that_write_at_the_same_time_lose_nothing(kind: str, tmp_path:
     users = [entry.user for entry in made(tmp_path / name).entries()]
     assert sorted(users) == sorted(f"{number} {turn}" for number in range(4) for turn in range(10))
     assert [user for user in users if user[0] == "2"] == [f"2 {turn}" for turn in range(10)]
+
+
+def _write_on_network(folder: str, mounts: str, number: int) -> str:
+    """Ten entries of a process that takes `folder` for one on a network file system; the kind of log that it used."""
+    logs.is_local = lambda path: is_local(path, Path(mounts))  # type: ignore[attr-defined]
+    log = log_of({"XDG_STATE_HOME": folder})
+    assert log is not None
+    for turn_number in range(10):
+        log.append(Entry(**{**_fields(), "user": f"{number} {turn_number}", "answer": "y" * 50_000}))
+        assert all(len(entry.answer) == 50_000 for entry in log.entries())  # nobody sees one that is half written
+    return type(log).__name__
+
+
+def test_sixteen_processes_on_a_network_file_system_lose_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mounts = tmp_path / "mountinfo"
+    mounts.write_text(f"1 1 0:1 / / rw - ext4 /dev/sda rw\n2 1 0:2 / {tmp_path}/home rw - nfs4 server:/home rw\n")
+    state = tmp_path / "home" / "state"
+    with ProcessPoolExecutor(16) as pool:
+        kinds = set(pool.map(_write_on_network, [str(state)] * 16, [str(mounts)] * 16, range(16)))
+    assert kinds == {"FolderLog"}
+    monkeypatch.setattr(logs, "is_local", lambda path: False)
+    log = log_of({"XDG_STATE_HOME": str(state)})
+    assert log is not None
+    users = [entry.user for entry in log.entries()]
+    assert sorted(users) == sorted(f"{number} {turn}" for number in range(16) for turn in range(10))
+    assert [user for user in users if user.startswith("7 ")] == [f"7 {turn}" for turn in range(10)]
+    assert not list(log.path.glob(".*"))  # nothing unfinished is left
+    assert not (state / "chathpc" / "log.db").exists()
 
 
 def test_an_entry_of_the_database_cannot_be_changed(tmp_path: Path) -> None:

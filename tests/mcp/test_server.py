@@ -36,12 +36,10 @@ COMMAND = [sys.executable, "-m", "chathpc", "mcp"]
 
 
 def environment(home: Path) -> dict[str, str]:
-    # matplotlib, which hatchet brings, makes its folder of settings unless there is one.
     own = {
         "PYTHONPATH": str(ROOT),
         "HOME": str(home),
         "PYTHONDONTWRITEBYTECODE": "1",
-        "MPLCONFIGDIR": str(home / "plots"),
     }
     return {**{name: value for name, value in os.environ.items() if not name.startswith(("XDG_", "CHATHPC_"))}, **own}
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 
 from chathpc.chat.index import short_name
 from chathpc.chat.intents.rules import Words, words
+from chathpc.chat.intents.spelling import complete
 from chathpc.chat.session import PATH_SEPARATOR, Session
 
 #: Longer questions are no questions; only their beginning is read.
@@ -21,9 +22,13 @@ NO_TIME = 1e9
 _TOKEN = re.compile(r"`[^`]+`|\"[^\"]+\"|<[^<>\s][^<>]*>|\S+")
 _PLACE = re.compile(r"([\w./+-]+\.\w+):(\d{1,7})\b")
 _LINE_OF = re.compile(r"\blines? (\d{1,7}) (?:of|in|from) (?:file )?(\S+)", re.IGNORECASE)
-_OF_LINE = re.compile(r"(\S+?),? (?:(?:at|on|in) )?lines? (\d{1,7})\b", re.IGNORECASE)
+_OF_LINE = re.compile(
+    r"(\S+?),? (?:(?:(?:at|on|in) )?(?:lines?|ln?\.?)|around|near|about|at)(?: lines?)? (\d{1,7})\b", re.IGNORECASE
+)
 _EVIDENCE = re.compile(r"\[?\b(E\d{1,5})\b\]?", re.IGNORECASE)
-_NUMBERED = re.compile(r"#\s?(\d{1,3})\b|\b(?:finding|problem|issue|number|no\.?) #?(\d{1,3})\b")
+_NUMBERED = re.compile(
+    r"#\s?(\d{1,3})\b|\b(?:finding|problem|issue|bottleneck|fix|number|no\.?) (?:number |no\.? )?#?(\d{1,3})\b"
+)
 _TIMES = re.compile(r"(\d+(?:\.\d+)?) ?(?:x\b|times\b|-?fold\b)")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?(?:%|percent)")
 _COUNT = re.compile(
@@ -31,6 +36,12 @@ _COUNT = re.compile(
     r"|\b(\d{1,3}) (?:most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
 )
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
+_BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes", "of", "below", "under", "inside")
+#: Names that are no words of English: with underscores, scopes, brackets of a call, or the ending of a source file.
+_SURELY_CODE = re.compile(
+    r"[\w.~:]*(?:\w_\w|\w::\w|\w\(\)$|\w\.(?:c|cc|cpp|cxx|cu|f|f90|h|hpp|hip|py)$)[\w.~:]*(?:\(\))?", re.IGNORECASE
+)
+_VERBS = ("calls", "invokes", "launches")
 _EDGES = "?!,;:'\"`"
 
 
@@ -64,8 +75,11 @@ def read(question: str, session: Session) -> Named:
     found = Named(text)
     _places(found, session)
     _names(found, session, known)
-    text = found.text.casefold()
-    found.text = text
+    text = " ".join(
+        known.aliases.get(word.strip(_EDGES), word) for word in found.text.casefold().replace("’", "'").split()
+    )
+    text = " ".join(word for word in text.split() if word.strip(_EDGES) not in known.fillers)
+    found.text = text = complete(text, known.spelled)
     if evidence := _EVIDENCE.search(text):
         found.evidence = evidence[1].upper()
     _figures(found, text, known)
@@ -99,10 +113,12 @@ def _places(found: Named, session: Session) -> None:
 
 def _names(found: Named, session: Session, known: Words) -> None:
     out: list[str] = []
-    for token in _TOKEN.findall(found.text):
+    tokens = _TOKEN.findall(found.text)
+    for at, token in enumerate(tokens):
         quoted = token[0] in '`"' and len(token) > 2  # something between quotes
         bare = token.strip(_EDGES).rstrip(".") if not token.startswith("<") else token
-        name = _name(bare, out, session, known, quoted=quoted)
+        subject = not at and len(tokens) > 1 and tokens[1].casefold() in _VERBS  # `main calls what?`
+        name = _name(bare, out, session, known, quoted=quoted or (subject and bool(session.index.find(bare))))
         if name:
             found.functions.append(name)
             if short_name(name).casefold() != short_name(bare).casefold():
@@ -111,11 +127,25 @@ def _names(found: Named, session: Session, known: Words) -> None:
         elif not found.metric and (metric := _metric(bare, session)):
             found.metric = metric
             out.append("metric")
+        elif bare.casefold() in session.modules:
+            out.append("module")
         else:
             out.append(token)
+    if not found.functions and not found.file:
+        _unknown(found, out)
     found.text = " ".join(out)
     if len(found.functions) > 1 and f" {PATH_SEPARATOR.strip()} " in found.text:
         found.functions = [PATH_SEPARATOR.join(found.functions)]
+
+
+def _unknown(found: Named, out: list[str]) -> None:
+    """A word that can only be a name, and that the profile does not have: whoever looks it up says so, with the nearest ones."""
+    for at, token in enumerate(out):
+        bare = token.strip(_EDGES).rstrip(".")
+        if _SURELY_CODE.fullmatch(bare):
+            found.functions.append(bare)
+            out[at] = "@"
+            return
 
 
 def _name(bare: str, before: list[str], session: Session, known: Words, *, quoted: bool) -> str:
@@ -130,8 +160,10 @@ def _name(bare: str, before: list[str], session: Session, known: Words, *, quote
         if code or folded not in known.plain or previous in known.slots:
             return exact[0]
         return ""
-    if not code:
-        return ""
+    behind = before[-1].casefold() if before else ""
+    if not code:  # part of a name, where nothing but a name can stand
+        parts = session.index.containing(bare, 1) if behind in _BEFORE_NAMES and len(bare) > 4 else []
+        return parts[0] if parts and folded not in known.plain else ""
     if wrapped := session.index.find(f"p{bare}"):  # MPI's profiling interface: MPI_Bcast is PMPI_Bcast
         return wrapped[0]
     inside = session.index.containing(bare, 1) if len(bare) > 3 else []  # shorter parts are in anything
@@ -174,6 +206,8 @@ def _figures(found: Named, text: str, known: Words) -> None:
             found.factor = known.factors[token]
         elif token in known.numbers and after in ("times", "fold", "x"):
             found.factor = float(known.numbers[token])
+        elif after in known.numbers and token.endswith("top"):
+            found.limit = known.numbers[after]
         elif token in known.numbers and after not in ("", "of", "rank", "thread") and found.limit is None:
             found.limit = known.numbers[token] if known.numbers[token] > 1 else None
     if known.nothing.search(text):

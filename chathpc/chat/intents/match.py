@@ -9,6 +9,7 @@ from difflib import get_close_matches
 
 from chathpc.chat.intents.entities import Named, read
 from chathpc.chat.intents.rules import Words, rules, words
+from chathpc.chat.intents.spelling import put_right
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from chathpc.chat.tools.amounts import MOST_ROWS
@@ -38,18 +39,26 @@ class Intent:
 def match(question: str, session: Session) -> Intent:
     """The tool that answers `question`; rules and words are in rules.yaml."""
     named = read(question, session)
-    known = words()
-    topic = _topic(named.text, session, known)
+    found = _fitting(named, session)
+    if found is None:
+        named.text = put_right(named.text, _vocabulary(session))
+        found = _fitting(named, session)
+    return found or Intent("", suggestions=_nearest(named.text))
+
+
+def _fitting(named: Named, session: Session) -> Intent | None:
+    """What the first rule that fits asks for."""
+    topic = _topic(named.text, session, words())
     flags = _flags(named, topic)
     for rule in rules():
         if rule.fits(named.text, flags):
-            arguments = {**_arguments(rule.tool, named, topic), **rule.arguments}
+            arguments = {**rule.arguments, **_arguments(rule.tool, named, topic)}
             if rule.tool == "top" and re.search(
-                r"\binclusive\b|\bwith (all )?(their )?(callees|they call)\b", named.text
+                r"\bincl(usive|uding|\.)?\b|\bwith (all )?(their |its )?(callees|children|they call)\b", named.text
             ):
                 arguments["order"] = "inclusive"
             return Intent(rule.tool, arguments, _note(named))
-    return Intent("", suggestions=_nearest(named.text))
+    return None
 
 
 def _flags(named: Named, topic: str) -> frozenset[str]:
@@ -93,15 +102,35 @@ def _topic(text: str, session: Session, known: Words) -> str:
     found = [word for word in words_ if word not in known.before and word not in known.after]
     if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
         return ""
-    from chathpc.diagnosis.catalogue import causes, extended
-
-    with extended(session.patterns):
-        entries = [_entry_words(f"{one.id} {one.title} {' '.join(one.keywords)}") for one in causes()]
-    for entry in entries:
+    for entry in _entries(session):
         covered = sum(any(_same(word, other) for other in entry) for word in found)
         if covered >= _COVERED * len(found):
             return " ".join(found)
     return ""
+
+
+def _entries(session: Session) -> list[frozenset[str]]:
+    """The words of each entry of the catalogue's title, id and keywords."""
+    from chathpc.diagnosis.catalogue import causes, extended
+
+    with extended(session.patterns):
+        return [_entry_words(f"{one.id} {one.title} {' '.join(one.keywords)}") for one in causes()]
+
+
+def _vocabulary(session: Session) -> frozenset[str]:
+    """Words that a question may mean."""
+    known = words()
+    lists = (
+        known.spelled,
+        known.generic,
+        known.before,
+        known.after,
+        known.slots,
+        known.plain,
+        known.numbers,
+        known.factors,
+    )
+    return frozenset().union(*lists, *_entries(session))
 
 
 def _entry_words(text: str) -> frozenset[str]:

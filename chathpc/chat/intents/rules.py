@@ -40,6 +40,9 @@ class Words:
     numbers: Mapping[str, int]
     factors: Mapping[str, float]
     nothing: re.Pattern[str]
+    aliases: Mapping[str, str]
+    fillers: frozenset[str]
+    spelled: tuple[str, ...]
 
 
 @cache
@@ -73,4 +76,17 @@ def words() -> Words:
         frozenset(map(str, data[key])) for key in ("generic", "before", "after", "slots", "plain")
     )
     nothing = re.compile(r"\b(?:" + "|".join(data["nothing"]) + ")")
-    return Words(generic, before, after, slots, plain, data["ordinals"], data["numbers"], data["factors"], nothing)
+    return Words(
+        generic,
+        before,
+        after,
+        slots,
+        plain,
+        data["ordinals"],
+        data["numbers"],
+        data["factors"],
+        nothing,
+        {str(key): str(value) for key, value in data["aliases"].items()},
+        frozenset(map(str, data["fillers"])),
+        tuple(map(str, data["spelled"])),
+    )

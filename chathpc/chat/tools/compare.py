@@ -74,7 +74,7 @@ def compare(session: Session, asked: CompareArguments) -> Result:
 
 def _other(session: Session, name: str) -> str:
     if not session.others:
-        raise UsageError("There is no other profile to compare with.", hint="Load one: /diff PATH, or --compare PATH.")
+        raise UsageError("There is no other profile to compare with.", hint=session.asker.load)
     if not name and len(session.others) == 1:
         return next(iter(session.others))
     if name in session.others:

@@ -1,42 +1,46 @@
-"""Queries in hatchet's object dialect on the hottest part of the tree.
+"""Queries in hatchet's object dialect on the largest contexts of the tree.
 
-hatchet evaluates the comparisons of a query as Python text, and takes names for regular expressions; both its dialects do. So
-nothing of a query reaches it as it came: comparisons are numbers behind an operator, names are patterns as in a shell, and
-everything else is refused.
+hatchet itself evaluates the comparisons of a query as Python text, takes names for regular expressions, and searches node by node. Here
+comparisons are numbers behind an operator, names are patterns as in a shell, everything else is refused, and `paths.matching` finds
+the same contexts on columns. So a query needs no hatchet, which takes a second to import.
 """
 
 from __future__ import annotations
 
 import fnmatch
 import json
+import operator
 import re
-import warnings
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
+from chathpc.chat.tools.paths import Step, matching
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric
-from chathpc.profile.metric import Column as Values
-from chathpc.profile.values import MemoryValues
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, NodeKind, Relation
 from chathpc.prompts.untrusted import quote
 
-if TYPE_CHECKING:
-    import hatchet
-
-#: hatchet's matching is quadratic in the tree, and exponential in the number of wildcards.
-MOST_CONTEXTS = 200
+#: Contexts that a query searches, the largest ones: the condition on each name is looked up for each different name.
+MOST_CONTEXTS = 10_000
+#: A number in a query stands for so many contexts one below the other.
 DEEPEST = 100
 _MOST_ELEMENTS = 6
 _MOST_WILDCARDS = 3
 _COMPARISON = re.compile(r"(<=|>=|==|!=|<|>)\s*(-?\d{1,30}(?:\.\d{1,30})?(?:[eE][+-]?\d{1,3})?)")
-_TEXTS = ("name", "type", "file", "module", "relation")
+_OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = MappingProxyType(
+    {"<": operator.lt, ">": operator.gt, "<=": operator.le, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+)
+#: hatchet's word for a leaf: a depth that no context has.
+_LEAF = -1
 _EXAMPLE = 'For example ["*", {"name": "solve*"}].'
 
 
@@ -53,121 +57,161 @@ class QueryArguments(Arguments):
     limit: int = limit(20)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Searched:
+    """The contexts that a query searches, their attributes by name, and how many contexts there are in all."""
+
+    tree: CallTree
+    texts: Mapping[str, Sequence[str]]
+    figures: Mapping[str, FloatArray]
+    contexts: int
+
+    @property
+    def attributes(self) -> list[str]:
+        """Names of what a condition can be about."""
+        return [*self.texts, *self.figures]
+
+
 def query(session: Session, asked: QueryArguments) -> Result:
     """Contexts of the hottest part of the tree on paths that match a hatchet query."""
     metric = session.metric(asked.metric)
     if metric.aggregation != Aggregation.SUM:
         raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
-    frame, total_contexts = session.once(f"frame of {metric.id}", lambda: _hottest(session, metric))
-    path = _checked(asked.query, frame)
-    matched = _match(frame, path)
+    searched = session.once(f"contexts of {metric.id}", lambda: hottest(session, metric))
+    found = np.flatnonzero(matching(searched.tree, steps(asked.query, searched)))
     total = session.total(metric)
-    order = matched.sort_values(f"{metric.id} (inc)", ascending=False, kind="stable")
+    own, inclusive = searched.figures[metric.id], searched.figures[f"{metric.id} (inc)"]
     facts = FactList(source_of(session, metric, f"hatchet query over {MOST_CONTEXTS} contexts at most"))
     rows = []
-    for entry in order.head(asked.limit).to_dict("records"):
-        label = quote(str(entry["name"]))
-        inclusive, own = _number(entry[f"{metric.id} (inc)"]), _number(entry[metric.id])
-        statement = has(label, own, inclusive, total, metric, first="inclusive")
-        facts.add(statement, inclusive, metric.unit.value, label, metric=metric.id)
-        rows.append((label, inclusive, own, share_of(inclusive, total)))
-    facts.add(f"{numbers.count(len(matched))} contexts match the query.", len(matched), "contexts", "the query")
-    text = f"{numbers.count(len(matched))} contexts are on matching paths."
-    size = len(frame.dataframe)
-    if size < total_contexts:
-        searched = f"The query searched the {numbers.count(size)} largest of {numbers.count(total_contexts)} contexts."
-        facts.add(searched, size, "contexts", "the query")
-        text += f" {searched}"
+    for node in found[np.argsort(-inclusive[found], kind="stable")][: asked.limit].tolist():
+        label = quote(searched.texts["name"][node])
+        value, itself = float(inclusive[node]), float(own[node])
+        facts.add(
+            has(label, itself, value, total, metric, first="inclusive"),
+            value,
+            metric.unit.value,
+            label,
+            metric=metric.id,
+        )
+        rows.append((label, value, itself, share_of(value, total)))
+    count = numbers.count(len(found))
+    match, lie = ("context matches", "context is") if len(found) == 1 else ("contexts match", "contexts are")
+    facts.add(f"{count} {match} the query.", len(found), "contexts", "the query")
+    text = f"{count} {lie} on matching paths."
+    size = len(searched.tree)
+    if size < searched.contexts:
+        told = f"The query searched the {numbers.count(size)} largest of {numbers.count(searched.contexts)} contexts."
+        facts.add(told, size, "contexts", "the query")
+        text += f" {told}"
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
-    return Result(text, columns, tuple(rows), facts.all(), omitted=len(matched) - len(rows))
+    return Result(text, columns, tuple(rows), facts.all(), omitted=len(found) - len(rows))
 
 
-def _number(value: float) -> float:
-    return 0.0 if np.isnan(value) else float(value)
-
-
-def _hottest(session: Session, metric: Metric) -> tuple[hatchet.GraphFrame, int]:
-    """The MOST_CONTEXTS largest functions and loops by inclusive value, and how many there were."""
+def hottest(session: Session, metric: Metric) -> Searched:
+    """The MOST_CONTEXTS largest functions and loops by inclusive value."""
     level = session.level("loop")
     own, inclusive = level.values(session.profile, metric)
-    usable = np.flatnonzero((inclusive > 0) & (level.tree.depth < DEEPEST))
+    usable = np.flatnonzero(inclusive > 0)
     kept = usable[np.lexsort((usable, -inclusive[usable]))][:MOST_CONTEXTS]
     keep = np.zeros(len(level.tree), dtype=bool)
     keep[kept] = True
     tree, home = level.tree.select(keep)
     moved = home >= 0
-    values = np.bincount(home[moved], weights=own[moved], minlength=len(tree)).astype(np.float64)
+    nodes = range(len(tree))
     # What lies below a small context belongs to the context above it now, so exclusive values may be larger than measured.
-    nodes = np.arange(len(tree), dtype=np.int32)
-    stored = MemoryValues(tree, {metric.id: Values(nodes, values)}, {metric.id: Values(nodes, inclusive[keep])})
-    frame = replace(session.measured, tree=tree, metrics={metric.id: metric}, values=stored).graphframe()
-    for column in ("file", "module"):  # hatchet matches text with text only
-        frame.dataframe[column] = frame.dataframe[column].fillna("")
-    return frame, len(level.tree)
+    added = np.bincount(home[moved], weights=own[moved], minlength=len(tree)).astype(np.float64)
+    return Searched(
+        tree,
+        {
+            "name": [tree.label(node) for node in nodes],
+            "type": [NodeKind(kind).text for kind in tree.kind.tolist()],
+            "file": [tree.file_name(node) or "" for node in nodes],
+            "module": [tree.module_name(node) or "" for node in nodes],
+            "relation": [Relation(value).name.lower() for value in tree.relation.tolist()],
+        },
+        {
+            "line": tree.line.astype(np.float64),
+            metric.id: added,
+            f"{metric.id} (inc)": inclusive[keep],
+            "depth": tree.depth.astype(np.float64),
+        },
+        len(level.tree),
+    )
 
 
-def _checked(text: str, frame: hatchet.GraphFrame) -> list[Any]:
-    """The query with nothing in it that hatchet would run."""
+def steps(text: str, searched: Searched) -> list[Step]:
+    """The query with the contexts that fulfil each of its conditions; UsageError for what is none."""
     try:
         path = json.loads(text)
     except (ValueError, RecursionError):
         raise UsageError("The query is not JSON.", hint=_EXAMPLE) from None
     if not isinstance(path, list) or not 1 <= len(path) <= _MOST_ELEMENTS:
         raise UsageError(f"A query is a list of 1 to {_MOST_ELEMENTS} elements.", hint=_EXAMPLE)
-    checked = [_element(element, frame) for element in path]
-    several = sum(
-        element in ("*", "+") or (isinstance(element, tuple) and element[0] in ("*", "+")) for element in checked
-    )
-    if several > _MOST_WILDCARDS:
+    pairs = [_element(element, searched) for element in path]
+    if sum(quantifier in ("*", "+") for quantifier, _ in pairs) > _MOST_WILDCARDS:
         raise UsageError(f"A query has at most {_MOST_WILDCARDS} of '*' and '+'.", hint=_EXAMPLE)
-    return checked
+    if sum(quantifier for quantifier, _ in pairs if isinstance(quantifier, int)) > DEEPEST:
+        raise UsageError(f"The numbers of a query add up to {DEEPEST} contexts at most.", hint=_EXAMPLE)
+    return [step for quantifier, fulfilled in pairs for step in _steps_of(quantifier, fulfilled)]
 
 
-def _element(element: object, frame: hatchet.GraphFrame) -> Any:
+def _steps_of(quantifier: str | int, fulfilled: BoolArray) -> list[Step]:
+    if isinstance(quantifier, int):
+        return [(".", fulfilled)] * quantifier
+    return [(".", fulfilled), ("*", fulfilled)] if quantifier == "+" else [(quantifier, fulfilled)]
+
+
+def _element(element: object, searched: Searched) -> tuple[str | int, BoolArray]:
     if isinstance(element, list) and len(element) == 2:  # quantifier and condition
-        return (_quantifier(element[0]), _condition(element[1], frame))
+        return _quantifier(element[0]), _fulfilled(element[1], searched)
     if isinstance(element, dict):
-        return _condition(element, frame)
-    return _quantifier(element)
+        return ".", _fulfilled(element, searched)
+    return _quantifier(element), np.ones(len(searched.tree), dtype=bool)
 
 
-def _quantifier(value: object) -> Any:
-    if value in ("*", "+", ".") or (isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= DEEPEST):
+def _quantifier(value: object) -> str | int:
+    if isinstance(value, str) and value in ("*", "+", "."):
+        return value
+    if isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= DEEPEST:
         return value
     raise UsageError(
         f"'{quote(str(value)[:80])}' is no quantifier.", hint='Quantifiers are "*", "+", "." and numbers from 1.'
     )
 
 
-def _condition(condition: object, frame: hatchet.GraphFrame) -> dict[str, Any]:
+def _fulfilled(condition: object, searched: Searched) -> BoolArray:
     if not isinstance(condition, dict) or not condition:
         raise UsageError("A condition is an object of attributes and what they must be.", hint=_EXAMPLE)
-    return {key: _wanted(key, value, frame) for key, value in condition.items()}
+    found = np.ones(len(searched.tree), dtype=bool)
+    for key, value in condition.items():
+        found &= _wanted(key, value, searched)
+    return found
 
 
-def _wanted(key: str, value: object, frame: hatchet.GraphFrame) -> Any:
-    """A pattern for text, a number or a comparison for the rest."""
-    columns = [*map(str, frame.dataframe.columns), "depth"]
-    if key not in columns:
-        raise UsageError(f"Contexts have no attribute '{quote(key)}'.", hint=f"They have: {', '.join(columns[:12])}.")
-    if key in _TEXTS:
+def _wanted(key: str, value: object, searched: Searched) -> BoolArray:
+    """The contexts whose attribute fits a pattern, for text, or a number or comparison, for the rest."""
+    if key not in searched.attributes:
+        known = ", ".join(searched.attributes)
+        raise UsageError(f"Contexts have no attribute '{quote(key)}'.", hint=f"They have: {known}.")
+    if key in searched.texts:
         if not isinstance(value, str) or len(value) > 200:  # longer than names are shown
             raise UsageError(f"'{key}' is compared with a text of at most 200 characters.", hint=_EXAMPLE)
-        return fnmatch.translate(value)
+        fits = re.compile(fnmatch.translate(value)).match
+        known_texts = {text: fits(text) is not None for text in set(searched.texts[key])}
+        return np.array([known_texts[text] for text in searched.texts[key]], dtype=bool)
+    figures = searched.figures[key]
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return value
+        leaves = np.asarray(searched.tree.end == np.arange(1, len(searched.tree) + 1))
+        return leaves if key == "depth" and value == _LEAF else np.asarray(figures == _float(value))
     match = _COMPARISON.fullmatch(value.strip()) if isinstance(value, str) else None
     if match is None:
         raise UsageError(f"'{quote(str(value)[:80])}' is no comparison.", hint='Comparisons are such as "> 0.5".')
-    return f"{match[1]} {float(match[2])!r}"
+    return np.asarray(_OPERATORS[match[1]](figures, float(match[2])))
 
 
-def _match(frame: hatchet.GraphFrame, path: list[Any]) -> Any:
-    """Rows of the frame on matching paths."""
-    from hatchet.query import ObjectQuery, QueryEngine
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        nodes = QueryEngine().apply(ObjectQuery(path), frame.graph, frame.dataframe)
-    return frame.dataframe.loc[list(nodes)]
+def _float(value: float) -> float:
+    try:
+        return float(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return float("inf")

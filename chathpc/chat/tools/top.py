@@ -44,7 +44,9 @@ def top(session: Session, asked: TopArguments) -> Result:
             raise session.no_place(asked.file)
         order = order[np.isin(tree.file[table.node[order]], numbers_of_file)]
     if not len(order):
-        raise UsageError(f"The profile has no {asked.by} with {metric.id}.", hint="Ask for the metrics that it has.")
+        raise UsageError(
+            f"The profile has no {asked.by} with {metric.id}.", hint=session.asker.see("metrics", "what it has")
+        )
     facts = FactList(source_of(session, metric, f"added up by {asked.by}"))
     rows = []
     for row in order[: asked.limit].tolist():
