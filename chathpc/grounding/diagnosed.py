@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from math import log
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Verdict
@@ -147,9 +148,21 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for key in segment.keys
         ),
         queries=queries or NoQueries(),
+        rarity=_rarity(facts),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )
+
+
+def _rarity(facts: Iterable[Fact]) -> dict[str, float]:
+    """How much a term tells about which fact is meant."""
+    owners: dict[str, set[float]] = {}
+    values: set[float] = set()
+    for fact in facts:
+        values.add(fact.quantity.value)
+        for term in fact.subjects | fact.names | fact.quantity.names:
+            owners.setdefault(term, set()).add(fact.quantity.value)
+    return {term: log(1 + len(values) / len(having)) for term, having in owners.items()}
 
 
 def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:

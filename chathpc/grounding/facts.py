@@ -76,6 +76,7 @@ class World:
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
+    rarity: Mapping[str, float]  #: terms of facts: ln(1 + facts / facts that have it)
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 

@@ -66,7 +66,7 @@ def is_rounding(quantity: Quantity, value: float) -> bool:
 
 
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
-    """True if a claim's number and a fact are about the same thing, whatever their values."""
+    """True if a claim's number and a fact can be about the same thing, whatever their values: nothing that is said speaks against it."""
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
@@ -76,29 +76,68 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return False
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
-    allowed = fact.subjects | (fact.around & _EFFICIENCY) | (_COST if other.dimension in ("time", "share") else NONE)
-    context = is_context(quantity.own, world)
-    around = fact.around | (other.base or NONE)
+    around = fact.around | (other.base or NONE) | (quantity.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
-    if "what:speedup" in other.own:
-        allowed |= around  # a gain may be told with anything that its finding speaks of
-    if not (quantity.own - context) <= allowed or not context <= (allowed | around):
+    known = fact.subjects | around | _COST
+    if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
-    near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
-    if not quantity.names <= (fact.names | near):
-        return False
-    if quantity.names & world.lines_named - fact.names:
+    return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
+
+
+def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
+    bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
+    if not quantity.names <= fact.names | fact.near | bundled or quantity.names & world.lines_named - fact.names:
         return False
     if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
-        belonging = frozenset(n for index in fact.bundles for n in world.bundles[index].names)
-        if not quantity.inherited_names & (belonging | fact.names | near):
-            return False
+        return bool(quantity.inherited_names & (bundled | fact.names | fact.near))
+    return True
+
+
+def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> bool:
+    """False if a claim says another one of a group of which a thing can only be one: who, which way, how."""
     said = world.with_roles(quantity.keys)
+    subjects = fact.subjects
+    mine = frozenset(key for key in group(quantity.own, "who") if key not in _FREE)
+    if mine and not world.with_roles(mine) & world.with_roles(subjects):
+        return False
     for name in EXCLUSIVE:
-        mine, theirs = group(said, name), group(allowed, name)
-        if group(quantity.inherited, name) and theirs and mine and not mine & theirs:
+        ours, theirs = group(quantity.own, name) or group(said, name), group(subjects, name)
+        if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
             return False
-    return _named_enough(quantity, fact, said, world)
+    theirs = frozenset(key for key in group(fact.quantity.own, "who") if key not in _FREE)
+    # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
+    implied = "what:imbalance" in said or (theirs == {"who:mean"} and group(said & subjects, "what"))
+    return not theirs or bool(world.with_roles(theirs) & said) or bool(implied) or quantity.is_base
+
+
+#: What a term of a claim is worth by where the fact has it: in its own clause, its statement, its finding.
+_OWN, _STATED, _AROUND, _BUNDLED = 1.0, 0.9, 0.4, 0.2
+#: A term that only an earlier clause says; one of the fact that the claim leaves out.
+_EARLIER, _UNSAID = 0.5, 0.25
+
+
+def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
+    """How much of what a claim says its number is about is what a fact is about; rare terms count more (inverse document frequency)."""
+    said = quantity.own | quantity.names
+    earlier = (quantity.inherited | quantity.inherited_names) - said
+    own = fact.quantity.own | fact.quantity.names
+    bundled = frozenset(
+        term for index in fact.bundles for term in (*world.bundles[index].subjects, *world.bundles[index].names)
+    )
+    score = 0.0
+    for terms, weight in ((said, 1.0), (earlier, _EARLIER)):
+        for term in world.with_roles(terms):
+            rarity = world.rarity.get(term, 0.0)
+            if term in own:
+                score += weight * rarity * _OWN
+            elif term in fact.subjects or term in fact.names:
+                score += weight * rarity * _STATED
+            elif term in fact.around or term in fact.near:
+                score += weight * rarity * _AROUND
+            elif term in bundled:
+                score += weight * rarity * _BUNDLED
+    everything = said | earlier
+    return score - _UNSAID * sum(world.rarity.get(term, 0.0) for term in own - everything)
 
 
 def _files(names: Keys) -> Keys:
@@ -136,48 +175,21 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
 
 
-def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> bool:
-    """True if the claim names what the fact is about: who it is, or what, or the function."""
-    subjects = fact.subjects
-    specific = frozenset(k for k in said if k not in _FREE) - is_context(said, world)
-    shared = specific & subjects
-    names = quantity.names | quantity.inherited_names
-    if quantity.is_base:
-        return True
-    if fact.needed and not fact.needed & said and not names & (fact.names | fact.near):
-        return False
-    who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
-    # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
-    implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
-    if who and not world.with_roles(who) & said and not implied:
-        return False
-    if quantity.dimension == "count" and not names:
-        return True
-    own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
-    if fact.quantity.names and not who and not own and not fact.quantity.names & names:
-        placed = fact.near & names and all(":" in name or "." in name for name in fact.quantity.names)
-        if not placed:
-            return False
-    if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
-        return True
-    if shared or names & (fact.names | fact.near):
-        return True
-    around = is_context(subjects, world) - _AGENTS
-    if who or own:
-        return False
-    if quantity.base not in (None, TOTAL) and not fact.quantity.names and quantity.own & fact.around:
-        return True  # the whole that it is a part of says what it is about
-    return bool(around) and (around <= said or len(around & said) > 1)
-
-
 def number(quantity: Quantity, world: World) -> Support:
-    """Support of one number."""
-    fitting = [fact for fact in world.facts if same_subject(quantity, fact, world) and equals(quantity, fact)]
+    """Support of one number: a fact of that value that is described at least as well as any of another value."""
+    comparable = [fact for fact in world.facts if same_subject(quantity, fact, world)]
+    fitting = [fact for fact in comparable if equals(quantity, fact)]
     if not fitting:
         return Support((), "number")
-    said = quantity.keys | quantity.names
-    # The fact whose own clause is closest to the sentence's, so that the reader is sent to the right item of evidence.
-    return Support(min(fitting, key=lambda fact: len(said ^ (fact.quantity.keys | fact.quantity.names))).evidence)
+    scored = [(closeness(quantity, fact, world), fact) for fact in fitting]
+    best, chosen = max(scored, key=lambda pair: pair[0])
+    rivals = (fact for fact in comparable if not equals(quantity, fact))
+    if not quantity.is_base and any(closeness(quantity, fact, world) > best + _TIE for fact in rivals):
+        return Support((), "number")
+    return Support(chosen.evidence)
+
+
+_TIE = 1e-9
 
 
 def clause(segment: Segment, world: World) -> Support:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 #: Forms that no ending tells.
@@ -175,7 +176,9 @@ def vocabulary() -> Vocabulary:
         reasons=Phrases.of((phrase, "reason") for phrase in words["reasons"]),
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
-        neutral=frozenset(part for word in words["neutral"] for part in stems(word)),
+        neutral=frozenset(
+            part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)
+        ),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         causes={
             cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"])
