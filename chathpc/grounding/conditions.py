@@ -44,6 +44,14 @@ def affirmed(statement: Statement, world: World) -> bool:
     return True
 
 
+def growth(statement: Statement, world: World) -> bool:
+    """False if a sentence says that something changes: a profile is of one run, so only a trusted text can know."""
+    return all(is_quoted(statement, p, world) for p, word in enumerate(statement.stems) if word in _GROWS)
+
+
+_GROWS = frozenset(map(stem, ("grow", "grows", "increase", "decrease", "worsen", "rise", "shrink", "scale", "scales")))
+
+
 def prediction(statement: Statement, world: World) -> str:
     """`prediction` if a sentence says what will or can be, and no trusted text does; a profile knows nothing of it."""
     if "will" in statement.stems and "will" not in world.stems:

@@ -27,11 +27,13 @@ from chathpc.grounding.stated import (
     place_names,
     plain_facts,
     plain_names,
+    with_costs,
 )
 from chathpc.grounding.tokens import tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
+NOWHERE: frozenset[int] = frozenset()
 _LINE = re.compile(r":[0-9]+\Z")
 
 
@@ -42,6 +44,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     by_id = {item.id: item for item in diagnosis.evidence}
     cited = {id: index for index, finding in enumerate(diagnosis.findings) for id in finding.evidence}
     facts: list[Fact] = []
+    costs: list[Fact] = []
     statements: list[Statement] = []
     advised: dict[int, Keys] = {}
     of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
@@ -60,16 +63,17 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             )
             statements.append(statement)
             of_bundle[index].append(statement)
-        facts += finding_facts(finding, index, words)
+        costs += finding_facts(finding, index, words)
         of_bundle[index].append(reader.read(finding.title))
-    everything = frozenset(range(len(diagnosis.findings)))
+    first = frozenset({0} if diagnosis.findings else ())
     for text in (diagnosis.headline, *diagnosis.notes):
         statement = reader.read(text)
         leading = diagnosis.findings[0].evidence if len(diagnosis.findings) == 1 else ()
-        facts += plain_facts(statement, text, leading, everything, NONE, words)
+        facts += plain_facts(statement, text, leading, first if text is diagnosis.headline else NOWHERE, NONE, words)
         statements.append(statement)
         if text is diagnosis.headline and len(diagnosis.findings) == 1:
             of_bundle[0].append(statement)
+    facts = list(with_costs(facts, costs))
     for index, finding in enumerate(diagnosis.findings):
         advised[index] = frozenset(
             key

@@ -126,6 +126,7 @@ def _direction(statement: Statement, known: World) -> str:
         (relations.limiters, "limit"),
         (relations.uneven, "subject"),
         (conditions.affirmed, "negation"),
+        (conditions.growth, "prediction"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),

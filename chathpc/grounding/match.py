@@ -17,6 +17,9 @@ _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
 #: What has a scale of its own, so that its percentage is never one of the time.
 _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
+_ACTS: Keys = frozenset({"act:work", "act:wait"})
+#: Even and uneven are said of one thing.
+_EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
@@ -41,11 +44,8 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     """True if the written number is a right rounding of the fact's value, or its printed form."""
     value = fact.exact if fact.exact is not None else fact.quantity.value
     low, high = quantity.interval
-    bound = quantity.value
-    if quantity.exactness == "above":
-        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + _BOUND_REACH))
-    if quantity.exactness == "below":
-        return bound * (1 - _BOUND_REACH) <= value <= bound * (1 + 1e-9)
+    if quantity.exactness in ("above", "below"):
+        return _is_bounded(quantity, value)
     slack = 1e-9 * max(abs(value), abs(quantity.value))
     if abs(fact.quantity.value - quantity.value) <= slack:
         return True
@@ -55,6 +55,22 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
     half = (high - low) / 2
     return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
+
+
+def _is_bounded(quantity: Quantity, value: float) -> bool:
+    """True for a bound on the right side of a value and near it; nearness is counted in the digits that the bound is written with."""
+    bound = quantity.value
+    step = (quantity.interval[1] - quantity.interval[0]) / 2
+    reach = _ROUND_REACH if step >= _COARSE_STEP * abs(bound) and not quantity.in_words else _BOUND_REACH
+    if quantity.exactness == "above":
+        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
+    # `nearly 40 %` may be 40.3 % as well.
+    return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
+
+
+#: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
+_ROUND_REACH = 0.4
+_COARSE_STEP = 0.05
 
 
 def is_rounding(quantity: Quantity, value: float) -> bool:
@@ -78,7 +94,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return True  # how long the whole is does not depend on what is said to be a part of it
     around = fact.around | (other.base or NONE) | (quantity.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
-    known = fact.subjects | around | _COST
+    known = fact.subjects | around | _COST | (_ACTS if "what:speedup" in other.own else NONE)
+    if "what:imbalance" in known or "what:balance" in known:
+        known |= _EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
     return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
@@ -86,7 +104,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
-    if not quantity.names <= fact.names | fact.near | bundled or quantity.names & world.lines_named - fact.names:
+    if not quantity.names <= fact.names | fact.near | bundled:
+        return False
+    if quantity.names & world.lines_named - fact.names and not quantity.names & fact.names:
         return False
     if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
         return bool(quantity.inherited_names & (bundled | fact.names | fact.near))
@@ -113,7 +133,9 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
 #: What a term of a claim is worth by where the fact has it: in its own clause, its statement, its finding.
 _OWN, _STATED, _AROUND, _BUNDLED = 1.0, 0.9, 0.4, 0.2
 #: A term that only an earlier clause says; one of the fact that the claim leaves out.
-_EARLIER, _UNSAID = 0.5, 0.25
+_EARLIER, _UNSAID = 0.5, 0.1
+#: A number that nothing is said about is one of what the text is about: the leading finding.
+_LEADING = 0.3
 
 
 def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
@@ -130,12 +152,14 @@ def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
             rarity = world.rarity.get(term, 0.0)
             if term in own:
                 score += weight * rarity * _OWN
-            elif term in fact.subjects or term in fact.names:
+            elif term in fact.subjects or term in fact.names or term in fact.around & _EFFICIENCY:
                 score += weight * rarity * _STATED
             elif term in fact.around or term in fact.near:
                 score += weight * rarity * _AROUND
             elif term in bundled:
                 score += weight * rarity * _BUNDLED
+    if not quantity.names and 0 in fact.bundles:
+        score += _LEADING
     everything = said | earlier
     return score - _UNSAID * sum(world.rarity.get(term, 0.0) for term in own - everything)
 
@@ -156,7 +180,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         return False
     if other.is_each and not quantity.is_each and quantity.dimension == "time":
         return False
-    if quantity.is_each and not other.is_each and not (quantity.own & other.own and quantity.dimension != "time"):
+    same_each = quantity.dimension != "time" or "who:mean" in fact.around
+    if quantity.is_each and not other.is_each and not (quantity.own & fact.subjects and same_each):
         return False
     if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False
@@ -183,13 +208,19 @@ def number(quantity: Quantity, world: World) -> Support:
         return Support((), "number")
     scored = [(closeness(quantity, fact, world), fact) for fact in fitting]
     best, chosen = max(scored, key=lambda pair: pair[0])
-    rivals = (fact for fact in comparable if not equals(quantity, fact))
-    if not quantity.is_base and any(closeness(quantity, fact, world) > best + _TIE for fact in rivals):
+    if not quantity.is_base and any(
+        not equals(quantity, fact) and _is_meant(quantity, fact, best, fitting, world) for fact in comparable
+    ):
         return Support((), "number")
     return Support(chosen.evidence)
 
 
-_TIE = 1e-9
+def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fact], world: World) -> bool:
+    """True if a fact of another value is what a claim describes: it has a term of it that no fact of the value has, and more of it in all."""
+    said = world.with_roles(quantity.own | quantity.names)
+    own = said & (rival.quantity.own | rival.quantity.names | (rival.names if rival.exact is not None else NONE))
+    theirs = frozenset(t for f in fitting for t in (*f.subjects, *f.names, *f.quantity.names, *(f.around & _EFFICIENCY)))
+    return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 
 def clause(segment: Segment, world: World) -> Support:

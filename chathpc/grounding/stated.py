@@ -9,10 +9,11 @@ from dataclasses import replace
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
 from chathpc.grounding.claims import Statement, group, read
 from chathpc.grounding.facts import Bundle, Fact
-from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+_PART_OF = re.compile(r"Of (?:these|them|it)\b")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
 COST: Keys = frozenset({"what:cost"})
 KERNEL: Keys = frozenset({"what:kernel"})
@@ -64,16 +65,20 @@ def evidence_facts(item: Evidence, statement: Statement, reader: Reader, bundle:
     kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
     dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
     about = frozenset(key for segment in subject.segments for key in segment.keys)
-    found = False
+    found = following = False
     for fact in plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
         fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
         if not group(fact.quantity.own, "what"):
             fact = replace(fact, subjects=fact.subjects | group(about, "what"))
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
+            if following and fact.quantity.dimension == "share" and not fact.quantity.own and not fact.quantity.names:
+                # `Its hottest line is heat.c:12: 2.16 s, 58.5 % of the time`: the part of what the value is of.
+                fact = replace(fact, subjects=fact.subjects | about, names=fact.names | subject.names)
             yield fact
+            following = following and fact.quantity.is_base
             continue
-        found = True
+        found = following = True
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
         several = len(group(fact.quantity.own, "what") - COST) > 1
         needed = group(keys, "what") - COST if several else NONE
@@ -110,6 +115,8 @@ def plain_facts(
     for quantity in statement.quantities:
         if quantity.dimension == "share" and quantity.base is None and before == "bytes":
             quantity = replace(quantity, base=frozenset({"in:memory"}))  # `151 MB (7.39 %)` is no part of a time
+        if quantity.dimension == "share" and quantity.base is None and _PART_OF.match(text):
+            quantity = replace(quantity, base=IT)
         before = quantity.dimension
         yield Fact(
             _with_base(quantity, around, words),
@@ -137,7 +144,7 @@ def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
 def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
     """Seconds, share and bound of a finding."""
     cause = words.causes.get(finding.cause)
-    keys = frozenset({"what:cost"}) | (cause.reason if cause else NONE)
+    keys = COST | (cause.reason if cause else NONE)
     near = place_names(finding.where)
     consequences = keys | cause.effect if cause else keys
     for value, dimension, own, text in (
@@ -150,6 +157,21 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
             subjects = own | consequences if dimension == "factor" else own
             yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
+
+
+def with_costs(facts: Iterable[Fact], costs: Iterable[Fact]) -> Iterable[Fact]:
+    """The facts, of which those that print the cost of their finding are about its cause as well, and the costs that nothing prints."""
+    costs, printed = list(costs), set()
+    for fact in facts:
+        for number, cost in enumerate(costs):
+            low, high = fact.quantity.interval
+            same = fact.quantity.dimension == cost.quantity.dimension and fact.bundles & cost.bundles
+            whole = fact.quantity.base in (None, TOTAL) and not fact.quantity.is_base
+            if same and whole and fact.evidence and low <= cost.quantity.value <= high:
+                fact = replace(fact, subjects=fact.subjects | cost.subjects)
+                printed.add(number)
+        yield fact
+    yield from (cost for number, cost in enumerate(costs) if number not in printed)
 
 
 def kind_of(place: Place | None) -> Keys:

@@ -13,7 +13,7 @@ from typing import Any
 _IRREGULAR = {
     "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
     "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
-    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "carried": "carry", "applied": "apply", "varied": "vary",
+    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
@@ -114,6 +114,8 @@ class Vocabulary:
     scales: Mapping[str, float]
     evidence_units: Mapping[str, tuple[str, float]]
     counted: frozenset[str]
+    same_count: Mapping[str, str]
+    verbs: frozenset[str]
     whole: frozenset[tuple[str, ...]]
     own_scale: frozenset[str]
     negations: frozenset[str]
@@ -168,6 +170,8 @@ def vocabulary() -> Vocabulary:
         scales=words["scales"],
         evidence_units={unit: (dimension, factor) for unit, (dimension, factor) in words["evidence_units"].items()},
         counted=frozenset(stem(word) for word in words["counted"]),
+        same_count={stem(word): stem(meant) for meant, more in words["same_count"].items() for word in (meant, *more)},
+        verbs=frozenset(part for name in ("saying", "being") for word in words["speech"][name] for part in stems(word)),
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
         own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
