@@ -396,6 +396,15 @@ def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
     return found
 
 
+def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
+    """True for the kernel of `without a kernel beside them`: what is not there is not what a number is about."""
+    position = mark.position - first
+    return bool(_ABSENT & set(stems[max(0, position - 2) : position]))
+
+
+_ABSENT = frozenset({"without", "neither", "nor", "no"})
+
+
 def _placed(
     quantity: Quantity,
     segment: Segment,
@@ -406,9 +415,10 @@ def _placed(
     around: str | None,
 ) -> Quantity:
     base = quantity.base
+    denied = frozenset(key for mark in segment.marks if _is_denied(mark, stems, segment.first) for key in mark.keys)
     if base == IT:
         base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
-    own = segment.keys
+    own = segment.keys - (denied - frozenset(k for m in segment.marks if not _is_denied(m, stems, segment.first) for k in m.keys))
     return replace(
         quantity,
         own=TOTAL if quantity.is_base and quantity.dimension != "count" else own,

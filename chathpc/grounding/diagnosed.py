@@ -27,6 +27,7 @@ from chathpc.grounding.stated import (
     place_names,
     plain_facts,
     plain_names,
+    with_bases,
     with_costs,
 )
 from chathpc.grounding.tokens import tokenize, word_stems
@@ -42,14 +43,17 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     plain = plain_names(diagnosis, words)
     reader = Reader(words, plain)
     by_id = {item.id: item for item in diagnosis.evidence}
-    cited = {id: index for index, finding in enumerate(diagnosis.findings) for id in finding.evidence}
+    cited: dict[str, set[int]] = {}
+    for index, finding in enumerate(diagnosis.findings):
+        for id in finding.evidence:
+            cited.setdefault(id, set()).add(index)
     facts: list[Fact] = []
     costs: list[Fact] = []
     statements: list[Statement] = []
     advised: dict[int, Keys] = {}
     of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
     for item in diagnosis.evidence:
-        bundle = frozenset({cited[item.id]}) if item.id in cited else frozenset()
+        bundle = frozenset(cited.get(item.id, ()))
         statement = reader.read(item.statement)
         facts += evidence_facts(item, statement, reader, bundle)
         statements.append(statement)
@@ -73,7 +77,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         statements.append(statement)
         if text is diagnosis.headline and len(diagnosis.findings) == 1:
             of_bundle[0].append(statement)
-    facts = list(with_costs(facts, costs))
+    facts = list(with_costs(with_bases(facts), costs))
     for index, finding in enumerate(diagnosis.findings):
         advised[index] = frozenset(
             key

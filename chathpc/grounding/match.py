@@ -51,10 +51,28 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
         return True
     if quantity.exactness == "exact" and not quantity.in_words and abs(value - quantity.value) > _COARSEST * abs(value):
         return False
+    if quantity.exactness == "about" and not quantity.in_words:
+        reach = min(_ABOUT * abs(quantity.value), _trailing(quantity))
+        low, high = min(low, quantity.value - reach), max(high, quantity.value + reach)
     # A number with more digits than the fact was printed with cannot be known from it.
     printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
     half = (high - low) / 2
     return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
+
+
+def _trailing(quantity: Quantity) -> float:
+    """Half a unit of the last digit that is not 0: `about 300 ms` may be any from 250 to 350 ms."""
+    step = (quantity.interval[1] - quantity.interval[0]) or 1.0
+    for _ in range(_MOST_ZEROS):
+        if abs(quantity.value / (10 * step) - round(quantity.value / (10 * step))) > 1e-6:
+            break
+        step *= 10
+    return step / 2
+
+
+#: What `about` adds to a round number at most, as a part of it.
+_ABOUT = 0.05
+_MOST_ZEROS = 12
 
 
 def _is_bounded(quantity: Quantity, value: float) -> bool:
@@ -86,7 +104,7 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
-    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
+    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
@@ -94,7 +112,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return True  # how long the whole is does not depend on what is said to be a part of it
     around = fact.around | (other.base or NONE) | (quantity.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
-    known = fact.subjects | around | _COST | (_ACTS if "what:speedup" in other.own else NONE)
+    known = fact.subjects | around | _COST
+    if "what:speedup" in other.own or not group(fact.subjects | fact.around, "act"):
+        known |= _ACTS  # nothing says whether it is work or waiting
     if "what:imbalance" in known or "what:balance" in known:
         known |= _EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
@@ -104,8 +124,13 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
-    if not quantity.names <= fact.names | fact.near | bundled:
+    placed = fact.names | fact.near
+    if not quantity.names <= placed | bundled:
         return False
+    cost = "what:cost" in fact.subjects or not fact.evidence
+    shared = frozenset(key for key in quantity.own & fact.subjects if key.startswith(("what:", "act:", "who:", "operation:")))
+    if quantity.names and not quantity.names & placed and not cost and not shared:
+        return False  # the place of the finding alone does not have the number of something else
     if quantity.names & world.lines_named - fact.names and not quantity.names & fact.names:
         return False
     if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
@@ -121,6 +146,8 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
     if mine and not world.with_roles(mine) & world.with_roles(subjects):
         return False
     for name in EXCLUSIVE:
+        if name == "act" and "what:speedup" in fact.quantity.own:
+            continue
         ours, theirs = group(quantity.own, name) or group(said, name), group(subjects, name)
         if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
             return False
@@ -133,7 +160,7 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
 #: What a term of a claim is worth by where the fact has it: in its own clause, its statement, its finding.
 _OWN, _STATED, _AROUND, _BUNDLED = 1.0, 0.9, 0.4, 0.2
 #: A term that only an earlier clause says; one of the fact that the claim leaves out.
-_EARLIER, _UNSAID = 0.5, 0.1
+_EARLIER, _UNSAID = 0.5, 0.15
 #: A number that nothing is said about is one of what the text is about: the leading finding.
 _LEADING = 0.3
 
@@ -176,9 +203,9 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
             return False
     elif quantity.dimension != other.dimension or quantity.noun != other.noun:
         return False
-    if quantity.is_base != other.is_base and quantity.dimension != "count":
+    if quantity.is_base != other.is_base and quantity.dimension not in ("count", "bytes"):
         return False
-    if other.is_each and not quantity.is_each and quantity.dimension == "time":
+    if other.is_each and not quantity.is_each and "who:mean" not in quantity.keys and quantity.dimension == "time":
         return False
     same_each = quantity.dimension != "time" or "who:mean" in fact.around
     if quantity.is_each and not other.is_each and not (quantity.own & fact.subjects and same_each):
@@ -190,11 +217,12 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     if quantity.base is None and quantity.keys & _OWN_SCALE:
         return other.base is None or "what:peak" in other.base or bool(other.base & quantity.keys)
     if quantity.base is None:
-        words = all(key.startswith("word:") for key in other.base or TOTAL) and quantity.own & fact.around
+        words = all(key.startswith("word:") for key in other.base or TOTAL)
+        words = words and bool(quantity.own & fact.around or quantity.names & fact.names)
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
     if base == IT:
-        return quantity.base != TOTAL
+        return bool(quantity.base & (fact.around | IT))
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
@@ -218,8 +246,11 @@ def number(quantity: Quantity, world: World) -> Support:
 def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fact], world: World) -> bool:
     """True if a fact of another value is what a claim describes: it has a term of it that no fact of the value has, and more of it in all."""
     said = world.with_roles(quantity.own | quantity.names)
-    own = said & (rival.quantity.own | rival.quantity.names | (rival.names if rival.exact is not None else NONE))
-    theirs = frozenset(t for f in fitting for t in (*f.subjects, *f.names, *f.quantity.names, *(f.around & _EFFICIENCY)))
+    told = rival.quantity.own | rival.quantity.names
+    if not any(key.startswith(("what:", "who:", "direction:", "operation:")) for key in told) and not rival.quantity.names:
+        told |= rival.quantity.inherited
+    own = said & (told | (rival.names if rival.exact is not None else NONE))
+    theirs = frozenset(t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY)))
     return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 

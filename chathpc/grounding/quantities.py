@@ -49,7 +49,7 @@ _BASE_ENDS = frozenset(
     )
 )
 #: `one node` counts nodes, `one place` nothing.
-_NEARLY = frozenset(map(stem, ("almost", "nearly", "close")))
+_NEARLY = frozenset(map(stem, ("almost", "nearly", "close", "practically", "virtually")))
 _ONE_OF = frozenset(map(stem, ("node", "core", "gpu", "socket")))
 #: Verbs behind the noun that a share is a part of.
 _BASE_VERBS = frozenset(
@@ -245,10 +245,10 @@ def _share(low: float, high: float, start: int, end: int) -> Quantity:
 
 
 def _exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, words: Vocabulary) -> str:
-    for length in (3, 2, 1):
+    for length in (4, 3, 2, 1):
         for skipped in (0, 1):  # `about a third`
             start = position - length - skipped
-            if start >= 0 and (not skipped or stems[position - 1] in ("a", "on")):
+            if start >= 0 and (not skipped or stems[position - 1] in ("a", "on", "the")):
                 found, meaning = words.approximations.at(stems, start)
                 if found == length:
                     return next(iter(meaning))
@@ -267,7 +267,7 @@ def _is_base(
         before -= 1
     if stems[before] != "of":
         return sized and stems[before] == "in" and position - before > 1 and "trac" in stems[position : position + 4]
-    if before and stems[before - 1] in _WHOLES | {"total"} and sized:
+    if before and sized and (stems[before - 1] in _WHOLES or (stems[before - 1] == "total" and "of" in stems[max(0, before - 4) : before - 1])):
         return True
     if before and stems[before - 1] == "out":
         before -= 1

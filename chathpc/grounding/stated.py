@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
@@ -159,6 +159,28 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
 
 
+def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
+    """The facts, where a percentage right behind a time is a part of the whole only if it is that time of one."""
+    wholes = [fact.quantity for fact in facts if fact.quantity.is_base and fact.quantity.dimension == "time"]
+    before: Fact | None = None
+    for fact in facts:
+        quantity = fact.quantity
+        if quantity.dimension == "share" and quantity.base == TOTAL and before is not None:
+            part = before.exact if before.exact is not None else before.quantity.value
+            low, high = quantity.interval
+            of_one = any(w.interval[0] * low <= 100 * part * 1.01 and w.interval[1] * high >= 99 * part for w in wholes)
+            if before.evidence == fact.evidence and before.bundles == fact.bundles and wholes and not of_one:
+                fact = replace(fact, quantity=replace(quantity, base=IT))
+        before = fact if quantity.dimension == "time" and not quantity.is_base else (before if quantity.is_base else None)
+        yield fact
+        if len({w.value for w in wholes}) == 1 and fact.exact is not None and quantity.dimension == "time" and not quantity.is_base:
+            part = 100 * fact.exact / wholes[0].value if wholes[0].value else 0.0
+            half = part * (wholes[0].interval[1] - wholes[0].interval[0]) / wholes[0].value / 2 if wholes[0].value else 0.0
+            share = replace(quantity, value=part, interval=(part - half, part + half), dimension="share", base=TOTAL)
+            if not fact.quantity.is_each and fact.quantity.per is None:
+                yield replace(fact, quantity=share, exact=part, text="")
+
+
 def with_costs(facts: Iterable[Fact], costs: Iterable[Fact]) -> Iterable[Fact]:
     """The facts, of which those that print the cost of their finding are about its cause as well, and the costs that nothing prints."""
     costs, printed = list(costs), set()
@@ -166,10 +188,11 @@ def with_costs(facts: Iterable[Fact], costs: Iterable[Fact]) -> Iterable[Fact]:
         for number, cost in enumerate(costs):
             low, high = fact.quantity.interval
             same = fact.quantity.dimension == cost.quantity.dimension and fact.bundles & cost.bundles
-            whole = fact.quantity.base in (None, TOTAL) and not fact.quantity.is_base
-            if same and whole and fact.evidence and low <= cost.quantity.value <= high:
+            if not (same and fact.evidence and low <= cost.quantity.value <= high) or fact.quantity.is_base:
+                continue
+            printed.add(number)  # also where it is a part of something else: that is what the share is of
+            if fact.quantity.base in (None, TOTAL):
                 fact = replace(fact, subjects=fact.subjects | cost.subjects)
-                printed.add(number)
         yield fact
     yield from (cost for number, cost in enumerate(costs) if number not in printed)
 
