@@ -26,7 +26,7 @@ def comparisons(statement: Statement, world: World) -> bool:
         if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
             continue
         if than is None and stems[position] not in _TRANSITIVE:
-            if _is_bound(statement, position):
+            if _is_bound(statement, position) or any(s.first <= position < s.last and s.quantities for s in statement.segments):
                 continue
             return False
         split = than if than is not None else position

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
 from chathpc.grounding.relations import is_quoted, phrase_positions
+from chathpc.grounding.states import denies_absent
 from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
@@ -29,7 +30,7 @@ def negation(statement: Statement, world: World) -> str:
         if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
             if not _is_gain(statement, position, world):
                 return "negation"
-        elif position not in covered and not is_quoted(statement, position, world):
+        elif not (position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)):
             return "negation"
     return ""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from math import log
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
 from chathpc.grounding.levels import leveled
@@ -87,13 +87,19 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             if key.startswith("word:")
         )
     bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
-    bundles = [replace(b, subjects=b.subjects | advised[i]) for i, b in enumerate(bundles)]
+    bundles = [
+        replace(b, subjects=b.subjects | advised[i] | told.keys, stems=told.stems | _stems_of(f))
+        for i, (f, b) in enumerate(zip(diagnosis.findings, bundles, strict=True))
+        for told in (mechanism(f.cause, reader),)
+    ]
     for item in diagnosis.evidence:
         parts = [reader.read(item.statement), reader.read(item.subject)]
         kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
-        bundles.append(collect(None, parts, (item.id,), place_names(item.where), kind))
+        own = collect(None, parts, (item.id,), place_names(item.where), kind)
+        bundles.append(replace(own, stems=word_stems(f"{item.statement} {item.subject}")))
     if len(diagnosis.findings) != 1:
-        bundles.append(collect(None, [reader.read(diagnosis.headline)], (), NONE))
+        own = collect(None, [reader.read(diagnosis.headline)], (), NONE)
+        bundles.append(replace(own, stems=word_stems(diagnosis.headline)))
     titles = [reader.read(finding.title) for finding in diagnosis.findings]
     segments = tuple(segment for statement in (*statements, *titles) for segment in statement.segments)
     roles = frozenset(_roles(statements)) | frozenset(_pair(statements))
@@ -129,8 +135,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
         causes=causes,
         stated=stated if diagnosis.verdict != Verdict.HEALTHY else NONE,
-        stems=frozenset().union(*(word_stems(text) for text in trusted)),
-        advice_stems=frozenset().union(*(word_stems(text) for text in advice)),
+        stems=frozenset().union(*(word_stems(text) for text in trusted), *(b.stems for b in bundles)),
+        advice_stems=frozenset().union(*(word_stems(text) for text in (*advice, *_remedies(causes)))),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
         openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
@@ -157,9 +163,25 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         ),
         queries=queries or NoQueries(),
         rarity=_rarity(facts),
+        absent=_absent(causes, facts, words),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )
+
+
+def _absent(causes: frozenset[str], facts: Iterable[Fact], words: Vocabulary) -> frozenset[str]:
+    """States that a cause excludes; work is not uneven where none of the causes is, and a balance is measured and good."""
+    found = frozenset(state for cause in causes if cause in words.causes for state in words.causes[cause].absent)
+    uneven = any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
+    good = any(
+        fact.quantity.dimension == "share" and "what:balance" in fact.quantity.own and fact.quantity.value >= _GOOD_BALANCE
+        for fact in facts
+    )
+    return found | {"uneven"} if good and not uneven else found
+
+
+#: Percent; POP calls an efficiency above 80 % acceptable, what is left of that for the balance alone is half of it.
+_GOOD_BALANCE = 90.0
 
 
 def _rarity(facts: Iterable[Fact]) -> dict[str, float]:
@@ -171,6 +193,34 @@ def _rarity(facts: Iterable[Fact]) -> dict[str, float]:
         for term in fact.subjects | fact.names | fact.quantity.names:
             owners.setdefault(term, set()).add(fact.quantity.value)
     return {term: log(1 + len(values) / len(having)) for term, having in owners.items()}
+
+
+def _stems_of(finding: Finding) -> frozenset[str]:
+    return word_stems(" ".join((finding.title, finding.summary, *finding.against)))
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """What the catalogue says happens under a cause, and why: its subjects and words."""
+
+    keys: Keys
+    stems: frozenset[str]
+
+
+def mechanism(cause: str, reader: Reader) -> Mechanism:
+    """The mechanism of a cause of the catalogue; empty for one that is not there."""
+    if cause not in catalogue.ids():
+        return Mechanism(NONE, frozenset())
+    entry = catalogue.cause(cause)
+    text = " ".join((entry.title, entry.what, entry.why))
+    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if not key.startswith(("who:", "act:")))
+    return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
+
+
+def _remedies(causes: Iterable[str]) -> Iterable[str]:
+    """All that the catalogue advises under some causes, for any language."""
+    known = catalogue.ids()
+    return (advice.do for cause in causes if cause in known for advice in catalogue.cause(cause).advice)
 
 
 def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:

@@ -13,6 +13,7 @@ from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
+from chathpc.grounding.states import states
 from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
 from chathpc.grounding.vocabulary import stem
@@ -128,6 +129,7 @@ def _direction(statement: Statement, known: World) -> str:
         (relations.uneven, "subject"),
         (conditions.affirmed, "negation"),
         (conditions.growth, "prediction"),
+        (states, "state"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),

@@ -17,6 +17,7 @@ _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
 #: What has a scale of its own, so that its percentage is never one of the time.
 _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
+_SIDES: Keys = frozenset({"in:host", "in:device"})
 _ACTS: Keys = frozenset({"act:work", "act:wait"})
 #: Even and uneven are said of one thing.
 _EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
@@ -113,11 +114,16 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     around = fact.around | (other.base or NONE) | (quantity.base or NONE)
     around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
     known = fact.subjects | around | _COST
+    if not quantity.own.isdisjoint(_EVENNESS) and "what:speedup" in other.own:
+        known |= _EVENNESS
     if "what:speedup" in other.own or not group(fact.subjects | fact.around, "act"):
         known |= _ACTS  # nothing says whether it is work or waiting
     if "what:imbalance" in known or "what:balance" in known:
         known |= _EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
+        return False
+    ends = (fact.quantity.own | fact.subjects) & _SIDES, quantity.own & _SIDES
+    if all(ends) and not ends[0] & ends[1]:
         return False
     return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
 
@@ -261,7 +267,9 @@ def clause(segment: Segment, world: World) -> Support:
     if not known:
         return Support(())
     for bundle in _by_fit(world.bundles, known):
-        if keys <= bundle.subjects and segment.names <= bundle.names:
+        words = frozenset(key for key in keys - bundle.subjects if key.startswith("word:"))
+        told = frozenset(f"word:{stem}" for stem in (world.stems if segment.quantities else bundle.stems))
+        if keys - words <= bundle.subjects and words <= told and segment.names <= bundle.names:
             return Support(_narrow(bundle, known, world))
     return Support((), "subject")
 
@@ -307,7 +315,9 @@ def cause(statement: Statement, world: World) -> Support:
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
-    known = words.neutral | world.stems | (world.advice_stems if advice else NONE) | words.counted
+    known = words.neutral | world.stems | words.counted
+    if advice:
+        known |= world.advice_stems | words.remedies
     position, stems = 0, statement.stems
     while position < len(stems):
         token = statement.tokens[position]

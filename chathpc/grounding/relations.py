@@ -187,7 +187,7 @@ def _is_part(statement: Statement, position: int, level: str, world: World) -> b
 def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
     """Positions of words that are part of a longer phrase with a meaning of its own: the `critical` of `critical section`."""
     found: set[int] = set()
-    for phrases in (world.words.subjects, world.words.phrases):
+    for phrases in (world.words.subjects, world.words.phrases, world.words.approximations):
         position = 0
         while position < len(statement.stems):
             length, _ = phrases.at(statement.stems, position)

@@ -94,6 +94,7 @@ class Cause:
     reason: frozenset[str]
     effect: frozenset[str]
     levels: Mapping[str, str]
+    absent: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +127,8 @@ class Vocabulary:
     limits: Phrases
     neutral: frozenset[str]
     phrases: Phrases
+    states: Phrases
+    remedies: frozenset[str]
     causes: Mapping[str, Cause]
 
 
@@ -184,8 +187,10 @@ def vocabulary() -> Vocabulary:
             part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)
         ),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
+        states=_meanings(words["states"]),
+        remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
         causes={
-            cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"])
+            cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"], frozenset(entry.get("absent", ())))
             for cause, entry in causes.items()
         },
     )
