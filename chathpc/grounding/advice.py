@@ -15,6 +15,7 @@ _ALSO_NOUNS = frozenset(
 )
 #: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
 _HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
+_MAY = frozenset({"can", "may"})
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -22,11 +23,14 @@ _SHARED = 2
 def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
-    first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
-    gerund = next((t.text.lower() for t in statement.tokens if t.kind == "word"), "").endswith("ing")
-    if gerund and first in world.advice_stems and set(stems) & _HELPS:
-        return True
+    opening = next((t for t in statement.tokens if t.kind == "word"), None)
+    first = _base_form(opening) if opening else ""
+    gerund = opening is not None and opening.text.lower().endswith("ing")
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    if opening is not None and gerund and set(stems) & _HELPS and not gain:
+        return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
+    if set(stems) & _MAY and not statement.quantities:
+        return True
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
@@ -62,7 +66,7 @@ def supported(statement: Statement, world: World) -> str:
     content = own & world.advice_stems - (world.words.neutral - world.words.advice)
     if not names & known and len(content) < _SHARED:
         return "advice"
-    wrong = [q for q in statement.quantities if q.value not in world.advice_numbers]
+    wrong = [q for q in statement.quantities if not q.in_words and q.value not in world.advice_numbers]
     if wrong:
         return "number"
     return "" if _changes(statement, world) else "direction"

@@ -13,6 +13,7 @@ from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
 from chathpc.grounding.levels import leveled
 from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
 from chathpc.grounding.sentences import split
@@ -117,9 +118,12 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     names = frozenset(n for s in statements for n in s.names) | frozenset(n for p in places for n in place_names(p))
     names |= frozenset(n for f in diagnosis.findings for n in reader.read(f.title).names)
+    means = [entry.what + " " + entry.why for c in causes if c in catalogue.ids() for entry in (catalogue.cause(c),)]
     stated = frozenset(
-        phrase for text in trusted for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
+        phrase for text in (*trusted, *means) for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
     )
+    uneven = _is_uneven(diagnosis, causes, reader)
+    stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
     quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
     return World(
         words=words,
@@ -139,12 +143,13 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         advice_stems=frozenset().union(*(word_stems(text) for text in (*advice, *_remedies(causes)))),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
-        openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
+        openers=frozenset(
+            stem(text.split()[0].strip(",.:;")) for text in (*advice, *_remedies(causes)) if text.split()
+        ),
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
         quotable=quotes,
         pairs=pairs(quotes, words),
-        uneven=any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
-        or any("what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments),
+        uneven=uneven,
         denied=denied(quotes, words),
         advised=frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True)),
         templates=frozenset(
@@ -163,6 +168,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         ),
         queries=queries or NoQueries(),
         rarity=_rarity(facts),
+        said=frozenset().union(*(word_stems(text) for text in trusted)),
         absent=_absent(causes, facts, words),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
@@ -193,6 +199,14 @@ def _rarity(facts: Iterable[Fact]) -> dict[str, float]:
         for term in fact.subjects | fact.names | fact.quantity.names:
             owners.setdefault(term, set()).add(fact.quantity.value)
     return {term: log(1 + len(values) / len(having)) for term, having in owners.items()}
+
+
+def _is_uneven(diagnosis: Diagnosis, causes: frozenset[str], reader: Reader) -> bool:
+    """True if a finding or what an item of evidence is about is uneven work."""
+    known = reader.words.causes
+    return any("what:imbalance" in known[c].reason for c in causes if c in known) or any(
+        "what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments
+    )
 
 
 def _stems_of(finding: Finding) -> frozenset[str]:
@@ -272,6 +286,9 @@ def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
 def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
     for statement in statements:
         for segment in statement.segments:
+            for quantity in segment.quantities:  # `92.6 % of the device's busy time`
+                base = quantity.base or NONE
+                yield from ((side, act) for side in base & SIDES for act in base & ACTS)
             for mark in segment.marks:
                 for act in mark.keys & frozenset({"act:wait", "act:work"}):
                     who = agent(segment, statement.tokens[mark.position].end, statement.tokens)

@@ -78,6 +78,7 @@ class World:
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
     rarity: Mapping[str, float]  #: terms of facts: ln(1 + facts / facts that have it)
+    said: frozenset[str]  #: stems of the words of trusted texts alone, without the catalogue
     absent: frozenset[str]  #: states that a finding excludes
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding

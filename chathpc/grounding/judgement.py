@@ -119,7 +119,7 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
+    if not all(relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),

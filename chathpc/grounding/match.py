@@ -17,8 +17,8 @@ _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
 #: What has a scale of its own, so that its percentage is never one of the time.
 _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
-_SIDES: Keys = frozenset({"in:host", "in:device"})
-_ACTS: Keys = frozenset({"act:work", "act:wait"})
+SIDES: Keys = frozenset({"in:host", "in:device"})
+ACTS: Keys = frozenset({"act:work", "act:wait"})
 #: Even and uneven are said of one thing.
 _EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
@@ -117,12 +117,12 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     if not quantity.own.isdisjoint(_EVENNESS) and "what:speedup" in other.own:
         known |= _EVENNESS
     if "what:speedup" in other.own or not group(fact.subjects | fact.around, "act"):
-        known |= _ACTS  # nothing says whether it is work or waiting
+        known |= ACTS  # nothing says whether it is work or waiting
     if "what:imbalance" in known or "what:balance" in known:
         known |= _EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
-    ends = (fact.quantity.own | fact.subjects) & _SIDES, quantity.own & _SIDES
+    ends = (fact.quantity.own | fact.subjects) & SIDES, quantity.own & SIDES
     if all(ends) and not ends[0] & ends[1]:
         return False
     return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
@@ -262,16 +262,24 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
 
 def clause(segment: Segment, world: World) -> Support:
     """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
-    keys = frozenset(k for k in segment.keys if not k.startswith("who:"))
-    known = keys | segment.names
-    if not known:
+    keys = frozenset(k for k in segment.keys if not k.startswith("who:") and k != "act:work")
+    if not keys | segment.names:
         return Support(())
-    for bundle in _by_fit(world.bundles, known):
-        words = frozenset(key for key in keys - bundle.subjects if key.startswith("word:"))
-        told = frozenset(f"word:{stem}" for stem in (world.stems if segment.quantities else bundle.stems))
-        if keys - words <= bundle.subjects and words <= told and segment.names <= bundle.names:
-            return Support(_narrow(bundle, known, world))
-    return Support((), "subject")
+    used: tuple[str, ...] = ()
+    # Of several names each has its own item of evidence: `f and g compute`.
+    for names in [frozenset({name}) for name in sorted(segment.names)] if len(segment.names) > 1 else [segment.names]:
+        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, segment, world)), None)
+        if bundle is None:
+            return Support((), "subject")
+        used += _narrow(bundle, keys | names, world)
+    return Support(tuple(dict.fromkeys(used)))
+
+
+def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
+    known = bundle.subjects | (_EVENNESS if bundle.subjects & _EVENNESS else NONE)
+    words = frozenset(key for key in keys - known if key.startswith("word:"))
+    told = frozenset(f"word:{stem}" for stem in (world.said if segment.quantities else bundle.stems))
+    return keys - words <= known and words <= told and names <= bundle.names
 
 
 def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:

@@ -7,7 +7,7 @@ from itertools import pairwise
 from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World
 from chathpc.grounding.levels import level_claims
-from chathpc.grounding.match import is_context
+from chathpc.grounding.match import SIDES, is_context
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.quotation import pairs_at
 from chathpc.grounding.vocabulary import stem
@@ -64,7 +64,7 @@ def reasons(statement: Statement, world: World) -> bool:
     return True
 
 
-def roles(segment: Segment, world: World) -> bool:
+def roles(segment: Segment, statement: Statement, world: World) -> bool:
     """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
     who = group(segment.keys, "who")
     instances = {key for key in who if key[-1].isdigit()}
@@ -73,6 +73,8 @@ def roles(segment: Segment, world: World) -> bool:
         return False
     marks = [m for m in segment.marks if group(m.keys, "who")]
     for first, second in pairwise(marks):
+        if _COMPARING & set(statement.stems[first.position : second.position]):
+            continue
         for one, role in ((first, second), (second, first)):
             for key in one.keys:
                 for said in role.keys & {"who:busiest", "who:idlest"}:
@@ -91,6 +93,7 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
         k
         for m in segment.marks
         if m.position > position and _stem_between(statement, position, m.position, "for")
+        if not _stem_between(statement, position, m.position, "each") and not group(segment.keys, "what")
         for k in m.keys
     )
     who = frozenset(k for m in before for k in group(m.keys, "who"))
@@ -134,14 +137,33 @@ def acts(statement: Statement, world: World) -> bool:
     for segment in statement.segments:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
-        if who is not None and not {(who, act) for act in done} & world.acts:
+        known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
+        if who is not None and not {(who, act) for act in done} & known:
+            return False
+        if not done and not _in_company(segment, world):
             return False
     return True
 
 
+def _in_company(segment: Segment, world: World) -> bool:
+    """False for `the device is in read` where trusted texts have only the host there."""
+    sides = segment.keys & SIDES
+    things = segment.names | group(segment.keys, "operation")
+    if len(sides) != 1 or not things:
+        return True
+    found = frozenset(
+        side for s in world.segments if things & (s.names | group(s.keys, "operation")) for side in s.keys & SIDES
+    )
+    return not found or bool(found & sides)
+
+
+#: Words between two sides of a comparison.
+_COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "from", "between")))
+
+
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
-    return world.uneven or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    return world.uneven or "than" in statement.stems or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
 
 
 def limiters(statement: Statement, world: World) -> bool:
