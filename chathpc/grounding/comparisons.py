@@ -10,10 +10,11 @@ from chathpc.grounding.facts import World
 from chathpc.grounding.match import equals
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
+from chathpc.grounding.vocabulary import stem
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
-_TRANSITIVE = frozenset({"exce", "exceed", "outweigh", "dominate", "dominat", "above", "below"})
-_SIDES = frozenset({"above", "below"})
+_TRANSITIVE = frozenset(map(stem, ("exceed", "outweigh", "above", "below")))
+_SIDES = frozenset(map(stem, ("above", "below")))
 _DETERMINERS = frozenset({"the", "a", "an", "its"})
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 

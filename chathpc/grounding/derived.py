@@ -12,7 +12,7 @@ from itertools import pairwise, product
 
 from chathpc.grounding.claims import Mark, Statement
 from chathpc.grounding.facts import Fact, World
-from chathpc.grounding.match import number
+from chathpc.grounding.match import equals, number
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
@@ -23,6 +23,8 @@ _DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
 #: A thread or rank is a place, not what is measured there.
 _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:device", "in:loop", "in:runtime"})
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
+#: `Most` is no sum: nearly any two parts are most of something.
+_VAGUE = 0.25
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
 _SHORT_CLAUSE = 2
@@ -191,6 +193,9 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
     """`Most of the serial time is in f`: the time of f by the serial time."""
     if quantity.dimension != "share" or not quantity.base or quantity.base == TOTAL:
         return None
+    printed = (fact for fact in world.facts if fact.quantity.dimension == "share" and fact.text)
+    if not quantity.in_words and any(equals(quantity, fact) for fact in printed):
+        return None  # it is a part of something else
     subject = Side.of(m for s in statement.segments for m in s.marks)
     named = frozenset(key.partition(":")[2] for key in quantity.base if key.startswith("name:"))
     whole = Side(frozenset(key for key in quantity.base if not key.startswith("name:")), named)
@@ -244,6 +249,8 @@ def _only_words(mark: Mark) -> bool:
 
 
 def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
+        return None
     operands = _operands(statement, position)
     if not _is_together(statement, position) and not _are_joined(statement, position):
         return None

@@ -89,7 +89,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         )
     bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
     bundles = [
-        replace(b, subjects=b.subjects | advised[i] | told.keys, stems=told.stems | _stems_of(f))
+        replace(b, subjects=b.subjects | advised[i], stems=told.stems | _stems_of(f))
         for i, (f, b) in enumerate(zip(diagnosis.findings, bundles, strict=True))
         for told in (mechanism(f.cause, reader),)
     ]

@@ -116,8 +116,15 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     known = fact.subjects | around | _COST
     if not quantity.own.isdisjoint(_EVENNESS) and "what:speedup" in other.own:
         known |= _EVENNESS
-    if "what:speedup" in other.own or not group(fact.subjects | fact.around, "act"):
-        known |= ACTS  # nothing says whether it is work or waiting
+    if "what:speedup" in other.own:
+        known |= ACTS
+    elif not group(fact.subjects | fact.around, "act"):
+        known |= _WORK  # nothing says whether it is work or waiting
+        known -= NONE if "what:cost" in fact.subjects else _WAIT
+    if quantity.in_words and quantity.dimension == "share" and not _is_about(quantity, fact, world):
+        return False
+    if not _words_fit(quantity, fact, world):
+        return False
     if "what:imbalance" in known or "what:balance" in known:
         known |= _EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
@@ -126,6 +133,27 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     if all(ends) and not ends[0] & ends[1]:
         return False
     return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
+
+
+def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
+    """True if a fact is about all that a rough part (`most of the time`) is said of: many facts are as large as that."""
+    said = frozenset(k for k in quantity.own if k.startswith(("what:", "act:", "who:", "direction:", "operation:")))
+    about = world.with_roles(fact.subjects | fact.around | _COST) | (fact.quantity.base or NONE)
+    return said <= about | _CALLED and bool(said & fact.subjects or quantity.names & fact.names or not said | quantity.names)
+
+
+def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
+    """True if the words that have no entry of their own (`gap`, `fsync`) are in the fact's texts or its finding's."""
+    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")}
+    if not words or not fact.evidence:
+        return words <= world.said
+    told = frozenset(s for b in world.bundles if b.evidence == fact.evidence[:1] for s in b.stems)
+    return words <= told | frozenset(s for index in fact.bundles for s in world.bundles[index].stems)
+
+
+_CALLED: Keys = frozenset({"what:calls"})
+_WORK: Keys = frozenset({"act:work"})
+_WAIT: Keys = frozenset({"act:wait"})
 
 
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -267,7 +295,8 @@ def clause(segment: Segment, world: World) -> Support:
         return Support(())
     used: tuple[str, ...] = ()
     # Of several names each has its own item of evidence: `f and g compute`.
-    for names in [frozenset({name}) for name in sorted(segment.names)] if len(segment.names) > 1 else [segment.names]:
+    several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
+    for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
         bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, segment, world)), None)
         if bundle is None:
             return Support((), "subject")
