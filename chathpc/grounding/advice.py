@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.match import EVENNESS
+from chathpc.grounding.quantities import NONE
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -63,13 +65,21 @@ def supported(statement: Statement, world: World) -> str:
     own = {t.stem for t in statement.tokens if t.kind == "word"}
     if own & world.words.negations - _advised_negations(world):
         return "negation"
-    content = own & world.advice_stems - (world.words.neutral - world.words.advice)
-    if not names & known and len(content) < _SHARED:
+    content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
+    if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):
         return "advice"
     wrong = [q for q in statement.quantities if not q.in_words and q.value not in world.advice_numbers]
     if wrong:
         return "number"
     return "" if _changes(statement, world) else "direction"
+
+
+def _serves(statement: Statement, world: World) -> bool:
+    """True if a sentence names what a finding is about as what would change: `… would improve the balance`."""
+    keys = frozenset(k for s in statement.segments for k in s.keys)
+    known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
+    purpose = frozenset(k for one in known for k in one.reason | one.effect)
+    return bool(keys & (purpose | (EVENNESS if purpose & EVENNESS else NONE)))
 
 
 def _advised_negations(world: World) -> frozenset[str]:

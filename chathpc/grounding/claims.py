@@ -21,6 +21,7 @@ _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "millise
 _SHORTEST_TOPIC = 3
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
+_LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
 _INSTEAD = ["instead", "of"]
 _SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
@@ -145,7 +146,7 @@ def _instances(tokens: Sequence[Token], used: set[int]) -> tuple[list[Mark], tup
                 marks.append(Mark(following, frozenset({f"who:{token.stem} {int(number.value)}"})))
             else:
                 lines.append(int(number.value))
-            following += 2 if following + 1 < len(tokens) and tokens[following + 1].text in ("and", "or", ",") else 1
+            following += 2 if following + 1 < len(tokens) and tokens[following + 1].text in _LIST_OF_NUMBERS else 1
     return marks, tuple(lines)
 
 

@@ -35,6 +35,8 @@ def comparisons(statement: Statement, world: World) -> bool:
         while after < len(stems) and stems[after] in _DETERMINERS:
             after += 1
         if after < len(stems) and statement.tokens[after].kind == "number":
+            if statement.tokens[after].unit and _is_bound(statement, position) and not _is_known(statement, after, world):
+                continue  # `below 10 %`: the number is checked as a bound
             judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
             if (judged or not _is_bound(statement, position)) and not _beside(
                 statement, position, after, "more" in meanings, world
@@ -68,6 +70,14 @@ def _is_bound(statement: Statement, position: int) -> bool:
         or (q.in_words and q.dimension in ("factor", "share") and 0 < start - q.end < 12)
         for q in statement.quantities
     )
+
+
+def _is_known(statement: Statement, position: int, world: World) -> bool:
+    number = next((q for q in statement.quantities if q.start == statement.tokens[position].start), None)
+    if number is None:
+        return False
+    plain = replace(number, exactness="exact")
+    return any(f.quantity.dimension == number.dimension and equals(plain, f) for f in world.facts)
 
 
 def _beside(statement: Statement, position: int, after: int, more: bool, world: World) -> bool:

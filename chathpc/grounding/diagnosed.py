@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
@@ -16,6 +17,7 @@ from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
+from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
 from chathpc.grounding.stated import (
     KERNEL,
@@ -165,6 +167,21 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for segment in statement.segments
             if "limit" in statement.stems[segment.first : segment.last]
             for key in segment.keys
+        ),
+        callers=frozenset(n for st in statements for s in st.segments for n in called_by(s, st.tokens)),
+        limited=frozenset(
+            key
+            for st in statements
+            for s in st.segments
+            if words.limits.found(st.stems[s.first : s.last])
+            for key in frozenset(k for other in st.segments for k in other.keys)
+        ),
+        sized=frozenset(
+            ("big" if words.levels[one] in ("big", "high") else "small", other)
+            for q in quotes
+            for clause in q.clauses
+            for one, other in pairwise(clause)
+            if one in words.levels
         ),
         queries=queries or NoQueries(),
         rarity=_rarity(facts),

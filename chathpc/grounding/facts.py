@@ -74,6 +74,9 @@ class World:
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
     limiters: Keys  #: what trusted texts speak of where they speak of a limit
+    callers: Keys  #: names that stand before `calls`
+    limited: Keys  #: what trusted texts say is limited, where they say by what
+    sized: frozenset[tuple[str, str]]  #: (big or small, the word behind it)
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation

@@ -125,6 +125,7 @@ def _direction(statement: Statement, known: World) -> str:
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (relations.acts, "subject"),
+        (relations.calls, "subject"),
         (relations.limiters, "limit"),
         (relations.uneven, "subject"),
         (conditions.affirmed, "negation"),

@@ -20,7 +20,7 @@ _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
 SIDES: Keys = frozenset({"in:host", "in:device"})
 ACTS: Keys = frozenset({"act:work", "act:wait"})
 #: Even and uneven are said of one thing.
-_EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
+EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
@@ -105,17 +105,18 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
+    if fact.quantity.base == IT and quantity.base and not quantity.base & (_bundled(fact, world) | fact.around | IT):
+        return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
-    around = fact.around | (other.base or NONE) | (quantity.base or NONE)
-    around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    around = fact.around | (other.base or NONE) | (quantity.base or NONE) | _bundled(fact, world)
     known = fact.subjects | around | _COST
-    if not quantity.own.isdisjoint(_EVENNESS) and "what:speedup" in other.own:
-        known |= _EVENNESS
+    if not quantity.own.isdisjoint(EVENNESS) and "what:speedup" in other.own:
+        known |= EVENNESS
     if "what:speedup" in other.own:
         known |= ACTS
     elif not group(fact.subjects | fact.around, "act"):
@@ -126,13 +127,17 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     if not _words_fit(quantity, fact, world):
         return False
     if "what:imbalance" in known or "what:balance" in known:
-        known |= _EVENNESS
+        known |= EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
     ends = (fact.quantity.own | fact.subjects) & SIDES, quantity.own & SIDES
     if all(ends) and not ends[0] & ends[1]:
         return False
     return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
+
+
+def _bundled(fact: Fact, world: World) -> Keys:
+    return frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
 
 
 def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -256,7 +261,7 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
     if base == IT:
-        return bool(quantity.base & (fact.around | IT))
+        return True  # a part of what went before; `same_subject` sees whether it is of that
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
@@ -290,7 +295,7 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
 
 def clause(segment: Segment, world: World) -> Support:
     """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
-    keys = frozenset(k for k in segment.keys if not k.startswith("who:") and k != "act:work")
+    keys = frozenset(k for k in segment.keys if not k.startswith("who:")) - _WORK - _CALLED
     if not keys | segment.names:
         return Support(())
     used: tuple[str, ...] = ()
@@ -305,7 +310,7 @@ def clause(segment: Segment, world: World) -> Support:
 
 
 def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
-    known = bundle.subjects | (_EVENNESS if bundle.subjects & _EVENNESS else NONE)
+    known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
     words = frozenset(key for key in keys - known if key.startswith("word:"))
     told = frozenset(f"word:{stem}" for stem in (world.said if segment.quantities else bundle.stems))
     return keys - words <= known and words <= told and names <= bundle.names
@@ -349,12 +354,17 @@ def cause(statement: Statement, world: World) -> Support:
     return Support(used)
 
 
+#: Words that share their first letters are of one family: recursion, recursive, recursively.
+_FAMILY = 6
+
+
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
     known = words.neutral | world.stems | words.counted
     if advice:
         known |= world.advice_stems | words.remedies
+    families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)
     position, stems = 0, statement.stems
     while position < len(stems):
         token = statement.tokens[position]
@@ -364,6 +374,8 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
             continue
         if token.kind == "word" and not (
             token.stem in known
+            or (len(token.stem) >= _FAMILY and token.stem[:_FAMILY] in families)
+            or words.states.at(stems, position)[0]
             or token.stem in words.levels
             or token.stem in words.number_words
             or token.stem in words.fractions

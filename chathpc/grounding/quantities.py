@@ -212,7 +212,8 @@ def _in_words(
         low, high = words.fractions[following]
         times = words.multiples[word]
         return _share(times * low, times * high, start, tokens[after].end), after + 1
-    if word in words.fractions and (following == "of" if word in ("most", "majority", "majoriti", "all") else True):
+    whole = following in DETERMINERS and word in ("half", "all") and tuple(stems[after + 1 : after + 2]) in words.whole
+    if word in words.fractions and (following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True):
         before = stems[position - 1] if position else ""
         if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
             return None

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World
 from chathpc.grounding.levels import level_claims
 from chathpc.grounding.match import SIDES, is_context
-from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.quantities import NONE, TOTAL, Keys
 from chathpc.grounding.quotation import pairs_at
+from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
 #: Who can wait.
@@ -42,6 +44,9 @@ def limits(statement: Statement, world: World) -> bool:
             if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names):
                 return False
             if strict and not (strict <= limiting and strict & reasons):
+                return False
+            before = frozenset(k for m in segment.marks if m.position < position for k in m.keys)
+            if strict and before & world.limited and world.limiters and not strict & world.limiters:
                 return False
     return True
 
@@ -145,6 +150,23 @@ def acts(statement: Statement, world: World) -> bool:
     return True
 
 
+def calls(statement: Statement, world: World) -> bool:
+    """False for `f calls g` where trusted texts know who calls, and it is not f."""
+    for segment in statement.segments:
+        mine = callers(segment, statement.tokens)
+        if mine and world.callers and len(segment.names) > 1 and not mine <= world.callers:
+            return False
+    return True
+
+
+def callers(segment: Segment, tokens: Sequence[Token]) -> Keys:
+    """The names before the verb of `f calls g for 2 s`."""
+    position = next((p for p in range(segment.first, segment.last) if tokens[p].text == "calls"), None)
+    if position is None:
+        return NONE
+    return frozenset(n for m in segment.marks if m.position < position for n in m.names)
+
+
 def _in_company(segment: Segment, world: World) -> bool:
     """False for `the device is in read` where trusted texts have only the host there."""
     sides = segment.keys & SIDES
@@ -188,8 +210,23 @@ def levels(statement: Statement, world: World) -> bool:
         or any(_is_level(subject, level, world) for subject in subjects)
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
+        or _is_valued(statement, position, level)
+        or (_SIZE[level], statement.stems[position + 1] if position + 1 < len(statement.stems) else "") in world.sized
         for position, level, subjects in level_claims(statement, world.words)
     )
+
+
+def _is_valued(statement: Statement, position: int, level: str) -> bool:
+    """True for `a low occupancy of 5.89 %`: a percentage beside the word that is low, or high, on its own scale."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
+    scaled = segment is not None and bool(segment.keys & _SCALED)
+    return scaled and bool(shares) and all(q.value > _HALF if level in ("high", "big") else q.value < _HALF for q in shares)
+
+
+_HALF = 60.0  #: percent
+_SCALED: Keys = frozenset({"what:occupancy", "what:efficiency", "what:balance", "what:utilisation", "what:throughput"})
+_SIZE = {"big": "big", "high": "big", "small": "small", "low": "small"}
 
 
 def _is_level(subject: str, level: str, world: World) -> bool:

@@ -20,7 +20,7 @@ def states(statement: Statement, world: World) -> bool:
         if not names & world.absent or is_quoted(statement, position, world):
             continue
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-        if segment is not None and segment.quantities:
+        if segment is not None and any(not q.in_words for q in segment.quantities):
             continue
         if not world.words.negations & set(stems[max(0, position - _REACH) : position]):
             return False
