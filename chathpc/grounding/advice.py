@@ -31,8 +31,8 @@ def is_advice(statement: Statement, world: World) -> bool:
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if opening is not None and gerund and set(stems) & _HELPS and not gain:
         return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
-    if set(stems) & _MAY and not statement.quantities:
-        return True
+    if not statement.quantities and any(one in _MAY and other == "be" for one, other in pairwise(stems)):
+        return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
@@ -68,6 +68,8 @@ def supported(statement: Statement, world: World) -> str:
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
     if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):
         return "advice"
+    if not names & known and not content - (world.said - world.words.remedies):
+        return "advice"  # words of what is, none of what to do
     wrong = [q for q in statement.quantities if not q.in_words and q.value not in world.advice_numbers]
     if wrong:
         return "number"

@@ -176,7 +176,7 @@ def is_topic(word: str, words: Vocabulary) -> bool:
     """True for a word that has a meaning of its own but no entry: `gap`, `sector`, `window`."""
     return not (
         len(word) < _SHORTEST_TOPIC
-        or word in words.neutral
+        or word in words.plain
         or word in words.levels
         or word in words.number_words
         or word in words.fractions

@@ -149,7 +149,7 @@ def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if the words that have no entry of their own (`gap`, `fsync`) are in the fact's texts or its finding's."""
-    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")}
+    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")} - world.words.neutral
     if not words or not fact.evidence:
         return words <= world.said
     told = frozenset(s for b in world.bundles if b.evidence == fact.evidence[:1] for s in b.stems)
@@ -312,7 +312,7 @@ def clause(segment: Segment, world: World) -> Support:
 def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
     known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
     words = frozenset(key for key in keys - known if key.startswith("word:"))
-    told = frozenset(f"word:{stem}" for stem in (world.said if segment.quantities else bundle.stems))
+    told = frozenset(f"word:{s}" for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling))
     return keys - words <= known and words <= told and names <= bundle.names
 
 
@@ -361,7 +361,9 @@ _FAMILY = 6
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
-    known = words.neutral | world.stems | words.counted
+    # A sentence without a number says what it says by its words alone.
+    general = words.neutral if statement.quantities or advice else words.plain | words.telling
+    known = general | world.stems | words.counted
     if advice:
         known |= world.advice_stems | words.remedies
     families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)

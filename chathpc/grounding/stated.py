@@ -14,6 +14,8 @@ from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
 _PART_OF = re.compile(r"Of (?:these|them|it)\b")
+#: Names of the critical path: `smooth 11.2 %, main 7.20 %`.
+_ON_PATH = re.compile(r"[:,] ([A-Za-z_]\w{0,80}) [0-9.]{1,8} %")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
 COST: Keys = frozenset({"what:cost"})
 KERNEL: Keys = frozenset({"what:kernel"})
@@ -47,13 +49,14 @@ def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     """Functions whose names look like words (`pow`, `advance`), unless they are words that the check needs for itself (`write`, `main`)."""
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     named = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
+    named |= {n for e in diagnosis.evidence if e.subject == "critical path" for n in _ON_PATH.findall(e.statement[:2_000])}
     subjects = {e.subject for e in diagnosis.evidence} - named
     return frozenset(
         n
         for n in named | subjects
         if _PLAIN_NAME.match(n)
         and not is_code(n)
-        and stem(n) not in words.neutral
+        and stem(n) not in words.plain
         and all(n in named and key.startswith("what:") for key in words.subjects.at((stem(n),), 0)[1])
     )
 

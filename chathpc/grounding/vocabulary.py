@@ -125,10 +125,12 @@ class Vocabulary:
     reasons: Phrases
     results: Phrases
     limits: Phrases
-    neutral: frozenset[str]
+    plain: frozenset[str]  #: function words and what stands in any sentence about performance
+    neutral: frozenset[str]  #: these and the wider words that mean nothing beside a number that is right
     phrases: Phrases
     states: Phrases
     remedies: frozenset[str]
+    telling: frozenset[str]  #: of the wider words those that say how, or that something is said
     causes: Mapping[str, Cause]
 
 
@@ -183,12 +185,14 @@ def vocabulary() -> Vocabulary:
         reasons=Phrases.of((phrase, "reason") for phrase in words["reasons"]),
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
+        plain=frozenset(part for word in words["neutral"] for part in stems(word)),
         neutral=frozenset(
             part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)
         ),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         states=_meanings(words["states"]),
         remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
+        telling=frozenset(part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)),
         causes={
             cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"], frozenset(entry.get("absent", ())))
             for cause, entry in causes.items()
