@@ -416,6 +416,7 @@ def _placed(
     around: str | None,
 ) -> Quantity:
     base = quantity.base
+    each_of_one = any(tokens[p].kind == "number" and tokens[p + 1].stem == "each" for p in range(segment.first, segment.last - 1))
     denied = frozenset(key for mark in segment.marks if _is_denied(mark, stems, segment.first) for key in mark.keys)
     if base == IT:
         base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
@@ -428,5 +429,5 @@ def _placed(
         inherited_names=names,
         base=base,
         agent=agent(segment, quantity.start, tokens) or around,
-        is_each=quantity.is_each or ("each" in stems and quantity.dimension != "count"),
+        is_each=quantity.is_each or ("each" in stems and not each_of_one and quantity.dimension != "count"),
     )

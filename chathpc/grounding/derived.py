@@ -269,15 +269,24 @@ def _sum(quantity: Quantity, statement: Statement, position: int, world: World) 
 
 def _complement(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`The other 46 %`, `a tenth is spent on anything else`: what a share leaves of 100 %."""
-    cue = next((p for p, word in enumerate(statement.stems) if word in _REST), None)
-    if quantity.dimension != "share" or cue is None:
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if quantity.dimension != "share" or segment is None:
         return None
+    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _REST), None)
+    apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
+    if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
+        return None  # `the copies take the other 29 %`: that is their own part
     low, high = quantity.interval
-    own = frozenset(key for key in quantity.own if key != "who:others")
-    left = replace(quantity, value=100 - quantity.value, interval=(100 - high, 100 - low), own=own, base=quantity.base or TOTAL)
+    beyond = [m for m in segment.marks if m.position > apart]
+    own = frozenset(k for m in beyond for k in m.keys if k != "who:others")
+    names = frozenset(n for m in beyond for n in m.names)
+    left = replace(
+        quantity, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL,
+        own=own, names=names, inherited=NONE, inherited_names=NONE,
+    )  # fmt: skip
     flipped = {"above": "below", "below": "above"}.get(quantity.exactness, quantity.exactness)
     support = number(replace(left, exactness=flipped), world)
-    if support.problem and not own and not quantity.names:
+    if support.problem and not own and not names:
         together = _sums_to(left, world)
         return _from("complement", together) if together else None
     return None if support.problem else Recomputed("complement", support.evidence)
@@ -327,6 +336,13 @@ def _mean(quantity: Quantity, statement: Statement, position: int, world: World)
             if same and not amount.quantity.is_base and value(count) and _close(value(amount) / value(count), (amount,), quantity):
                 return _from("mean", (amount, count))
     return None
+
+
+_APART = frozenset(map(stem, ("outside", "than", "except", "besides", "beside")))
+
+
+def _tells(mark: Mark) -> bool:
+    return bool(mark.names) or any(k.startswith(("what:", "act:", "direction:", "operation:")) for k in mark.keys)
 
 
 _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))

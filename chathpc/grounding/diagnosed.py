@@ -38,6 +38,8 @@ from chathpc.grounding.vocabulary import Vocabulary, stem
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 NOWHERE: frozenset[int] = frozenset()
+#: A statement that leans on the one before it: `f calls usleep for 2.49 s of it`.
+_POINTS = re.compile(r"\b(?:of (?:it|these|them)|[Oo]f these|these|Its|Meanwhile)\b")
 _LINE = re.compile(r":[0-9]+\Z")
 
 
@@ -55,10 +57,13 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     statements: list[Statement] = []
     advised: dict[int, Keys] = {}
     of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
+    before: Keys = NONE
     for item in diagnosis.evidence:
         bundle = frozenset(cited.get(item.id, ()))
         statement = reader.read(item.statement)
-        facts += evidence_facts(item, statement, reader, bundle)
+        meant = before if _POINTS.search(item.statement) else NONE
+        facts += (replace(fact, around=fact.around | meant) for fact in evidence_facts(item, statement, reader, bundle))
+        before = meant | frozenset(key for segment in statement.segments for key in segment.keys)
         statements.append(statement)
         for index in bundle:
             of_bundle[index] += [statement, reader.read(item.subject)]

@@ -105,7 +105,7 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
-    if fact.quantity.base == IT and quantity.base and not quantity.base & (_bundled(fact, world) | fact.around | IT):
+    if fact.quantity.base == IT and quantity.base and not (quantity.base - _KERNEL) & (_bundled(fact, world) | fact.around | IT):
         return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
         return True  # how many ranks there are is the same wherever it is said
@@ -156,7 +156,10 @@ def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     return words <= told | frozenset(s for index in fact.bundles for s in world.bundles[index].stems)
 
 
+#: What nearly any number can be called.
+_UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup"})
 _CALLED: Keys = frozenset({"what:calls"})
+_KERNEL: Keys = frozenset({"what:kernel"})
 _WORK: Keys = frozenset({"act:work"})
 _WAIT: Keys = frozenset({"act:wait"})
 
@@ -200,8 +203,6 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
 _OWN, _STATED, _AROUND, _BUNDLED = 1.0, 0.9, 0.4, 0.2
 #: A term that only an earlier clause says; one of the fact that the claim leaves out.
 _EARLIER, _UNSAID = 0.5, 0.15
-#: A number that nothing is said about is one of what the text is about: the leading finding.
-_LEADING = 0.3
 
 
 def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
@@ -224,8 +225,6 @@ def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
                 score += weight * rarity * _AROUND
             elif term in bundled:
                 score += weight * rarity * _BUNDLED
-    if not quantity.names and 0 in fact.bundles:
-        score += _LEADING
     everything = said | earlier
     return score - _UNSAID * sum(world.rarity.get(term, 0.0) for term in own - everything)
 
@@ -274,7 +273,10 @@ def number(quantity: Quantity, world: World) -> Support:
     if not fitting:
         return Support((), "number")
     scored = [(closeness(quantity, fact, world), fact) for fact in fitting]
-    best, chosen = max(scored, key=lambda pair: pair[0])
+    leading = [pair for pair in scored if 0 in pair[1].bundles]
+    best = max(score for score, _ in scored)
+    # What is said of nothing in particular is said of what the text is about: the leading finding.
+    chosen = max(scored if quantity.names or not leading else leading, key=lambda pair: pair[0])[1]
     if not quantity.is_base and any(
         not equals(quantity, fact) and _is_meant(quantity, fact, best, fitting, world) for fact in comparable
     ):
@@ -288,7 +290,7 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
     told = rival.quantity.own | rival.quantity.names
     if not any(key.startswith(("what:", "who:", "direction:", "operation:")) for key in told) and not rival.quantity.names:
         told |= rival.quantity.inherited
-    own = said & (told | (rival.names if rival.exact is not None else NONE))
+    own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
     theirs = frozenset(t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY)))
     return bool(own - theirs) and closeness(quantity, rival, world) > best
 

@@ -49,7 +49,7 @@ _BASE_ENDS = frozenset(
     )
 )
 #: `one node` counts nodes, `one place` nothing.
-_NEARLY = frozenset(map(stem, ("almost", "nearly", "close", "practically", "virtually")))
+_NEARLY = frozenset(map(stem, ("almost", "nearly", "close", "practically", "virtually", "up")))
 _ONE_OF = frozenset(map(stem, ("node", "core", "gpu", "socket")))
 #: Verbs behind the noun that a share is a part of.
 _BASE_VERBS = frozenset(

@@ -221,10 +221,11 @@ def _is_valued(statement: Statement, position: int, level: str) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
     scaled = segment is not None and bool(segment.keys & _SCALED)
-    return scaled and bool(shares) and all(q.value > _HALF if level in ("high", "big") else q.value < _HALF for q in shares)
+    return scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
 
 
-_HALF = 60.0  #: percent
+#: Percent: POP calls an efficiency below 80 % low; above half nobody objects to `high`.
+_HIGH, _LOW = 50.0, 80.0
 _SCALED: Keys = frozenset({"what:occupancy", "what:efficiency", "what:balance", "what:utilisation", "what:throughput"})
 _SIZE = {"big": "big", "high": "big", "small": "small", "low": "small"}
 

@@ -162,6 +162,10 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
 
 
+#: Characters between a time, with its whole, and the percentage that it is: ` of 9.01 s (`.
+_BEHIND = 20
+
+
 def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
     """The facts, where a percentage right behind a time is a part of the whole only if it is that time of one."""
     wholes = [fact.quantity for fact in facts if fact.quantity.is_base and fact.quantity.dimension == "time"]
@@ -172,11 +176,12 @@ def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
             part = before.exact if before.exact is not None else before.quantity.value
             low, high = quantity.interval
             of_one = any(w.interval[0] * low <= 100 * part * 1.01 and w.interval[1] * high >= 99 * part for w in wholes)
-            if before.evidence == fact.evidence and before.bundles == fact.bundles and wholes and not of_one:
+            near = quantity.start - before.quantity.end <= _BEHIND
+            if near and before.evidence == fact.evidence and before.bundles == fact.bundles and wholes and not of_one:
                 fact = replace(fact, quantity=replace(quantity, base=IT))
         before = fact if quantity.dimension == "time" and not quantity.is_base else (before if quantity.is_base else None)
         yield fact
-        if len({w.value for w in wholes}) == 1 and fact.exact is not None and quantity.dimension == "time" and not quantity.is_base:
+        if "what:path" not in fact.around and len({w.value for w in wholes}) == 1 and fact.exact is not None and quantity.dimension == "time" and not quantity.is_base:
             part = 100 * fact.exact / wholes[0].value if wholes[0].value else 0.0
             half = part * (wholes[0].interval[1] - wholes[0].interval[0]) / wholes[0].value / 2 if wholes[0].value else 0.0
             share = replace(quantity, value=part, interval=(part - half, part + half), dimension="share", base=TOTAL)
