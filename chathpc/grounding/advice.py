@@ -17,6 +17,7 @@ _ALSO_NOUNS = frozenset(
 )
 #: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
 _HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
+_SAYS = frozenset("takes is has spends calls accounts makes costs needs waits runs was are dominates uses".split())
 _MAY = frozenset({"can", "may"})
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
@@ -42,6 +43,8 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     """True if the sentence, or a clause of it behind a comma, `so` or `then`, begins with an imperative."""
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
+    if len(tokens) > 1 and tokens[1].text.lower() in _SAYS:
+        return False  # `write takes 2.11 s` begins with a noun
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
     begun = [_base_form(token) for token in opened]
     if begun and first == "to":  # `To improve performance, share …`

@@ -64,8 +64,10 @@ def side(statement: Statement, first: int, last: int) -> Side:
     return Side.of(m for s in statement.segments for m in s.marks if first <= m.position < last)
 
 
-def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> Sequence[Fact]:
-    """The facts of one dimension that fit a side best."""
+def values(
+    of: Side, dimension: str, world: World, base: Keys | None = None, *, single: bool | None = None
+) -> Sequence[Fact]:
+    """The facts of one dimension that fit a side best; of `single` things (their mean, or each of them), of all, or whatever."""
     if not of:
         return ()
     wanted = world.with_roles(of.keys) if any(key.startswith("who:") for key in of.keys) else of.keys
@@ -77,6 +79,7 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
             not fact.evidence
             or quantity.dimension != dimension
             or quantity.is_base
+            or (single is not None and single != is_single(fact))
             or (base is not None and quantity.base != base)
         ):
             continue
@@ -92,6 +95,11 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
         fitting.append((len(strange) + 2 * len(missing) + named + len(fact.names - of.names) * (not named), fact))
     least = min((distance for distance, _ in fitting), default=0)
     return [fact for distance, fact in fitting if distance == least]
+
+
+def is_single(fact: Fact) -> bool:
+    """True for a number of one of several things: their mean, or that of each."""
+    return fact.quantity.is_each or "who:mean" in fact.quantity.own
 
 
 def value(fact: Fact) -> float:
@@ -148,9 +156,11 @@ def _ratio(quantity: Quantity, statement: Statement, position: int, world: World
     if not left or not right or left == right:
         return None
     for dimension in _DIMENSIONS:
-        for one, other in product(values(left, dimension, world), values(right, dimension, world)):
-            if value(other) and one is not other and _fits(value(one) / value(other), quantity):
-                return _from("ratio", (one, other))
+        for single in (None, True, False):
+            ours, theirs = (values(each, dimension, world, single=single) for each in (left, right))
+            for one, other in product(ours, theirs):
+                if value(other) and one is not other and _fits(value(one) / value(other), quantity):
+                    return _from("ratio", (one, other))
     return None
 
 

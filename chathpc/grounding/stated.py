@@ -13,6 +13,8 @@ from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+#: `gaps between kernels` are gaps.
+_BETWEEN = re.compile(r" (?:between|behind|beside) .*\Z", re.DOTALL)
 _PART_OF = re.compile(r"Of (?:these|them|it)\b")
 #: Names of the critical path: `smooth 11.2 %, main 7.20 %`.
 _ON_PATH = re.compile(r"[:,] ([A-Za-z_]\w{0,80}) [0-9.]{1,8} %")
@@ -63,7 +65,7 @@ def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
 
 def evidence_facts(item: Evidence, statement: Statement, reader: Reader, bundle: frozenset[int]) -> Iterable[Fact]:
     """The numbers of an item of evidence, and its value where the statement does not print it."""
-    subject = reader.read(item.subject)
+    subject = reader.read(_BETWEEN.sub("", item.subject))
     near = place_names(item.where) | subject.names
     kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
     dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
