@@ -46,6 +46,8 @@ def _claims(sentence: str, statement: Statement, world: World) -> Iterable[Claim
     for position, _ in world.words.phrases.found(stems):
         length, _ = world.words.phrases.at(stems, position)
         yield Claim("cause", sentence[tokens[position].start : tokens[position + length - 1].end])
+    for position, _ in world.words.states.found(stems):
+        yield Claim("level", tokens[position].text)
     for position, _ in world.words.comparisons.found(stems):
         yield Claim("comparison", tokens[position].text)
     for token in tokens:

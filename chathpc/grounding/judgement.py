@@ -13,8 +13,10 @@ from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
+from chathpc.grounding.states import states
 from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
+from chathpc.grounding.vocabulary import stem
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
@@ -117,15 +119,18 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
+    if not all(relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (relations.acts, "subject"),
+        (relations.calls, "subject"),
         (relations.limiters, "limit"),
         (relations.uneven, "subject"),
         (conditions.affirmed, "negation"),
+        (conditions.growth, "prediction"),
+        (states, "state"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),
@@ -176,6 +181,8 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
 
 def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
     """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
+    if _counts_names(quantity, statement):
+        return _Found(quantity, (), "count")
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
     cue = derived.has_cue(quantity, statement)
@@ -191,6 +198,14 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         return _Found(quantity, (), _TIME_OF)
     fact = repair.candidate(sought, known)
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
+
+
+def _counts_names(quantity: Quantity, statement: Statement) -> bool:
+    """True for the `two` of `the two functions f and g`."""
+    return quantity.dimension == "count" and quantity.noun in _NAMED_THINGS and quantity.value == len(statement.names)
+
+
+_NAMED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
 
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
