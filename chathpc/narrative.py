@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 #: Findings after the first that are worth a sentence, by cost × headroom.
 _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
+
+_BOUND = re.compile(r"at most ([\d.,]+)x as fast")
+_WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +50,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
         told.append(Sentence(entry.meaning))
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
-    if first.speedup_bound is not None:
-        told.append(
-            Sentence(
-                f"Without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.", first.evidence
-            )
-        )
-    if first.advice:
-        told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))
+    told += _to_act_on(first)
     if audience == "manager":
         return told
     if first.against:
@@ -60,6 +58,34 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
         told.append(Sentence(f"Beside that: {_as_clause(other.summary)}", other.evidence))
     return told
+
+
+def _to_act_on(first: Finding) -> list[Sentence]:
+    told = []
+    if first.speedup_bound is not None:
+        bound = numbers.speedup(first.speedup_bound)
+        told.append(Sentence(f"Without it the run could be at most {bound} as fast.", first.evidence))
+    if first.advice:
+        told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))
+    return told
+
+
+def unsaid(diagnosis: Diagnosis, said: Sequence[str]) -> tuple[Sentence, ...]:
+    """What a reader needs to act on a bottleneck, the gain and the first advice, as far as none of the sentences `said` tells it.
+
+    The gain is told by its number, the advice by a sentence that has half of its words.
+    """
+    if diagnosis.verdict != Verdict.BOTTLENECK or not diagnosis.findings:
+        return ()
+    return tuple(one for one in _to_act_on(diagnosis.findings[0]) if not _is_told(one.text, said))
+
+
+def _is_told(text: str, said: Sequence[str]) -> bool:
+    bound = _BOUND.search(text)
+    if bound is not None:
+        return any(re.search(rf"(?<![\d.,]){re.escape(bound[1])}(?![\d,]|\.\d)", one) for one in said)
+    words = set(_WORD.findall(text.lower().removeprefix("what to do first: ")))
+    return any(2 * len(words & set(_WORD.findall(one.lower()))) >= len(words) for one in said)
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:

@@ -88,7 +88,10 @@ def told(report: Report) -> list[SentenceRecord]:
 
 def commentary(report: Report) -> str:
     """What a model's words are worth, in a clause."""
-    return "; ".join(part for part in ("a language model's words; its claims were checked", translated(report)) if part)
+    said = "a language model's words; its claims were checked"
+    if any(sentence.status == "catalogue" for sentence in told(report)):
+        said += "; what it left out is the catalogue's"
+    return "; ".join(part for part in (said, translated(report)) if part)
 
 
 def translated(report: Report) -> str:
