@@ -118,7 +118,8 @@ def _by_model(
         struck = grounded.statistics.struck
         note = f"{backend.label} said too little that the evidence supports ({struck} claims struck); the words are the catalogue's."
         told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack="unsupported")
-        return told.model_copy(update={"usage": usage})
+        refused = [_sentence(sentence) for sentence in grounded.sentences]
+        return told.model_copy(update={"usage": usage, "refused": refused})
     kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in kept),

@@ -59,7 +59,7 @@ def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
     """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
     before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
-    return bool(before) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+    return bool(before) and _is_known(statement, position, world) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
 
 
 def _is_bound(statement: Statement, position: int) -> bool:

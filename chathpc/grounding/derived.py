@@ -359,13 +359,18 @@ _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
 _REST = frozenset(map(stem, ("other", "others", "remaining", "rest", "remainder", "elsewhere", "else", "left", "outside", "leaves", "leaving")))
 
 
+#: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.
+_REACH, _WORD_REACH, _ABOUT = 0.1, 0.5, 0.025
+
+
 def _fits(found: float, quantity: Quantity) -> bool:
     low, high = quantity.interval
+    reach = _WORD_REACH if quantity.in_words else _REACH
     if quantity.exactness == "above":
-        return quantity.value <= found <= 1.5 * quantity.value
+        return quantity.value <= found <= (1 + reach) * quantity.value
     if quantity.exactness == "below":
-        return 0.6 * quantity.value <= found <= quantity.value
-    slack = 0.05 * abs(quantity.value) if quantity.exactness == "about" else 0.0
+        return (1 - reach) * quantity.value <= found <= quantity.value
+    slack = _ABOUT * abs(quantity.value) if quantity.exactness == "about" else 0.0
     return low - slack <= found <= high + slack
 
 

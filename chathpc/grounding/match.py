@@ -336,12 +336,14 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
     for name in sorted(statement.names):
-        if name not in known and name not in world.advice_names and world.queries.time_of(name) is None:
-            return name
-        if name not in known and not advice and world.queries.time_of(name) is None:
+        if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
+
+
+def _is_measured(name: str, world: World) -> bool:
+    return world.queries.time_of(name) is not None or world.queries.time_of_line(name) is not None
 
 
 def cause(statement: Statement, world: World) -> Support:

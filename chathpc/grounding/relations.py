@@ -155,8 +155,18 @@ def calls(statement: Statement, world: World) -> bool:
     for segment in statement.segments:
         mine = callers(segment, statement.tokens)
         if mine and world.callers and len(segment.names) > 1 and not mine <= world.callers:
-            return False
+            if not called(segment, statement, world):
+                return False
     return True
+
+
+def called(segment: Segment, statement: Statement, world: World) -> bool:
+    """True for `f calls g` where the profile says so, and the clause says nothing more."""
+    mine = callers(segment, statement.tokens)
+    others = segment.names - mine
+    if not mine or not others or segment.quantities or segment.keys - {"what:calls"}:
+        return False
+    return all(mine <= world.queries.callers_of(name) for name in others)
 
 
 def callers(segment: Segment, tokens: Sequence[Token]) -> Keys:
