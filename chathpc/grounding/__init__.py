@@ -8,4 +8,15 @@ from chathpc.grounding.judgement import Sentence
 from chathpc.grounding.queries import Measured, NoQueries, Queries, Spread
 from chathpc.grounding.structured import Claimed
 
-__all__ = ["Claim", "Claimed", "GroundedText", "Measured", "NoQueries", "Queries", "Sentence", "Spread", "Statistics", "check"]
+__all__ = [
+    "Claim",
+    "Claimed",
+    "GroundedText",
+    "Measured",
+    "NoQueries",
+    "Queries",
+    "Sentence",
+    "Spread",
+    "Statistics",
+    "check",
+]

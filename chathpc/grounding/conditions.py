@@ -32,7 +32,9 @@ def negation(statement: Statement, world: World) -> str:
                 return "negation"
         elif _is_no_problem(statement, position, world):
             continue
-        elif not (position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)):
+        elif not (
+            position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)
+        ):
             return "negation"
     return ""
 

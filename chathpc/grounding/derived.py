@@ -244,9 +244,14 @@ def _are_joined(statement: Statement, position: int) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if segment is None or len(segment.quantities) > 1:
         return False
-    told = [m.position for m in segment.marks if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))]
+    told = [
+        m.position
+        for m in segment.marks
+        if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))
+    ]
     return any(
-        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other)) and other > one + 1
+        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other))
+        and other > one + 1
         for one, other in pairwise(told)
     )
 
@@ -307,8 +312,12 @@ def _sums_to(quantity: Quantity, world: World) -> Sequence[Fact]:
 
     Facts of findings' costs only: they do not overlap.
     """
-    costs = [f for f in world.facts if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)]
-    by_bundle = {min(f.bundles): f for f in costs if f.bundles and f.exact is not None or f.text}
+    costs = [
+        f
+        for f in world.facts
+        if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)
+    ]
+    by_bundle = {min(f.bundles): f for f in costs if (f.bundles and f.exact is not None) or f.text}
     chosen = [by_bundle[index] for index in sorted(by_bundle)]
     for count in range(2, min(len(chosen), _MOST_OPERANDS) + 1):
         if _close(sum(map(value, chosen[:count])), chosen[:count], quantity):
@@ -325,7 +334,10 @@ def _more_by(quantity: Quantity, statement: Statement, position: int, world: Wor
     bounds = sorted(1 + sign * bound / 100 for bound in quantity.interval)
     slack = 0.02 if quantity.exactness == "about" else 0.0
     ratio = replace(
-        quantity, dimension="factor", value=1 + sign * quantity.value / 100, interval=(bounds[0] - slack, bounds[1] + slack)
+        quantity,
+        dimension="factor",
+        value=1 + sign * quantity.value / 100,
+        interval=(bounds[0] - slack, bounds[1] + slack),
     )
     support = number(ratio, world)
     if not support.problem:
@@ -335,7 +347,9 @@ def _more_by(quantity: Quantity, statement: Statement, position: int, world: Wor
 
 def _mean(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`On average a copy moves 36 MB`: an amount over a count of the same item of evidence."""
-    if quantity.dimension not in ("time", "bytes") or not (_MEANS & set(statement.stems) or quantity.is_each or quantity.per):
+    if quantity.dimension not in ("time", "bytes") or not (
+        _MEANS & set(statement.stems) or quantity.is_each or quantity.per
+    ):
         return None
     keys = frozenset(k for k in quantity.own if k.startswith(("what:", "word:")))
     for count in world.facts:
@@ -343,7 +357,12 @@ def _mean(quantity: Quantity, statement: Statement, position: int, world: World)
             continue
         for amount in world.facts:
             same = amount.evidence == count.evidence and amount.quantity.dimension == quantity.dimension
-            if same and not amount.quantity.is_base and value(count) and _close(value(amount) / value(count), (amount,), quantity):
+            if (
+                same
+                and not amount.quantity.is_base
+                and value(count)
+                and _close(value(amount) / value(count), (amount,), quantity)
+            ):
                 return _from("mean", (amount, count))
     return None
 
@@ -356,7 +375,24 @@ def _tells(mark: Mark) -> bool:
 
 
 _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
-_REST = frozenset(map(stem, ("other", "others", "remaining", "rest", "remainder", "elsewhere", "else", "left", "outside", "leaves", "leaving")))
+_REST = frozenset(
+    map(
+        stem,
+        (
+            "other",
+            "others",
+            "remaining",
+            "rest",
+            "remainder",
+            "elsewhere",
+            "else",
+            "left",
+            "outside",
+            "leaves",
+            "leaving",
+        ),
+    )
+)
 
 
 #: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.

@@ -118,7 +118,9 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments):
+    if not all(
+        relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments
+    ):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
@@ -171,7 +173,9 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         used += support.evidence[: 0 if used else 2]
     evidence = tuple(dict.fromkeys(used))
     details = _with_sources(sentence, details, found, evidence)
-    details = tuple(replace(c, evidence=(), query="callers of") if c.kind == "name" and c.text in calls else c for c in details)
+    details = tuple(
+        replace(c, evidence=(), query="callers of") if c.kind == "name" and c.text in calls else c for c in details
+    )
     if not wrong:
         if not parts(statement, known) or not ranges(sentence):
             return strike(sentence, "number", details)

@@ -154,9 +154,9 @@ def calls(statement: Statement, world: World) -> bool:
     """False for `f calls g` where trusted texts know who calls, and it is not f."""
     for segment in statement.segments:
         mine = callers(segment, statement.tokens)
-        if mine and world.callers and len(segment.names) > 1 and not mine <= world.callers:
-            if not called(segment, statement, world):
-                return False
+        known = not world.callers or mine <= world.callers or called(segment, statement, world)
+        if mine and len(segment.names) > 1 and not known:
+            return False
     return True
 
 
@@ -195,7 +195,11 @@ _COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "f
 
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
-    return world.uneven or "than" in statement.stems or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    return (
+        world.uneven
+        or "than" in statement.stems
+        or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    )
 
 
 def limiters(statement: Statement, world: World) -> bool:
@@ -231,7 +235,9 @@ def _is_valued(statement: Statement, position: int, level: str) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
     scaled = segment is not None and bool(segment.keys & _SCALED)
-    return scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
+    return (
+        scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
+    )
 
 
 #: Percent: POP calls an efficiency below 80 % low; above half nobody objects to `high`.
