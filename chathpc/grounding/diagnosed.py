@@ -177,7 +177,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for key in segment.keys
         ),
         callers=frozenset(n for st in statements for s in st.segments for n in called_by(s, st.tokens)),
-        limited=frozenset(
+        limited=_limited(diagnosis, words)
+        | frozenset(
             key
             for st in statements
             for s in st.segments
@@ -234,6 +235,16 @@ def _is_uneven(diagnosis: Diagnosis, causes: frozenset[str], reader: Reader) -> 
     return any("what:imbalance" in known[c].reason for c in causes if c in known) or any(
         "what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments
     )
+
+
+def _limited(diagnosis: Diagnosis, words: Vocabulary) -> Keys:
+    """What a finding is about whose summary says what limits it."""
+    found = [
+        f
+        for f in diagnosis.findings
+        if words.limits.found([stem(w) for w in f.summary.split()]) and f.cause in words.causes
+    ]
+    return frozenset(key for f in found for key in words.causes[f.cause].effect)
 
 
 def _stems_of(finding: Finding) -> frozenset[str]:

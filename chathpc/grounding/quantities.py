@@ -331,7 +331,7 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     if not keys | names:
         known = words.neutral - {"trac", "trace"}
         keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
-    if end + 1 < len(stems) and stems[end] in ("in", "insid"):
+    if end + 1 < len(stems) and stems[end] in ("in", stem("inside")):
         _, within = words.subjects.at(stems, end + 1)
         keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
@@ -343,11 +343,14 @@ def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         return None  # `the ranks spend a third of their time in MPI`
     if position < len(stems) and stems[position] == "spend":
         position += 1
-    if position + 1 >= len(stems) or stems[position] not in ("in", "insid", "within"):
+    if position + 1 >= len(stems) or stems[position] not in ("in", stem("inside"), "within"):
         return None
     position += 1
     while position < len(stems) and stems[position] in DETERMINERS:
         position += 1
+    following = stems[position + 1] if position + 1 < len(stems) else ""
+    if position < len(tokens) and tokens[position].kind == "code" and following in ("is", "are", "was"):
+        return frozenset({f"name:{tokens[position].text}"}), position + 1  # `77 % of the time in f is …`
     length, keys = words.subjects.at(stems, position)
     if length and keys & _MEASURED_PARTS:
         return keys, position + length
