@@ -25,6 +25,8 @@ _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:devi
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
 #: `Most` is no sum: nearly any two parts are most of something.
 _VAGUE = 0.25
+#: What a sentence counts instead of naming it: `the two functions take 71 %`.
+COUNTED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
 _SHORT_CLAUSE = 2
@@ -267,7 +269,8 @@ def _sum(quantity: Quantity, statement: Statement, position: int, world: World) 
     if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
         return None
     operands = _operands(statement, position)
-    if not _is_together(statement, position) and not _are_joined(statement, position):
+    several = any(q.noun in COUNTED_THINGS for q in statement.quantities)
+    if not _is_together(statement, position) and not _are_joined(statement, position) and not several:
         return None
     if len(operands) < 2 and quantity.dimension == "share" and not quantity.names:
         added = _sums_to(quantity, world)
@@ -287,7 +290,7 @@ def _complement(quantity: Quantity, statement: Statement, position: int, world: 
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if quantity.dimension != "share" or segment is None:
         return None
-    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _REST), None)
+    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in REST), None)
     apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
     if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
         return None  # `the copies take the other 29 %`: that is their own part
@@ -375,7 +378,7 @@ def _tells(mark: Mark) -> bool:
 
 
 _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
-_REST = frozenset(
+REST = frozenset(
     map(
         stem,
         (

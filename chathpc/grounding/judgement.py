@@ -17,7 +17,6 @@ from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import states
 from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
-from chathpc.grounding.vocabulary import stem
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
@@ -189,7 +188,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
 
 def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
     """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
-    if _counts_names(quantity, statement):
+    if _counts_names(quantity, statement, known):
         return _Found(quantity, (), "count")
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
@@ -209,12 +208,11 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
 
 
-def _counts_names(quantity: Quantity, statement: Statement) -> bool:
-    """True for the `two` of `the two functions f and g`."""
-    return quantity.dimension == "count" and quantity.noun in _NAMED_THINGS and quantity.value == len(statement.names)
-
-
-_NAMED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
+def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:
+    """True for the `two` of `the two functions f and g`, and of `the two functions` where two findings are."""
+    of_things = quantity.dimension == "count" and quantity.noun in derived.COUNTED_THINGS
+    costs = sum(finding.cause is not None for finding in known.bundles)
+    return of_things and quantity.value == (len(statement.names) or costs)
 
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:

@@ -130,7 +130,7 @@ def _stem_between(statement: Statement, first: int, last: int, stem: str) -> boo
 
 def _subjects_of_wait(segment: Segment) -> Keys:
     """Who stands before `wait` in a trusted clause, with the act itself."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    position = next((m.position for m in reversed(segment.marks) if "act:wait" in m.keys), None)
     if position is None:
         return NONE
     return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
@@ -225,6 +225,7 @@ def levels(statement: Statement, world: World) -> bool:
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
         or _is_valued(statement, position, level)
+        or (world.healthy and statement.stems[position + 1 : position + 2] == ("bottleneck",))
         or (_SIZE[level], statement.stems[position + 1] if position + 1 < len(statement.stems) else "") in world.sized
         for position, level, subjects in level_claims(statement, world.words)
     )
