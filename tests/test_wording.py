@@ -116,7 +116,8 @@ def test_what_a_model_said_is_kept_where_the_catalogue_speaks_instead(
     says(monkeypatch, f"{lie} The run is limited by the network.")
     report = explained(profile, "local")
     assert of_catalogue(report.explanation)
-    assert [(one.text, one.status) for one in report.explanation.refused][0] == (lie, "struck")
+    first = report.explanation.refused[0]
+    assert (first.text, first.status) == (lie, "struck")
     assert lie not in report.explanation.text
     assert any(one.text == lie for one in judged(report))
     assert explained(profile, "none").explanation.refused == []
