@@ -118,7 +118,8 @@ def _by_model(
         note = f"{backend.label} said too little{late} that the evidence supports ({struck} claims struck); the words are the catalogue's."
         lack: Lack = "budget" if late else "unsupported"
         told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack=lack)
-        return told.model_copy(update={"usage": usage})
+        refused = [_sentence(sentence) for sentence in grounded.sentences]
+        return told.model_copy(update={"usage": usage, "refused": refused})
     kept = [sentence.text for sentence in grounded.sentences if sentence.status != "struck"]
     lacking = [_of_catalogue(sentence) for sentence in unsaid(diagnosis, kept)]
     return ExplanationRecord(

@@ -23,7 +23,7 @@ from chathpc.prompts.build import AUDIENCES
 from chathpc.report import ExplanationRecord, Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
-from chathpc.reports.wording import checked, commentary
+from chathpc.reports.wording import checked, commentary, judged
 from chathpc.wording import explain_in_words, from_catalogue
 
 DATABASE = Path(__file__).parents[1] / "examples" / "omp-triangle" / "database"
@@ -129,6 +129,20 @@ def test_a_model_that_says_nothing_true_leaves_the_words_to_the_catalogue(profil
     assert report.explanation.note
     for falsehood in ("123456", "4711", "42 times", "MPI_Allreduce"):
         assert falsehood not in report.explanation.text
+
+
+def test_what_a_model_said_is_kept_where_the_catalogue_speaks_instead(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lie = "The GPU copies 812 GB over the bus in 99.7 s."
+    says(monkeypatch, f"{lie} The run is limited by the network.")
+    report = explained(profile, "local")
+    assert of_catalogue(report.explanation)
+    first = report.explanation.refused[0]
+    assert (first.text, first.status) == (lie, "struck")
+    assert lie not in report.explanation.text
+    assert any(one.text == lie for one in judged(report))
+    assert explained(profile, "none").explanation.refused == []
 
 
 def test_the_findings_do_not_depend_on_the_model(profile: Profile) -> None:

@@ -17,7 +17,25 @@ _ALSO_NOUNS = frozenset(
 )
 #: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
 _HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
-_SAYS = frozenset("takes is has spends calls accounts makes costs needs waits runs was are dominates uses".split())
+_SAYS = frozenset(
+    [
+        "takes",
+        "is",
+        "has",
+        "spends",
+        "calls",
+        "accounts",
+        "makes",
+        "costs",
+        "needs",
+        "waits",
+        "runs",
+        "was",
+        "are",
+        "dominates",
+        "uses",
+    ]
+)
 _MAY = frozenset({"can", "may"})
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2

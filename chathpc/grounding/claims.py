@@ -27,7 +27,21 @@ _SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
     map(
         stem,
-        ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though", "versus", "vs", "against"),
+        (
+            "while",
+            "whereas",
+            "but",
+            "and",
+            "which",
+            "where",
+            "when",
+            "if",
+            "although",
+            "though",
+            "versus",
+            "vs",
+            "against",
+        ),
     )
 )
 
@@ -252,7 +266,9 @@ def _is_item(
     """True for words that only name things: no number, no verb."""
     if last - first > limit or any(t.kind == "number" for t in tokens[first:last]):
         return False
-    return not any(word in _FINITE or (word in words.verbs and first < p) for p, word in enumerate(stems[first:last], first))
+    return not any(
+        word in _FINITE or (word in words.verbs and first < p) for p, word in enumerate(stems[first:last], first)
+    )
 
 
 def _is_opening(stems: Sequence[str], bound: tuple[int, int, str]) -> bool:
@@ -260,7 +276,9 @@ def _is_opening(stems: Sequence[str], bound: tuple[int, int, str]) -> bool:
     return bound[0] == 0 and stems[0] in _OPENING
 
 
-_OPENING = frozenset(map(stem, ("together", "overall", "in", "to", "of", "this", "however", "without", "with", "currently", "meanwhile")))
+_OPENING = frozenset(
+    map(stem, ("together", "overall", "in", "to", "of", "this", "however", "without", "with", "currently", "meanwhile"))
+)
 
 
 def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
@@ -416,11 +434,15 @@ def _placed(
     around: str | None,
 ) -> Quantity:
     base = quantity.base
-    each_of_one = any(tokens[p].kind == "number" and tokens[p + 1].stem == "each" for p in range(segment.first, segment.last - 1))
+    each_of_one = any(
+        tokens[p].kind == "number" and tokens[p + 1].stem == "each" for p in range(segment.first, segment.last - 1)
+    )
     denied = frozenset(key for mark in segment.marks if _is_denied(mark, stems, segment.first) for key in mark.keys)
     if base == IT:
         base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
-    own = segment.keys - (denied - frozenset(k for m in segment.marks if not _is_denied(m, stems, segment.first) for k in m.keys))
+    own = segment.keys - (
+        denied - frozenset(k for m in segment.marks if not _is_denied(m, stems, segment.first) for k in m.keys)
+    )
     return replace(
         quantity,
         own=TOTAL if quantity.is_base and quantity.dimension != "count" else own,

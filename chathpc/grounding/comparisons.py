@@ -36,7 +36,11 @@ def comparisons(statement: Statement, world: World) -> bool:
         while after < len(stems) and stems[after] in _DETERMINERS:
             after += 1
         if after < len(stems) and statement.tokens[after].kind == "number":
-            if statement.tokens[after].unit and _is_bound(statement, position) and not _is_known(statement, after, world):
+            if (
+                statement.tokens[after].unit
+                and _is_bound(statement, position)
+                and not _is_known(statement, after, world)
+            ):
                 continue  # `below 10 %`: the number is checked as a bound
             judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
             if (judged or not _is_bound(statement, position)) and not _beside(
@@ -59,7 +63,11 @@ def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
     """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
     before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
-    return bool(before) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+    return (
+        bool(before)
+        and _is_known(statement, position, world)
+        and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+    )
 
 
 def _is_bound(statement: Statement, position: int) -> bool:

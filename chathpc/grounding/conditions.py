@@ -30,9 +30,11 @@ def negation(statement: Statement, world: World) -> str:
         if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
             if not _is_gain(statement, position, world):
                 return "negation"
-        elif _is_no_problem(statement, position, world):
+        elif _is_no_problem(statement, position, world) or _is_remainder(statement, position):
             continue
-        elif not (position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)):
+        elif not (
+            position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)
+        ):
             return "negation"
     return ""
 
@@ -48,6 +50,16 @@ def _is_no_problem(statement: Statement, position: int, world: World) -> bool:
 
 
 _PROBLEM = frozenset(map(stem, ("problem", "issue", "bottleneck", "cause", "reason", "limit", "culprit")))
+
+
+def _is_remainder(statement: Statement, position: int) -> bool:
+    """True for `the remaining 44 % is not spent on files`: the number is what a share leaves of 100 %."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    before = set(statement.stems[segment.first : position]) if segment else set()
+    return bool(before & _REMAINING) and segment is not None and any(q.dimension == "share" for q in segment.quantities)
+
+
+_REMAINING = frozenset(map(stem, ("remaining", "rest", "remainder", "other")))
 
 
 def affirmed(statement: Statement, world: World) -> bool:

@@ -25,6 +25,8 @@ _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:devi
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
 #: `Most` is no sum: nearly any two parts are most of something.
 _VAGUE = 0.25
+#: What a sentence counts instead of naming it: `the two functions take 71 %`.
+COUNTED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
 _SHORT_CLAUSE = 2
@@ -244,9 +246,14 @@ def _are_joined(statement: Statement, position: int) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if segment is None or len(segment.quantities) > 1:
         return False
-    told = [m.position for m in segment.marks if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))]
+    told = [
+        m.position
+        for m in segment.marks
+        if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))
+    ]
     return any(
-        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other)) and other > one + 1
+        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other))
+        and other > one + 1
         for one, other in pairwise(told)
     )
 
@@ -262,7 +269,8 @@ def _sum(quantity: Quantity, statement: Statement, position: int, world: World) 
     if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
         return None
     operands = _operands(statement, position)
-    if not _is_together(statement, position) and not _are_joined(statement, position):
+    several = any(q.noun in COUNTED_THINGS for q in statement.quantities)
+    if not _is_together(statement, position) and not _are_joined(statement, position) and not several:
         return None
     if len(operands) < 2 and quantity.dimension == "share" and not quantity.names:
         added = _sums_to(quantity, world)
@@ -282,7 +290,7 @@ def _complement(quantity: Quantity, statement: Statement, position: int, world: 
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if quantity.dimension != "share" or segment is None:
         return None
-    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _REST), None)
+    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in REST), None)
     apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
     if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
         return None  # `the copies take the other 29 %`: that is their own part
@@ -307,8 +315,12 @@ def _sums_to(quantity: Quantity, world: World) -> Sequence[Fact]:
 
     Facts of findings' costs only: they do not overlap.
     """
-    costs = [f for f in world.facts if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)]
-    by_bundle = {min(f.bundles): f for f in costs if f.bundles and f.exact is not None or f.text}
+    costs = [
+        f
+        for f in world.facts
+        if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)
+    ]
+    by_bundle = {min(f.bundles): f for f in costs if (f.bundles and f.exact is not None) or f.text}
     chosen = [by_bundle[index] for index in sorted(by_bundle)]
     for count in range(2, min(len(chosen), _MOST_OPERANDS) + 1):
         if _close(sum(map(value, chosen[:count])), chosen[:count], quantity):
@@ -325,7 +337,10 @@ def _more_by(quantity: Quantity, statement: Statement, position: int, world: Wor
     bounds = sorted(1 + sign * bound / 100 for bound in quantity.interval)
     slack = 0.02 if quantity.exactness == "about" else 0.0
     ratio = replace(
-        quantity, dimension="factor", value=1 + sign * quantity.value / 100, interval=(bounds[0] - slack, bounds[1] + slack)
+        quantity,
+        dimension="factor",
+        value=1 + sign * quantity.value / 100,
+        interval=(bounds[0] - slack, bounds[1] + slack),
     )
     support = number(ratio, world)
     if not support.problem:
@@ -335,7 +350,9 @@ def _more_by(quantity: Quantity, statement: Statement, position: int, world: Wor
 
 def _mean(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`On average a copy moves 36 MB`: an amount over a count of the same item of evidence."""
-    if quantity.dimension not in ("time", "bytes") or not (_MEANS & set(statement.stems) or quantity.is_each or quantity.per):
+    if quantity.dimension not in ("time", "bytes") or not (
+        _MEANS & set(statement.stems) or quantity.is_each or quantity.per
+    ):
         return None
     keys = frozenset(k for k in quantity.own if k.startswith(("what:", "word:")))
     for count in world.facts:
@@ -343,7 +360,12 @@ def _mean(quantity: Quantity, statement: Statement, position: int, world: World)
             continue
         for amount in world.facts:
             same = amount.evidence == count.evidence and amount.quantity.dimension == quantity.dimension
-            if same and not amount.quantity.is_base and value(count) and _close(value(amount) / value(count), (amount,), quantity):
+            if (
+                same
+                and not amount.quantity.is_base
+                and value(count)
+                and _close(value(amount) / value(count), (amount,), quantity)
+            ):
                 return _from("mean", (amount, count))
     return None
 
@@ -356,16 +378,38 @@ def _tells(mark: Mark) -> bool:
 
 
 _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
-_REST = frozenset(map(stem, ("other", "others", "remaining", "rest", "remainder", "elsewhere", "else", "left", "outside", "leaves", "leaving")))
+REST = frozenset(
+    map(
+        stem,
+        (
+            "other",
+            "others",
+            "remaining",
+            "rest",
+            "remainder",
+            "elsewhere",
+            "else",
+            "left",
+            "outside",
+            "leaves",
+            "leaving",
+        ),
+    )
+)
+
+
+#: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.
+_REACH, _WORD_REACH, _ABOUT = 0.1, 0.5, 0.025
 
 
 def _fits(found: float, quantity: Quantity) -> bool:
     low, high = quantity.interval
+    reach = _WORD_REACH if quantity.in_words else _REACH
     if quantity.exactness == "above":
-        return quantity.value <= found <= 1.5 * quantity.value
+        return quantity.value <= found <= (1 + reach) * quantity.value
     if quantity.exactness == "below":
-        return 0.6 * quantity.value <= found <= quantity.value
-    slack = 0.05 * abs(quantity.value) if quantity.exactness == "about" else 0.0
+        return (1 - reach) * quantity.value <= found <= quantity.value
+    slack = _ABOUT * abs(quantity.value) if quantity.exactness == "about" else 0.0
     return low - slack <= found <= high + slack
 
 

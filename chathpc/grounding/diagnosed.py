@@ -13,8 +13,8 @@ from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
 from chathpc.grounding.levels import leveled
-from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.match import ACTS, SIDES
+from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
 from chathpc.grounding.relations import callers as called_by
@@ -127,7 +127,10 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     names |= frozenset(n for f in diagnosis.findings for n in reader.read(f.title).names)
     means = [entry.what + " " + entry.why for c in causes if c in catalogue.ids() for entry in (catalogue.cause(c),)]
     stated = frozenset(
-        phrase for text in (*trusted, *means) for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
+        phrase
+        for text in (*trusted, *means)
+        for _, found in words.phrases.found(reader.read(text).stems)
+        for phrase in found
     )
     uneven = _is_uneven(diagnosis, causes, reader)
     stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
@@ -174,7 +177,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for key in segment.keys
         ),
         callers=frozenset(n for st in statements for s in st.segments for n in called_by(s, st.tokens)),
-        limited=frozenset(
+        limited=_limited(diagnosis, words)
+        | frozenset(
             key
             for st in statements
             for s in st.segments
@@ -202,7 +206,9 @@ def _absent(causes: frozenset[str], facts: Iterable[Fact], words: Vocabulary) ->
     found = frozenset(state for cause in causes if cause in words.causes for state in words.causes[cause].absent)
     uneven = any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
     good = any(
-        fact.quantity.dimension == "share" and "what:balance" in fact.quantity.own and fact.quantity.value >= _GOOD_BALANCE
+        fact.quantity.dimension == "share"
+        and "what:balance" in fact.quantity.own
+        and fact.quantity.value >= _GOOD_BALANCE
         for fact in facts
     )
     return found | {"uneven"} if good and not uneven else found
@@ -229,6 +235,16 @@ def _is_uneven(diagnosis: Diagnosis, causes: frozenset[str], reader: Reader) -> 
     return any("what:imbalance" in known[c].reason for c in causes if c in known) or any(
         "what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments
     )
+
+
+def _limited(diagnosis: Diagnosis, words: Vocabulary) -> Keys:
+    """What a finding is about whose summary says what limits it."""
+    found = [
+        f
+        for f in diagnosis.findings
+        if words.limits.found([stem(w) for w in f.summary.split()]) and f.cause in words.causes
+    ]
+    return frozenset(key for f in found for key in words.causes[f.cause].effect)
 
 
 def _stems_of(finding: Finding) -> frozenset[str]:

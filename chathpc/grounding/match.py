@@ -105,7 +105,11 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
-    if fact.quantity.base == IT and quantity.base and not (quantity.base - _KERNEL) & (_bundled(fact, world) | fact.around | IT):
+    if (
+        fact.quantity.base == IT
+        and quantity.base
+        and not (quantity.base - _KERNEL) & (_bundled(fact, world) | fact.around | IT)
+    ):
         return False
     if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
         return True  # how many ranks there are is the same wherever it is said
@@ -144,7 +148,9 @@ def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if a fact is about all that a rough part (`most of the time`) is said of: many facts are as large as that."""
     said = frozenset(k for k in quantity.own if k.startswith(("what:", "act:", "who:", "direction:", "operation:")))
     about = world.with_roles(fact.subjects | fact.around | _COST) | (fact.quantity.base or NONE)
-    return said <= about | _CALLED and bool(said & fact.subjects or quantity.names & fact.names or not said | quantity.names)
+    return said <= about | _CALLED and bool(
+        said & fact.subjects or quantity.names & fact.names or not said | quantity.names
+    )
 
 
 def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -170,7 +176,9 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     if not quantity.names <= placed | bundled:
         return False
     cost = "what:cost" in fact.subjects or not fact.evidence
-    shared = frozenset(key for key in quantity.own & fact.subjects if key.startswith(("what:", "act:", "who:", "operation:")))
+    shared = frozenset(
+        key for key in quantity.own & fact.subjects if key.startswith(("what:", "act:", "who:", "operation:"))
+    )
     if quantity.names and not quantity.names & placed and not cost and not shared:
         return False  # the place of the finding alone does not have the number of something else
     if quantity.names & world.lines_named - fact.names and not quantity.names & fact.names:
@@ -288,10 +296,15 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
     """True if a fact of another value is what a claim describes: it has a term of it that no fact of the value has, and more of it in all."""
     said = world.with_roles(quantity.own | quantity.names)
     told = rival.quantity.own | rival.quantity.names
-    if not any(key.startswith(("what:", "who:", "direction:", "operation:")) for key in told) and not rival.quantity.names:
+    if (
+        not any(key.startswith(("what:", "who:", "direction:", "operation:")) for key in told)
+        and not rival.quantity.names
+    ):
         told |= rival.quantity.inherited
     own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
-    theirs = frozenset(t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY)))
+    theirs = frozenset(
+        t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))
+    )
     return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 
@@ -314,7 +327,10 @@ def clause(segment: Segment, world: World) -> Support:
 def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
     known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
     words = frozenset(key for key in keys - known if key.startswith("word:"))
-    told = frozenset(f"word:{s}" for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling))
+    told = frozenset(
+        f"word:{s}"
+        for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
+    )
     return keys - words <= known and words <= told and names <= bundle.names
 
 
@@ -336,12 +352,14 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
     for name in sorted(statement.names):
-        if name not in known and name not in world.advice_names and world.queries.time_of(name) is None:
-            return name
-        if name not in known and not advice and world.queries.time_of(name) is None:
+        if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
+
+
+def _is_measured(name: str, world: World) -> bool:
+    return world.queries.time_of(name) is not None or world.queries.time_of_line(name) is not None
 
 
 def cause(statement: Statement, world: World) -> Support:

@@ -129,7 +129,9 @@ def quantity_at(
     else:
         return None
     exactness = _exactness(stems, tokens, position, words)
-    quantity = replace(quantity, exactness=exactness, nearly=bool(_NEARLY & set(stems[max(0, position - 2) : position])))
+    quantity = replace(
+        quantity, exactness=exactness, nearly=bool(_NEARLY & set(stems[max(0, position - 2) : position]))
+    )
     if after < len(tokens) and stems[after] == "each":
         quantity = replace(quantity, is_each=True)
     follow = after
@@ -213,7 +215,9 @@ def _in_words(
         times = words.multiples[word]
         return _share(times * low, times * high, start, tokens[after].end), after + 1
     whole = following in DETERMINERS and word in ("half", "all") and tuple(stems[after + 1 : after + 2]) in words.whole
-    if word in words.fractions and (following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True):
+    if word in words.fractions and (
+        following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True
+    ):
         before = stems[position - 1] if position else ""
         if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
             return None
@@ -268,7 +272,14 @@ def _is_base(
         before -= 1
     if stems[before] != "of":
         return sized and stems[before] == "in" and position - before > 1 and "trac" in stems[position : position + 4]
-    if before and sized and (stems[before - 1] in _WHOLES or (stems[before - 1] == "total" and "of" in stems[max(0, before - 4) : before - 1])):
+    if (
+        before
+        and sized
+        and (
+            stems[before - 1] in _WHOLES
+            or (stems[before - 1] == "total" and "of" in stems[max(0, before - 4) : before - 1])
+        )
+    ):
         return True
     if before and stems[before - 1] == "out":
         before -= 1
@@ -320,25 +331,26 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     if not keys | names:
         known = words.neutral - {"trac", "trace"}
         keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
-    if end + 1 < len(stems) and stems[end] in ("in", "insid"):
+    if end + 1 < len(stems) and stems[end] in ("in", stem("inside")):
         _, within = words.subjects.at(stems, end + 1)
         keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
 
 
-def _inside(
-    tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary
-) -> tuple[Keys, int] | None:
+def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys, int] | None:
     """The base `MPI` of `… of the time in MPI` and `… of the time spent in MPI`."""
     if {"spend", "wait"} & set(stems[: max(0, position - 3)]):
         return None  # `the ranks spend a third of their time in MPI`
     if position < len(stems) and stems[position] == "spend":
         position += 1
-    if position + 1 >= len(stems) or stems[position] not in ("in", "insid", "within"):
+    if position + 1 >= len(stems) or stems[position] not in ("in", stem("inside"), "within"):
         return None
     position += 1
     while position < len(stems) and stems[position] in DETERMINERS:
         position += 1
+    following = stems[position + 1] if position + 1 < len(stems) else ""
+    if position < len(tokens) and tokens[position].kind == "code" and following in ("is", "are", "was"):
+        return frozenset({f"name:{tokens[position].text}"}), position + 1  # `77 % of the time in f is …`
     length, keys = words.subjects.at(stems, position)
     if length and keys & _MEASURED_PARTS:
         return keys, position + length

@@ -130,7 +130,7 @@ def _stem_between(statement: Statement, first: int, last: int, stem: str) -> boo
 
 def _subjects_of_wait(segment: Segment) -> Keys:
     """Who stands before `wait` in a trusted clause, with the act itself."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    position = next((m.position for m in reversed(segment.marks) if "act:wait" in m.keys), None)
     if position is None:
         return NONE
     return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
@@ -154,9 +154,19 @@ def calls(statement: Statement, world: World) -> bool:
     """False for `f calls g` where trusted texts know who calls, and it is not f."""
     for segment in statement.segments:
         mine = callers(segment, statement.tokens)
-        if mine and world.callers and len(segment.names) > 1 and not mine <= world.callers:
+        known = not world.callers or mine <= world.callers or called(segment, statement, world)
+        if mine and len(segment.names) > 1 and not known:
             return False
     return True
+
+
+def called(segment: Segment, statement: Statement, world: World) -> bool:
+    """True for `f calls g` where the profile says so, and the clause says nothing more."""
+    mine = callers(segment, statement.tokens)
+    others = segment.names - mine
+    if not mine or not others or segment.quantities or segment.keys - {"what:calls"}:
+        return False
+    return all(mine <= world.queries.callers_of(name) for name in others)
 
 
 def callers(segment: Segment, tokens: Sequence[Token]) -> Keys:
@@ -185,7 +195,11 @@ _COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "f
 
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
-    return world.uneven or "than" in statement.stems or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    return (
+        world.uneven
+        or "than" in statement.stems
+        or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    )
 
 
 def limiters(statement: Statement, world: World) -> bool:
@@ -211,6 +225,7 @@ def levels(statement: Statement, world: World) -> bool:
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
         or _is_valued(statement, position, level)
+        or (world.healthy and statement.stems[position + 1 : position + 2] == ("bottleneck",))
         or (_SIZE[level], statement.stems[position + 1] if position + 1 < len(statement.stems) else "") in world.sized
         for position, level, subjects in level_claims(statement, world.words)
     )
@@ -221,7 +236,9 @@ def _is_valued(statement: Statement, position: int, level: str) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
     scaled = segment is not None and bool(segment.keys & _SCALED)
-    return scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
+    return (
+        scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
+    )
 
 
 #: Percent: POP calls an efficiency below 80 % low; above half nobody objects to `high`.

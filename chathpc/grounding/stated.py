@@ -51,7 +51,9 @@ def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     """Functions whose names look like words (`pow`, `advance`), unless they are words that the check needs for itself (`write`, `main`)."""
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     named = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
-    named |= {n for e in diagnosis.evidence if e.subject == "critical path" for n in _ON_PATH.findall(e.statement[:2_000])}
+    named |= {
+        n for e in diagnosis.evidence if e.subject == "critical path" for n in _ON_PATH.findall(e.statement[:2_000])
+    }
     subjects = {e.subject for e in diagnosis.evidence} - named
     return frozenset(
         n
@@ -181,11 +183,21 @@ def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
             near = quantity.start - before.quantity.end <= _BEHIND
             if near and before.evidence == fact.evidence and before.bundles == fact.bundles and wholes and not of_one:
                 fact = replace(fact, quantity=replace(quantity, base=IT))
-        before = fact if quantity.dimension == "time" and not quantity.is_base else (before if quantity.is_base else None)
+        before = (
+            fact if quantity.dimension == "time" and not quantity.is_base else (before if quantity.is_base else None)
+        )
         yield fact
-        if "what:path" not in fact.around and len({w.value for w in wholes}) == 1 and fact.exact is not None and quantity.dimension == "time" and not quantity.is_base:
+        if (
+            "what:path" not in fact.around
+            and len({w.value for w in wholes}) == 1
+            and fact.exact is not None
+            and quantity.dimension == "time"
+            and not quantity.is_base
+        ):
             part = 100 * fact.exact / wholes[0].value if wholes[0].value else 0.0
-            half = part * (wholes[0].interval[1] - wholes[0].interval[0]) / wholes[0].value / 2 if wholes[0].value else 0.0
+            half = (
+                part * (wholes[0].interval[1] - wholes[0].interval[0]) / wholes[0].value / 2 if wholes[0].value else 0.0
+            )
             share = replace(quantity, value=part, interval=(part - half, part + half), dimension="share", base=TOTAL)
             if not fact.quantity.is_each and fact.quantity.per is None:
                 yield replace(fact, quantity=share, exact=part, text="")

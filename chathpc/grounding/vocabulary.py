@@ -186,15 +186,20 @@ def vocabulary() -> Vocabulary:
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
         plain=frozenset(part for word in words["neutral"] for part in stems(word)),
-        neutral=frozenset(
-            part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)
-        ),
+        neutral=frozenset(part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         states=_meanings(words["states"]),
         remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
-        telling=frozenset(part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)),
+        telling=frozenset(
+            part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)
+        ),
         causes={
-            cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"], frozenset(entry.get("absent", ())))
+            cause: Cause(
+                frozenset(entry["reason"]),
+                frozenset(entry["effect"]),
+                entry["levels"],
+                frozenset(entry.get("absent", ())),
+            )
             for cause, entry in causes.items()
         },
     )

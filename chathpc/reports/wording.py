@@ -102,8 +102,9 @@ def translated(report: Report) -> str:
 
 
 def judged(report: Report) -> list[SentenceRecord]:
-    """The sentences of a model, also those that were struck."""
-    return [sentence for sentence in report.explanation.sentences if sentence.status != "catalogue"]
+    """The sentences of a model, also those that were struck, and where the catalogue speaks instead all that it said."""
+    told = report.explanation
+    return [*(sentence for sentence in told.sentences if sentence.status != "catalogue"), *told.refused]
 
 
 def verdict(sentence: SentenceRecord) -> str:
