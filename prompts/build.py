@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
+from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
 from chathpc.prompts.loader import Template, template
@@ -137,11 +137,11 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
         return [_told(diagnosis.headline)]
     first = diagnosis.findings[0]
     healthy = diagnosis.verdict == Verdict.HEALTHY
-    what = _told(diagnosis.headline if healthy else _AMOUNT.sub(".", first.summary))
+    what = _told(diagnosis.headline if healthy else _with_kind(_AMOUNT.sub(".", first.summary), first.where))
     said = set(_NUMBER.findall(what))
     statements = [by_id[one].statement for one in first.evidence if one in by_id]
     whole = [text for text in statements if not _LEANS.search(text) and not set(_NUMBER.findall(text)) <= said]
-    measured = [_told(text) for text in whole[:_MEASURED]]
+    measured = [_told(_with_kind(text, first.where)) for text in whole[:_MEASURED]]
     meaning = [] if audience == "manager" else [_told(cause(first.cause).meaning)]
     gain = (
         []
@@ -159,6 +159,14 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
             break
         kept.append(line)
     return [line for line in (what, *meaning, *measured, *gain, *advice, *also) if line in kept]
+
+
+def _with_kind(text: str, where: Place) -> str:
+    """A sentence with the name of a function as its subject says that it is one: `accumulate steps through a` reads as a verb."""
+    for kind, name in (("kernel", where.kernel), ("function", where.function)):
+        if name and text.startswith(f"{name} "):
+            return f"The {kind} {text}"
+    return text
 
 
 def _told(text: str) -> str:

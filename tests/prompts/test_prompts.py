@@ -72,6 +72,19 @@ def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_w
     assert not any("1.46x" in line for line in told)
 
 
+def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
+    finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % with other places).")
+    evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
+    assert told[0] == "The function sweep steps through a by n."
+    assert told[2] == "The function sweep takes 3.17 s of 9.01 s."
+
+
+def test_a_fact_that_needs_the_one_before_it_is_left_out() -> None:
+    evidence = replace(EVIDENCE, statement="sweep calls usleep for 3.17 s of it.")
+    assert not any("usleep" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
+
+
 def test_what_the_first_line_says_already_is_not_measured_again() -> None:
     finding = replace(FINDING, summary="Threads wait for 3.17 s of 9.01 s, 35.2 % of the time.")
     assert EVIDENCE.statement not in key_lines(replace(DIAGNOSIS, findings=(finding,)))
