@@ -121,7 +121,7 @@ def _by_model(
         refused = [_sentence(sentence) for sentence in grounded.sentences]
         return told.model_copy(update={"usage": usage, "refused": refused})
     kept = [sentence.text for sentence in grounded.sentences if sentence.status != "struck"]
-    lacking = [_of_catalogue(sentence) for sentence in unsaid(diagnosis, kept)]
+    lacking = [_of_catalogue(sentence) for sentence in unsaid(diagnosis, kept, reader.audience)]
     return ExplanationRecord(
         text=" ".join([*kept, *(sentence.text for sentence in lacking)]),
         sentences=[*(_sentence(sentence) for sentence in grounded.sentences), *lacking],
