@@ -152,7 +152,8 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     others = [one.summary for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]
     also = [f"Beside that: {_told(one)}" for one in others]
     by_rank = [what, *advice, *gain, *meaning, *measured, *also]
-    kept, length = [], 0
+    kept: list[str] = []
+    length = 0
     for line in by_rank:
         length += len(line)
         if kept and length > _LONGEST_FACTS:
