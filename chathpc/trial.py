@@ -95,10 +95,9 @@ def _judged(completion: Completion | None, diagnosis: Diagnosis, form: Form) -> 
         return Trial(answers=1)
     grounded = check(completion.text, diagnosis, form=form)
     whole = completion.finish_reason == "stop" if form == "structured" else completion.finish_reason != "deadline"
-    if form == "prose":
-        right = whole and MARK not in completion.text  # who repeats the question has not answered it
-    else:
-        right = whole and not structured.problem(completion.text)
+    # Who repeats the question, marks and all, has not answered it.
+    wrong = structured.problem(completion.text) if form == "structured" else MARK in completion.text
+    right = whole and not wrong
     return Trial(
         answers=1,
         formed=int(right),
