@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -15,6 +17,14 @@ if TYPE_CHECKING:
 #: Findings after the first that are worth a sentence, by cost × headroom.
 _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
+
+#: How sentences begin that tell what one needs to judge and to act.
+_GAIN, _ADVICE, _AGAINST, _BESIDE = "Without it", "What to do first:", "What speaks against it:", "Beside that:"
+_TO_SEE = "To see more,"
+_NEEDED = (_GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
+
+_BOUND = re.compile(r"at most ([\d.,]+)x as fast")
+_WORD = re.compile(r"\w{4,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +56,35 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
-        told.append(
-            Sentence(
-                f"Without it the run could be at most {numbers.speedup(first.speedup_bound)} as fast.", first.evidence
-            )
-        )
+        bound = numbers.speedup(first.speedup_bound)
+        told.append(Sentence(f"{_GAIN} the run could be at most {bound} as fast.", first.evidence))
     if first.advice:
-        told.append(Sentence(f"What to do first: {_as_clause(first.advice[0])}"))
+        told.append(Sentence(f"{_ADVICE} {_as_clause(first.advice[0])}"))
     if audience == "manager":
         return told
     if first.against:
-        told.append(Sentence(f"What speaks against it: {_as_clause(first.against[0])}"))
+        told.append(Sentence(f"{_AGAINST} {_as_clause(first.against[0])}"))
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
-        told.append(Sentence(f"Beside that: {_as_clause(other.summary)}", other.evidence))
+        told.append(Sentence(f"{_BESIDE} {_as_clause(other.summary)}", other.evidence))
     return told
+
+
+def unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> tuple[Sentence, ...]:
+    """What a reader needs to judge and to act (gain, advice, objection, other causes, what to collect), as far as no sentence of `said` tells it.
+
+    The gain is told by its number, the others by a sentence that has half of their words.
+    """
+    return tuple(
+        one for one in narrate(diagnosis, audience) if one.text.startswith(_NEEDED) and not _is_told(one.text, said)
+    )
+
+
+def _is_told(text: str, said: Sequence[str]) -> bool:
+    bound = _BOUND.search(text)
+    if bound is not None:
+        return any(re.search(rf"(?<![\d.,]){re.escape(bound[1])}(?![\d,]|\.\d)", one) for one in said)
+    words = set(_WORD.findall(text.partition(": ")[2].lower()))
+    return any(2 * len(words & set(_WORD.findall(one.lower()))) >= len(words) for one in said)
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
@@ -70,10 +95,10 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
     if hot is not None:
         told.append(Sentence(cause(hot.cause).meaning))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
-        told.append(Sentence(f"To see more, collect the kernel's counters: {hot.next_measurement}"))
+        told.append(Sentence(f"{_TO_SEE} collect the kernel's counters: {hot.next_measurement}"))
     elif diagnosis.not_collected:
         lacking, command = next(iter(diagnosis.not_collected.items()))
-        told.append(Sentence(f"To see more, collect {lacking}: {command}"))
+        told.append(Sentence(f"{_TO_SEE} collect {lacking}: {command}"))
     return told
 
 

@@ -125,8 +125,8 @@ class ClaimRecord(Record):
     evidence: list[str]
     query: str | None = Field(
         default=None,
-        description="How it was found: evidence, ratio, sum, difference, part (computed from the evidence), "
-        "or `time of` (asked of the profile).",
+        description="How it was found: evidence; ratio, sum, difference, part, complement, mean (computed from the evidence), count (of the "
+        "names in the sentence); time of, time of line, count of, spread over, callers of (asked of the profile).",
     )
 
 
@@ -201,6 +201,10 @@ class ExplanationRecord(Record):
         "reached, or the evidence supports too little of what was said.",
     )
     usage: UsageRecord | None = Field(default=None, description="What the model's answer took; null without one.")
+    refused: list[SentenceRecord] = Field(
+        default_factory=list,
+        description="What a model said where too little of it holds, so that `sentences` are the catalogue's; else absent.",
+    )
 
 
 class TreeRow(Record):

@@ -16,6 +16,7 @@ from chathpc.grounding.check import check
 from chathpc.llm.backend import Backend, Completion, Form, Request
 from chathpc.llm.fitness import Fitness, Trial
 from chathpc.prompts.build import Prompt, build_prose, build_structured, estimate_tokens
+from chathpc.prompts.untrusted import MARK
 
 #: Seconds for the whole test; what has not been asked by then is left out.
 LIMIT = 120.0
@@ -94,7 +95,9 @@ def _judged(completion: Completion | None, diagnosis: Diagnosis, form: Form) -> 
         return Trial(answers=1)
     grounded = check(completion.text, diagnosis, form=form)
     whole = completion.finish_reason == "stop" if form == "structured" else completion.finish_reason != "deadline"
-    right = whole and (form == "prose" or not structured.problem(completion.text))
+    # Who repeats the question, marks and all, has not answered it.
+    wrong = structured.problem(completion.text) if form == "structured" else MARK in completion.text
+    right = whole and not wrong
     return Trial(
         answers=1,
         formed=int(right),

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from chathpc import narrative
 from chathpc.asked import guard, request
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.narrative import narrate
+from chathpc.narrative import narrate, unsaid
 from chathpc.profile.profile import Profile
 from chathpc.profile_queries import ProfileQueries
 from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
@@ -117,11 +118,13 @@ def _by_model(
         note = f"{backend.label} said too little{late} that the evidence supports ({struck} claims struck); the words are the catalogue's."
         lack: Lack = "budget" if late else "unsupported"
         told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack=lack)
-        return told.model_copy(update={"usage": usage})
-    kept = [sentence for sentence in grounded.sentences if sentence.status != "struck"]
+        refused = [_sentence(sentence) for sentence in grounded.sentences]
+        return told.model_copy(update={"usage": usage, "refused": refused})
+    kept = [sentence.text for sentence in grounded.sentences if sentence.status != "struck"]
+    lacking = [_of_catalogue(sentence) for sentence in unsaid(diagnosis, kept, reader.audience)]
     return ExplanationRecord(
-        text=" ".join(sentence.text for sentence in kept),
-        sentences=[_sentence(sentence) for sentence in grounded.sentences],
+        text=" ".join([*kept, *(sentence.text for sentence in lacking)]),
+        sentences=[*(_sentence(sentence) for sentence in grounded.sentences), *lacking],
         model=backend.label,
         audience=reader.audience,
         language=reader.language,
@@ -129,6 +132,10 @@ def _by_model(
         note=choice.note or None,
         usage=usage,
     )
+
+
+def _of_catalogue(sentence: narrative.Sentence) -> SentenceRecord:
+    return SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status="catalogue")
 
 
 def _sentence(sentence: Sentence) -> SentenceRecord:
@@ -195,10 +202,7 @@ def from_catalogue(
     sentences = narrate(diagnosis, reader.audience)
     return ExplanationRecord(
         text=" ".join(sentence.text for sentence in sentences),
-        sentences=[
-            SentenceRecord(text=sentence.text, evidence=list(sentence.evidence), status="catalogue")
-            for sentence in sentences
-        ],
+        sentences=[_of_catalogue(sentence) for sentence in sentences],
         model=None,
         audience=reader.audience,
         language=reader.language,

@@ -13,6 +13,9 @@ from chathpc.profile.text import clean
 #: Against Indirect Prompt Injection Attacks With Spotlighting, 2024, section 3.2).
 DATAMARK = "\N{MODIFIER LETTER CIRCUMFLEX ACCENT}"
 
+#: What data ends with, before the marker.
+MARK = "<<end"
+
 #: A name is seldom longer, and nothing is lost for the explanation if it is.
 LONGEST_TEXT = 200
 
@@ -52,4 +55,4 @@ def marker_of(lines: Iterable[str]) -> str:
 def block(name: str, lines: list[str], marker: str) -> str:
     """Lines of data between marks that hold `marker`, which no data can know."""
     body = "\n".join(line.replace(marker, "") for line in lines)
-    return f"<<{name} {marker}>>\n{body}\n<<end {marker}>>"
+    return f"<<{name} {marker}>>\n{body}\n{MARK} {marker}>>"

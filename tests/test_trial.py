@@ -10,14 +10,21 @@ import pytest
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.llm.backend import Completion, OnToken, Request
 from chathpc.llm.scripted import ScriptedBackend
+from chathpc.prompts.build import build_prose
 from chathpc.trial import examine, packets
 
-FACT = re.compile(r"^(?:MEASURED|E\d+): (.*?)(?: \{E\d+\} stands for .*)?$", re.MULTILINE)
+EVIDENCE = re.compile(r"^E\d+: (.*?)(?: \{E\d+\} stands for .*)?$", re.MULTILINE)
+NUMBERED = re.compile(r"^\d+\. (?!What |Without |Beside )(.*\d.*)$", re.MULTILINE)
+
+
+def measured(prompt: str) -> list[str]:
+    """The measured facts in a prompt, as they stand there."""
+    return EVIDENCE.findall(prompt) or NUMBERED.findall(prompt)
 
 
 def facts(request: Request) -> list[str]:
-    """The measured facts in a prompt, as they stand there."""
-    return FACT.findall(request.user)
+    """The measured facts that a request tells."""
+    return measured(request.user)
 
 
 def model(prose: Callable[[list[str]], str], sentences: Callable[[list[str]], object]) -> ScriptedBackend:
@@ -59,7 +66,8 @@ def test_a_model_is_fit_for_what_it_has_shown(
 
 def test_a_model_that_copies_has_all_its_sentences_kept() -> None:
     result = examine(model(TRUE, cited), deadline=10.0)
-    assert result.prose.kept == result.prose.sentences == 2 * len(packets())
+    told = sum(len(measured(build_prose(packet).user)) for packet in packets())
+    assert result.prose.kept == result.prose.sentences == told > len(packets())
     assert result.structured.kept == result.structured.sentences == 2 * len(packets())
     assert result.tokens_per_second is not None
     assert result.first_token is not None

@@ -23,7 +23,7 @@ from chathpc.prompts.build import AUDIENCES
 from chathpc.report import ExplanationRecord, Report
 from chathpc.reports import renderers
 from chathpc.reports.style import Style
-from chathpc.reports.wording import checked
+from chathpc.reports.wording import checked, commentary, judged
 from chathpc.wording import explain_in_words, from_catalogue
 
 DATABASE = Path(__file__).parents[1] / "examples" / "omp-triangle" / "database"
@@ -83,9 +83,34 @@ def test_what_a_model_copies_from_the_evidence_is_kept_with_its_ids(
     says(monkeypatch, f"{statements['E1']} {statements['E2']}")
     explanation = explained(profile, "local").explanation
     assert explanation.model is not None
-    assert [one.status for one in explanation.sentences] == ["supported", "supported"]
-    assert [one.evidence for one in explanation.sentences] == [["E1"], ["E2"]]
+    assert [one.status for one in explanation.sentences] == ["supported", "supported", *["catalogue"] * 3]
+    assert [one.evidence for one in explanation.sentences[:2]] == [["E1"], ["E2"]]
     assert explanation.claims.struck == 0
+
+
+def test_the_gain_and_what_to_do_are_told_also_where_a_model_does_not(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    statements = {item.id: item.statement for item in diagnose(profile).evidence}
+    first = diagnose(profile).findings[0]
+    says(monkeypatch, f"{statements['E1']} {statements['E2']}")
+    report = explained(profile, "local")
+    gain, advice, beside = (one.text for one in report.explanation.sentences[2:])
+    assert gain == "Without it the run could be at most 1.24x as fast."
+    assert first.advice[0][1:] in advice
+    assert beside.startswith("Beside that: all threads spend much of their time at barriers")
+    assert report.explanation.text.endswith(f"{gain} {advice} {beside}")
+    assert "the catalogue's" in commentary(report)
+
+
+def test_what_a_model_has_told_is_not_told_again(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second, *_ = diagnose(profile).findings
+    says(
+        monkeypatch, f"Without this problem, the run could be at most 1.24x as fast. {first.advice[0]} {second.summary}"
+    )
+    report = explained(profile, "local")
+    assert {one.status for one in report.explanation.sentences} == {"supported"}
+    assert "the catalogue's" not in commentary(report)
 
 
 def test_a_false_sentence_among_true_ones_is_struck_and_counted(
@@ -96,7 +121,7 @@ def test_a_false_sentence_among_true_ones_is_struck_and_counted(
     says(monkeypatch, f"{statements['E1']} {lie} {statements['E2']}")
     explanation = explained(profile, "local").explanation
     assert lie not in explanation.text
-    assert [one.status for one in explanation.sentences] == ["supported", "struck", "supported"]
+    assert [one.status for one in explanation.sentences][:3] == ["supported", "struck", "supported"]
     assert explanation.claims.struck > 0
 
 
@@ -107,6 +132,20 @@ def test_a_model_that_says_nothing_true_leaves_the_words_to_the_catalogue(profil
     assert report.explanation.note
     for falsehood in ("123456", "4711", "42 times", "MPI_Allreduce"):
         assert falsehood not in report.explanation.text
+
+
+def test_what_a_model_said_is_kept_where_the_catalogue_speaks_instead(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lie = "The GPU copies 812 GB over the bus in 99.7 s."
+    says(monkeypatch, f"{lie} The run is limited by the network.")
+    report = explained(profile, "local")
+    assert of_catalogue(report.explanation)
+    first = report.explanation.refused[0]
+    assert (first.text, first.status) == (lie, "struck")
+    assert lie not in report.explanation.text
+    assert any(one.text == lie for one in judged(report))
+    assert explained(profile, "none").explanation.refused == []
 
 
 def test_the_findings_do_not_depend_on_the_model(profile: Profile) -> None:
@@ -125,7 +164,7 @@ def test_a_capable_model_answers_in_json_and_code_puts_the_numbers_in(
     }
     made = says(monkeypatch, json.dumps(answer), form="structured")
     explanation = explained(profile, "openai:any").explanation
-    assert explanation.text == (
+    assert explanation.text.startswith(
         "Threads wait 4.36 s in the OpenMP runtime. In triangular_work the busiest thread works 1.47 s."
     )
     request = made[0].requests[0]
@@ -318,8 +357,9 @@ def test_each_audience_has_a_prompt_of_its_own(profile: Profile, monkeypatch: py
             asked[form, audience] = request
     assert len({request.system for request in asked.values()}) == 6
     meaning = cause(chathpc.explain(profile).findings[0].cause).meaning
-    assert [audience for (form, audience), request in asked.items() if meaning in request.user] == ["newcomer"] * 2
-    assert "stencil_omp.c" not in asked["prose", "manager"].user.split("MEASURED")[0]
+    told = [key for key, request in asked.items() if meaning in request.user]
+    assert told == [("prose", "expert"), ("prose", "newcomer"), ("structured", "newcomer")]
+    assert "stencil_omp.c" not in asked["prose", "manager"].user
 
 
 def test_the_words_come_in_another_language_if_numbers_and_names_stay(
@@ -331,16 +371,17 @@ def test_the_words_come_in_another_language_if_numbers_and_names_stay(
         if "Translate into German" not in request.user:
             yield " ".join(statements)
             return
-        first, second = [line.partition(". ")[2] for line in request.user.splitlines() if line[:1].isdigit()]
+        first, second, *_ = [line.partition(". ")[2] for line in request.user.splitlines() if line[:1].isdigit()]
         yield f"1. {first.replace('wait', 'warten')}\n2. {second.replace('1.47', '1.48')}"
 
     in_turn(monkeypatch, Choice(ScriptedBackend(script)))
     report = chathpc.explain(profile, llm="local", language="German")
-    first, second = report.explanation.sentences
+    first, second, *lacking = report.explanation.sentences
+    assert {one.status for one in lacking} == {"catalogue"}
     assert "warten" in (first.translation or "")
     assert second.translation is None
     assert report.explanation.language == "de"
-    assert "1 of 2 sentences stay in English" in (report.explanation.note or "")
+    assert "4 of 5 sentences stay in English" in (report.explanation.note or "")
     text = " ".join(renderers()["text"](report, Style(width=100)).split())
     assert "Threads warten 4.36 s" in text
     assert "translated by a language model; numbers and names were compared" in text
@@ -364,8 +405,8 @@ def test_the_claims_of_a_models_sentences_are_in_the_report(profile: Profile, mo
     assert [sentence.status for sentence in sentences[:2]] == ["supported", "supported"]
     assert all(claim.evidence == ["E1"] for claim in sentences[0].claims)
     assert {claim.query for claim in sentences[1].claims if claim.kind == "number"} <= {"evidence", "time of"}
-    assert sentences[-1].status == "struck"
-    assert sentences[-1].reason
+    assert sentences[2].status == "struck"
+    assert sentences[2].reason
 
 
 def test_the_command_shows_the_claims(

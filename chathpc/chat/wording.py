@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,6 +9,7 @@ from dataclasses import dataclass, replace
 from chathpc.chat.record import CheckedSentence
 from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
 from chathpc.grounding.check import GroundedText, check
+from chathpc.grounding.names import reads_like_a_sentence
 from chathpc.grounding.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
 from chathpc.prompts.build import build_chat, key_lines
@@ -19,10 +19,6 @@ from chathpc.report import ClaimStatistics
 OnSentence = Callable[[str], None]
 
 
-#: Plain words in a name: `unsigned long f`, `main thread`, `loop at heat.c:12`.
-_MOST_WORDS = 3
-_NESTING = 4
-_BRACKETS = re.compile(r"<[^<>]*>|\([^()]*\)|\[[^\[\]]*\]")
 #: Facts that are weighed for a prompt; it has room for fewer.
 _LOOKED_AT = 12
 
@@ -67,13 +63,6 @@ def known(facts: Sequence[Evidence], diagnosis: Diagnosis) -> Diagnosis:
 def _names(fact: Evidence) -> list[str]:
     where = fact.where
     return [fact.subject, *([] if where is None else [name for name in (where.function, where.kernel) if name])]
-
-
-def reads_like_a_sentence(name: str) -> bool:
-    """Whether a name has more plain words, outside of brackets, than names of functions have (`unsigned long f`)."""
-    for _ in range(_NESTING):
-        name = _BRACKETS.sub(" ", name)
-    return sum(word.strip(".,:;!?").isalpha() for word in name.split()) > _MOST_WORDS
 
 
 def _cited(item: Evidence, findings: Sequence[object]) -> bool:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from chathpc.grounding.check import GroundedText, Statistics, check
 from chathpc.grounding.itemised import Claim
 from chathpc.grounding.judgement import Sentence
-from chathpc.grounding.queries import Measured, Queries
+from chathpc.grounding.queries import Measured, NoQueries, Queries, Spread
 from chathpc.grounding.structured import Claimed
 
-__all__ = ["Claim", "Claimed", "GroundedText", "Measured", "Queries", "Sentence", "Statistics", "check"]
+__all__ = [
+    "Claim",
+    "Claimed",
+    "GroundedText",
+    "Measured",
+    "NoQueries",
+    "Queries",
+    "Sentence",
+    "Spread",
+    "Statistics",
+    "check",
+]

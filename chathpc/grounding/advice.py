@@ -6,6 +6,8 @@ from itertools import pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.match import EVENNESS
+from chathpc.grounding.quantities import NONE
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -15,6 +17,26 @@ _ALSO_NOUNS = frozenset(
 )
 #: What doing something does, where a sentence of advice begins with it: `Sorting once would …`.
 _HELPS = frozenset(map(stem, ("would", "could", "can", "may", "might", "avoids", "helps", "improves", "reduces")))
+_SAYS = frozenset(
+    [
+        "takes",
+        "is",
+        "has",
+        "spends",
+        "calls",
+        "accounts",
+        "makes",
+        "costs",
+        "needs",
+        "waits",
+        "runs",
+        "was",
+        "are",
+        "dominates",
+        "uses",
+    ]
+)
+_MAY = frozenset({"can", "may"})
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -22,11 +44,14 @@ _SHARED = 2
 def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
     stems = statement.stems
-    first = next((_base_form(t) for t in statement.tokens if t.kind == "word"), "")
-    gerund = next((t.text.lower() for t in statement.tokens if t.kind == "word"), "").endswith("ing")
-    if gerund and first in world.advice_stems and set(stems) & _HELPS:
-        return True
+    opening = next((t for t in statement.tokens if t.kind == "word"), None)
+    first = _base_form(opening) if opening else ""
+    gerund = opening is not None and opening.text.lower().endswith("ing")
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    if opening is not None and gerund and set(stems) & _HELPS and not gain:
+        return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
+    if not statement.quantities and any(one in _MAY and other == "be" for one, other in pairwise(stems)):
+        return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
@@ -36,6 +61,8 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
     """True if the sentence, or a clause of it behind a comma, `so` or `then`, begins with an imperative."""
     imperative = world.words.advice - _ALSO_NOUNS
     tokens = statement.tokens
+    if len(tokens) > 1 and tokens[1].text.lower() in _SAYS:
+        return False  # `write takes 2.11 s` begins with a noun
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
     begun = [_base_form(token) for token in opened]
     if begun and first == "to":  # `To improve performance, share …`
@@ -59,13 +86,23 @@ def supported(statement: Statement, world: World) -> str:
     own = {t.stem for t in statement.tokens if t.kind == "word"}
     if own & world.words.negations - _advised_negations(world):
         return "negation"
-    content = own & world.advice_stems - (world.words.neutral - world.words.advice)
-    if not names & known and len(content) < _SHARED:
+    content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
+    if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):
         return "advice"
-    wrong = [q for q in statement.quantities if q.value not in world.advice_numbers]
+    if not names & known and not content - (world.said - world.words.remedies):
+        return "advice"  # words of what is, none of what to do
+    wrong = [q for q in statement.quantities if not q.in_words and q.value not in world.advice_numbers]
     if wrong:
         return "number"
     return "" if _changes(statement, world) else "direction"
+
+
+def _serves(statement: Statement, world: World) -> bool:
+    """True if a sentence names what a finding is about as what would change: `… would improve the balance`."""
+    keys = frozenset(k for s in statement.segments for k in s.keys)
+    known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
+    purpose = frozenset(k for one in known for k in one.reason | one.effect)
+    return bool(keys & (purpose | (EVENNESS if purpose & EVENNESS else NONE)))
 
 
 def _advised_negations(world: World) -> frozenset[str]:

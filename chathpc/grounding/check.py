@@ -15,6 +15,7 @@ from chathpc.diagnosis.records import Diagnosis
 from chathpc.grounding import sentences, structured
 from chathpc.grounding.diagnosed import world
 from chathpc.grounding.judgement import Sentence, check_sentence, strike
+from chathpc.grounding.names import without_claims
 from chathpc.grounding.queries import Queries
 from chathpc.grounding.structured import Claimed
 from chathpc.grounding.vocabulary import vocabulary
@@ -65,7 +66,9 @@ def check(
     `answer` is text in the prose form, JSON or parsed sentences in the structured one. Never raises for what a model wrote, and takes
     time linear in its length.
     """
-    known = world(diagnosis, vocabulary(), queries)
+    words = vocabulary()
+    diagnosis = without_claims(diagnosis, words)
+    known = world(diagnosis, words, queries)
     if form == "prose" and isinstance(answer, str):
         texts = [(text, False) for text in sentences.split(answer)]
     else:

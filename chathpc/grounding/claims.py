@@ -21,10 +21,28 @@ _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "millise
 _SHORTEST_TOPIC = 3
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
+_LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
 _INSTEAD = ["instead", "of"]
 _SEPARATORS = frozenset(",;:–—=×")
 _CONJUNCTIONS = frozenset(
-    map(stem, ("while", "whereas", "but", "and", "which", "where", "when", "if", "although", "though"))
+    map(
+        stem,
+        (
+            "while",
+            "whereas",
+            "but",
+            "and",
+            "which",
+            "where",
+            "when",
+            "if",
+            "although",
+            "though",
+            "versus",
+            "vs",
+            "against",
+        ),
+    )
 )
 
 
@@ -106,6 +124,8 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
         segment = Segment(first, last, joint, inside, ())
         inherited, names = _inherited(segments, segment)
+        if joint == "which" and segments and segments[-1].marks and not _named_group(inside):
+            inherited, names = segments[-1].marks[-1].keys, segments[-1].marks[-1].names
         around = next((q.agent for s in reversed(segments) for q in reversed(s.quantities) if q.agent), None)
         if around is None and segments:
             around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
@@ -115,13 +135,13 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
                 segment,
                 position,
                 stems,
-                len([p for p, _ in raw if first <= p < last]),
+                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension]),
             )
             for position, q in raw
             if first <= position < last
         )
         segments.append(replace(segment, quantities=quantities))
-    return Statement(kept, tuple(segments), lines)
+    return Statement(kept, _paired(tuple(segments), kept, stems), lines)
 
 
 def _instances(tokens: Sequence[Token], used: set[int]) -> tuple[list[Mark], tuple[int, ...]]:
@@ -140,7 +160,7 @@ def _instances(tokens: Sequence[Token], used: set[int]) -> tuple[list[Mark], tup
                 marks.append(Mark(following, frozenset({f"who:{token.stem} {int(number.value)}"})))
             else:
                 lines.append(int(number.value))
-            following += 2 if following + 1 < len(tokens) and tokens[following + 1].text in ("and", "or", ",") else 1
+            following += 2 if following + 1 < len(tokens) and tokens[following + 1].text in _LIST_OF_NUMBERS else 1
     return marks, tuple(lines)
 
 
@@ -170,7 +190,7 @@ def is_topic(word: str, words: Vocabulary) -> bool:
     """True for a word that has a meaning of its own but no entry: `gap`, `sector`, `window`."""
     return not (
         len(word) < _SHORTEST_TOPIC
-        or word in words.neutral
+        or word in words.plain
         or word in words.levels
         or word in words.number_words
         or word in words.fractions
@@ -208,7 +228,57 @@ def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) ->
         position += length or 1
     if first < len(tokens):
         bounds.append((first, len(tokens), joint))
-    return bounds
+    return _joined(bounds, tokens, stems, words)
+
+
+def _joined(
+    bounds: list[tuple[int, int, str]], tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary
+) -> list[tuple[int, int, str]]:
+    """The clauses with items of a list put together: `waits, barriers and collectives`, `f, g and h take 3 s`."""
+    joined: list[tuple[int, int, str]] = []
+    for first, last, joint in bounds:
+        before = joined[-1] if joined else None
+        if before is not None and joint in _LISTING:
+            item = _is_item(tokens, stems, first, last, words)
+            is_open = _is_item(tokens, stems, before[0], before[1], words, limit=_LONGEST_LIST)
+            if (item or is_open) and not _is_opening(stems, before):
+                joined[-1] = (before[0], last, before[2])
+                continue
+        joined.append((first, last, joint))
+    return joined
+
+
+_LISTING = frozenset({",", "and", "or", "–", "—"})
+_LONGEST_ITEM, _LONGEST_LIST = 4, 12
+#: A clause has one of these; an item of a list does not.
+_FINITE = frozenset(
+    map(
+        stem,
+        ("is", "are", "was", "were", "has", "have", "had", "take", "spend", "spent", "wait", "compute", "run", "go", "do", "does", "make", "work",
+         "need", "use", "account", "cost", "add", "lose", "cause", "waiting", "computing", "calls", "allocates", "can", "could", "would", "should"),
+    )
+)  # fmt: skip
+
+
+def _is_item(
+    tokens: Sequence[Token], stems: Sequence[str], first: int, last: int, words: Vocabulary, limit: int = _LONGEST_ITEM
+) -> bool:
+    """True for words that only name things: no number, no verb."""
+    if last - first > limit or any(t.kind == "number" for t in tokens[first:last]):
+        return False
+    return not any(
+        word in _FINITE or (word in words.verbs and first < p) for p, word in enumerate(stems[first:last], first)
+    )
+
+
+def _is_opening(stems: Sequence[str], bound: tuple[int, int, str]) -> bool:
+    """True for an opening before a comma that is no part of a list: `Together, …`, `In this case, …`."""
+    return bound[0] == 0 and stems[0] in _OPENING
+
+
+_OPENING = frozenset(
+    map(stem, ("together", "overall", "in", "to", "of", "this", "however", "without", "with", "currently", "meanwhile"))
+)
 
 
 def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
@@ -251,15 +321,76 @@ def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]
     return frozenset(keys), names
 
 
+def _named_group(marks: Sequence[Mark]) -> bool:
+    return any(mark.names or any(key.startswith("what:") for key in mark.keys) for mark in marks)
+
+
 def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[str], numbers: int) -> Quantity:
-    """Of several names in a clause with several numbers the one that a number stands beside: `f (50 s)`, `25 s in g`."""
-    named = [m for m in segment.marks if m.names]
-    if numbers < 2 or len(named) < 2 or quantity.is_base:
+    """Of several things in a clause with several numbers the one that a number stands beside: `f (50 s)`, `25 s in g`."""
+    told = [m for m in segment.marks if _tells(m)]
+    if numbers < 2 or len(told) < 2 or quantity.is_base:
         return quantity
-    behind = [m for m in named if m.position == position + 2 and stems[position + 1] in ("in", "for", "by")]
-    before = [m for m in named if m.position < position]
+    behind = []
+    if position + 1 < len(stems) and stems[position + 1] in _OF_WHOM:
+        behind = [m for m in told if position + 1 < m.position <= position + 4][:1]
+    before = [m for m in told if m.position < position]
     own = behind or before[-1:]
-    return replace(quantity, names=own[0].names) if own else quantity
+    if not own:
+        return quantity
+    others = frozenset(k for m in told if m is not own[0] for k in m.keys if k.startswith(_TELLING))
+    keys = quantity.own - (others - own[0].keys)
+    return replace(quantity, own=keys, names=own[0].names or (NONE if any(m.names for m in told) else quantity.names))
+
+
+#: Groups that tell one thing from another in one clause, and words before the thing that a number is of.
+_TELLING = ("who:", "what:", "direction:", "operation:")
+_OF_WHOM = ("in", "for", "by", "on", "at", "to")
+_UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup", "what:size", "what:speed", "who:total"})
+
+
+def _tells(mark: Mark) -> bool:
+    return bool(mark.names) or any(key.startswith(_TELLING) for key in mark.keys - _UNTELLING)
+
+
+def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Sequence[str]) -> tuple[Segment, ...]:
+    """The clauses with the numbers of a list given to the things of a list, one by one: `f and g take 3 s and 2 s`."""
+    numbers = _runs([p for p, t in enumerate(tokens) if t.kind == "number"], stems, tokens)
+    by_start = {q.start: q for s in segments for q in s.quantities if not q.is_base}
+    marks = sorted((m for s in segments for m in s.marks if _tells(m)), key=lambda m: m.position)
+    things = _runs([m.position for m in marks], stems, tokens)
+    at = {m.position: m for m in marks}
+    changed: dict[int, Quantity] = {}
+    for run in numbers:
+        found = [by_start.get(tokens[p].start) for p in run]
+        fitting = [t for t in things if len(t) == len(run) and (t[-1] < run[0] or run[-1] < t[0])]
+        if len(run) < 2 or None in found or not fitting:
+            continue
+        nearest = min(fitting, key=lambda t: min(abs(run[0] - t[-1]), abs(t[0] - run[-1])))
+        listed = frozenset(k for p in nearest for k in at[p].keys)
+        shared = frozenset(k for s in segments for m in s.marks if m.position not in nearest for k in m.keys)
+        bases = [q.base for q in found if q is not None and q.base]
+        for position, quantity in zip(nearest, found, strict=True):
+            if quantity is not None:
+                keys = (shared - listed) | at[position].keys
+                base = quantity.base or (bases[-1] if quantity.dimension == "share" and bases else None)
+                changed[quantity.start] = replace(
+                    quantity, own=keys, names=at[position].names, inherited=NONE, inherited_names=NONE, base=base
+                )
+    if not changed:
+        return segments
+    return tuple(replace(s, quantities=tuple(changed.get(q.start, q) for q in s.quantities)) for s in segments)
+
+
+def _runs(positions: Sequence[int], stems: Sequence[str], tokens: Sequence[Token]) -> list[list[int]]:
+    """Positions that are items of one list: nothing between them but commas, `and` and articles."""
+    runs: list[list[int]] = []
+    for position in positions:
+        between = range(runs[-1][-1] + 1, position) if runs else range(0)
+        if runs and between and all(stems[p] in DETERMINERS | {"and", "or"} or tokens[p].text == "," for p in between):
+            runs[-1].append(position)
+        else:
+            runs.append([position])
+    return [run for run in runs if len(run) > 1]
 
 
 def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
@@ -284,6 +415,15 @@ def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
     return found
 
 
+def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
+    """True for the kernel of `without a kernel beside them`: what is not there is not what a number is about."""
+    position = mark.position - first
+    return bool(_ABSENT & set(stems[max(0, position - 2) : position]))
+
+
+_ABSENT = frozenset({"without", "neither", "nor", "no"})
+
+
 def _placed(
     quantity: Quantity,
     segment: Segment,
@@ -294,9 +434,15 @@ def _placed(
     around: str | None,
 ) -> Quantity:
     base = quantity.base
+    each_of_one = any(
+        tokens[p].kind == "number" and tokens[p + 1].stem == "each" for p in range(segment.first, segment.last - 1)
+    )
+    denied = frozenset(key for mark in segment.marks if _is_denied(mark, stems, segment.first) for key in mark.keys)
     if base == IT:
         base = frozenset(key for key in inherited if key.startswith(("in:mpi", "in:openmp", "act:", "what:"))) or IT
-    own = segment.keys
+    own = segment.keys - (
+        denied - frozenset(k for m in segment.marks if not _is_denied(m, stems, segment.first) for k in m.keys)
+    )
     return replace(
         quantity,
         own=TOTAL if quantity.is_base and quantity.dimension != "count" else own,
@@ -305,5 +451,5 @@ def _placed(
         inherited_names=names,
         base=base,
         agent=agent(segment, quantity.start, tokens) or around,
-        is_each=quantity.is_each or ("each" in stems and quantity.dimension != "count"),
+        is_each=quantity.is_each or ("each" in stems and not each_of_one and quantity.dimension != "count"),
     )

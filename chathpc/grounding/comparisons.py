@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
-from chathpc.grounding.derived import Side, side, value, values
-from chathpc.grounding.facts import World
+from chathpc.grounding.derived import Side, is_single, side, value, values
+from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
+from chathpc.grounding.vocabulary import stem
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
-_TRANSITIVE = frozenset({"exce", "exceed", "outweigh", "dominate", "dominat", "above", "below"})
-_SIDES = frozenset({"above", "below"})
+_TRANSITIVE = frozenset(map(stem, ("exceed", "outweigh", "above", "below")))
+_SIDES = frozenset(map(stem, ("above", "below")))
 _DETERMINERS = frozenset({"the", "a", "an", "its"})
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 
@@ -26,7 +28,7 @@ def comparisons(statement: Statement, world: World) -> bool:
         if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
             continue
         if than is None and stems[position] not in _TRANSITIVE:
-            if _is_bound(statement, position):
+            if _is_bound(statement, position) or _is_measured(statement, position):
                 continue
             return False
         split = than if than is not None else position
@@ -34,6 +36,12 @@ def comparisons(statement: Statement, world: World) -> bool:
         while after < len(stems) and stems[after] in _DETERMINERS:
             after += 1
         if after < len(stems) and statement.tokens[after].kind == "number":
+            if (
+                statement.tokens[after].unit
+                and _is_bound(statement, position)
+                and not _is_known(statement, after, world)
+            ):
+                continue  # `below 10 %`: the number is checked as a bound
             judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
             if (judged or not _is_bound(statement, position)) and not _beside(
                 statement, position, after, "more" in meanings, world
@@ -55,7 +63,11 @@ def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
     """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
     before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
-    return bool(before) and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+    return (
+        bool(before)
+        and _is_known(statement, position, world)
+        and bool(values(side(statement, 0, before[0]), quantity.dimension, world))
+    )
 
 
 def _is_bound(statement: Statement, position: int) -> bool:
@@ -67,6 +79,20 @@ def _is_bound(statement: Statement, position: int) -> bool:
         or (q.in_words and q.dimension in ("factor", "share") and 0 < start - q.end < 12)
         for q in statement.quantities
     )
+
+
+def _is_measured(statement: Statement, position: int) -> bool:
+    """True for the comparative in a clause that has its number: `the second, smaller one takes 319 µs`."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    return segment is not None and any(not q.in_words and q.dimension != "count" for q in segment.quantities)
+
+
+def _is_known(statement: Statement, position: int, world: World) -> bool:
+    number = next((q for q in statement.quantities if q.start == statement.tokens[position].start), None)
+    if number is None:
+        return False
+    plain = replace(number, exactness="exact")
+    return any(f.quantity.dimension == number.dimension and equals(plain, f) for f in world.facts)
 
 
 def _beside(statement: Statement, position: int, after: int, more: bool, world: World) -> bool:
@@ -91,11 +117,24 @@ def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World) -
         ordered = mine > theirs if more != waiting else mine < theirs
         return ordered and not (left.names | right.names) - world.names
     for dimension in _DIMENSIONS:
-        first, second = values(left, dimension, world), values(right, dimension, world)
+        first, second = _alike(left, right, dimension, world)
         if first and second and not (len(first) == len(second) == 1 and first[0] is second[0]):
             one, other = max(map(value, first)), max(map(value, second))
             return one > other if more else one < other
     return False
+
+
+def _alike(left: Side, right: Side, dimension: str, world: World) -> tuple[Sequence[Fact], Sequence[Fact]]:
+    """The facts of both sides that can be compared: the means of both or their sums, where one of them has only the one."""
+    first, second = values(left, dimension, world), values(right, dimension, world)
+    for ours, theirs in ((first, second), (second, first)):
+        kinds = {is_single(fact) for fact in theirs}
+        if ours and len(kinds) == 1 and {is_single(fact) for fact in ours} != kinds:
+            single = next(iter(kinds))
+            again = tuple(values(side, dimension, world, single=single) for side in (left, right))
+            if all(again):
+                return again[0], again[1]
+    return first, second
 
 
 def _rank(keys: Keys, world: World) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
 from chathpc.grounding.relations import is_quoted, phrase_positions
+from chathpc.grounding.states import denies_absent
 from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
@@ -29,9 +30,36 @@ def negation(statement: Statement, world: World) -> str:
         if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
             if not _is_gain(statement, position, world):
                 return "negation"
-        elif position not in covered and not is_quoted(statement, position, world):
+        elif _is_no_problem(statement, position, world) or _is_remainder(statement, position):
+            continue
+        elif not (
+            position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)
+        ):
             return "negation"
     return ""
+
+
+def _is_no_problem(statement: Statement, position: int, world: World) -> bool:
+    """True for `load balance is not the problem` where it is the reason of no finding."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if segment is None or not _PROBLEM & set(statement.stems[position + 1 : position + 4]):
+        return False
+    said = frozenset(k for m in segment.marks if m.position < position for k in m.keys if k.startswith("what:"))
+    known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
+    return bool(said) and not any(said & (one.reason | one.effect) for one in known)
+
+
+_PROBLEM = frozenset(map(stem, ("problem", "issue", "bottleneck", "cause", "reason", "limit", "culprit")))
+
+
+def _is_remainder(statement: Statement, position: int) -> bool:
+    """True for `the remaining 44 % is not spent on files`: the number is what a share leaves of 100 %."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    before = set(statement.stems[segment.first : position]) if segment else set()
+    return bool(before & _REMAINING) and segment is not None and any(q.dimension == "share" for q in segment.quantities)
+
+
+_REMAINING = frozenset(map(stem, ("remaining", "rest", "remainder", "other")))
 
 
 def affirmed(statement: Statement, world: World) -> bool:
@@ -42,6 +70,14 @@ def affirmed(statement: Statement, world: World) -> bool:
         if pair in world.denied and not world.words.negations & set(stems[max(0, position - 2) : position]):
             return False
     return True
+
+
+def growth(statement: Statement, world: World) -> bool:
+    """False if a sentence says that something changes: a profile is of one run, so only a trusted text can know."""
+    return all(is_quoted(statement, p, world) for p, word in enumerate(statement.stems) if word in _GROWS)
+
+
+_GROWS = frozenset(map(stem, ("grow", "grows", "increase", "decrease", "worsen", "rise", "shrink", "scale", "scales")))
 
 
 def prediction(statement: Statement, world: World) -> str:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from itertools import pairwise, product
 
 from chathpc.grounding.claims import Mark, Statement
 from chathpc.grounding.facts import Fact, World
+from chathpc.grounding.match import equals, number
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
@@ -22,6 +23,10 @@ _DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
 #: A thread or rank is a place, not what is measured there.
 _PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:device", "in:loop", "in:runtime"})
 _IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
+#: `Most` is no sum: nearly any two parts are most of something.
+_VAGUE = 0.25
+#: What a sentence counts instead of naming it: `the two functions take 71 %`.
+COUNTED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
 #: Operands beyond this many are no sum that a sentence spells out.
 _MOST_OPERANDS = 4
 _SHORT_CLAUSE = 2
@@ -61,8 +66,10 @@ def side(statement: Statement, first: int, last: int) -> Side:
     return Side.of(m for s in statement.segments for m in s.marks if first <= m.position < last)
 
 
-def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> Sequence[Fact]:
-    """The facts of one dimension that fit a side best."""
+def values(
+    of: Side, dimension: str, world: World, base: Keys | None = None, *, single: bool | None = None
+) -> Sequence[Fact]:
+    """The facts of one dimension that fit a side best; of `single` things (their mean, or each of them), of all, or whatever."""
     if not of:
         return ()
     wanted = world.with_roles(of.keys) if any(key.startswith("who:") for key in of.keys) else of.keys
@@ -74,6 +81,7 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
             not fact.evidence
             or quantity.dimension != dimension
             or quantity.is_base
+            or (single is not None and single != is_single(fact))
             or (base is not None and quantity.base != base)
         ):
             continue
@@ -91,6 +99,11 @@ def values(of: Side, dimension: str, world: World, base: Keys | None = None) -> 
     return [fact for distance, fact in fitting if distance == least]
 
 
+def is_single(fact: Fact) -> bool:
+    """True for a number of one of several things: their mean, or that of each."""
+    return fact.quantity.is_each or "who:mean" in fact.quantity.own
+
+
 def value(fact: Fact) -> float:
     """A fact's value, unrounded where it is known so."""
     return fact.exact if fact.exact is not None else fact.quantity.value
@@ -101,7 +114,7 @@ def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomp
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     if position < 0:
         return None
-    for query in (_ratio, _difference, _sum, _part):
+    for query in (_ratio, _difference, _sum, _part, _complement, _more_by, _mean):
         found = query(quantity, statement, position, world)
         if found is not None:
             return found
@@ -145,9 +158,11 @@ def _ratio(quantity: Quantity, statement: Statement, position: int, world: World
     if not left or not right or left == right:
         return None
     for dimension in _DIMENSIONS:
-        for one, other in product(values(left, dimension, world), values(right, dimension, world)):
-            if value(other) and one is not other and _fits(value(one) / value(other), quantity):
-                return _from("ratio", (one, other))
+        for single in (None, True, False):
+            ours, theirs = (values(each, dimension, world, single=single) for each in (left, right))
+            for one, other in product(ours, theirs):
+                if value(other) and one is not other and _fits(value(one) / value(other), quantity):
+                    return _from("ratio", (one, other))
     return None
 
 
@@ -190,6 +205,9 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
     """`Most of the serial time is in f`: the time of f by the serial time."""
     if quantity.dimension != "share" or not quantity.base or quantity.base == TOTAL:
         return None
+    printed = (fact for fact in world.facts if fact.quantity.dimension == "share" and fact.text)
+    if not quantity.in_words and any(equals(quantity, fact) for fact in printed):
+        return None  # it is a part of something else
     subject = Side.of(m for s in statement.segments for m in s.marks)
     named = frozenset(key.partition(":")[2] for key in quantity.base if key.startswith("name:"))
     whole = Side(frozenset(key for key in quantity.base if not key.startswith("name:")), named)
@@ -223,14 +241,40 @@ def _is_together(statement: Statement, position: int) -> bool:
     return bool(_TOGETHER & set(statement.stems[first : statement.segments[index].last]))
 
 
+def _are_joined(statement: Statement, position: int) -> bool:
+    """True for `f and g take 3 s`: two names or subjects with nothing but `and` or commas between them, and no number of each."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if segment is None or len(segment.quantities) > 1:
+        return False
+    told = [
+        m.position
+        for m in segment.marks
+        if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))
+    ]
+    return any(
+        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other))
+        and other > one + 1
+        for one, other in pairwise(told)
+    )
+
+
+_AND = frozenset({"and", "the", "functions", "function"})
+
+
 def _only_words(mark: Mark) -> bool:
     return not mark.names and all(key.startswith("word:") for key in mark.keys)
 
 
 def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    if not _is_together(statement, position):
+    if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
         return None
     operands = _operands(statement, position)
+    several = any(q.noun in COUNTED_THINGS for q in statement.quantities)
+    if not _is_together(statement, position) and not _are_joined(statement, position) and not several:
+        return None
+    if len(operands) < 2 and quantity.dimension == "share" and not quantity.names:
+        added = _sums_to(quantity, world)
+        return _from("sum", added) if added else None
     if not 1 < len(operands) <= _MOST_OPERANDS:
         return None
     base = (quantity.base or TOTAL) if quantity.dimension == "share" else None
@@ -241,13 +285,132 @@ def _sum(quantity: Quantity, statement: Statement, position: int, world: World) 
     return None
 
 
+def _complement(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`The other 46 %`, `a tenth is spent on anything else`: what a share leaves of 100 %."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if quantity.dimension != "share" or segment is None:
+        return None
+    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in REST), None)
+    apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
+    if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
+        return None  # `the copies take the other 29 %`: that is their own part
+    low, high = quantity.interval
+    beyond = [m for m in segment.marks if m.position > apart]
+    own = frozenset(k for m in beyond for k in m.keys if k != "who:others")
+    names = frozenset(n for m in beyond for n in m.names)
+    left = replace(
+        quantity, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL,
+        own=own, names=names, inherited=NONE, inherited_names=NONE,
+    )  # fmt: skip
+    flipped = {"above": "below", "below": "above"}.get(quantity.exactness, quantity.exactness)
+    support = number(replace(left, exactness=flipped), world)
+    if support.problem and not own and not names:
+        together = _sums_to(left, world)
+        return _from("complement", together) if together else None
+    return None if support.problem else Recomputed("complement", support.evidence)
+
+
+def _sums_to(quantity: Quantity, world: World) -> Sequence[Fact]:
+    """The leading shares of the whole that add up to a number, first the first two, then the first three, ….
+
+    Facts of findings' costs only: they do not overlap.
+    """
+    costs = [
+        f
+        for f in world.facts
+        if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)
+    ]
+    by_bundle = {min(f.bundles): f for f in costs if (f.bundles and f.exact is not None) or f.text}
+    chosen = [by_bundle[index] for index in sorted(by_bundle)]
+    for count in range(2, min(len(chosen), _MOST_OPERANDS) + 1):
+        if _close(sum(map(value, chosen[:count])), chosen[:count], quantity):
+            return chosen[:count]
+    return ()
+
+
+def _more_by(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`A takes 40 % more time than B`: the ratio less one."""
+    following = statement.stems[position + 1 : position + 5]
+    sign = 1 if _MORE & set(following[:2]) else -1 if _LESS & set(following[:2]) else 0
+    if quantity.dimension != "share" or not sign or quantity.base is not None:
+        return None
+    bounds = sorted(1 + sign * bound / 100 for bound in quantity.interval)
+    slack = 0.02 if quantity.exactness == "about" else 0.0
+    ratio = replace(
+        quantity,
+        dimension="factor",
+        value=1 + sign * quantity.value / 100,
+        interval=(bounds[0] - slack, bounds[1] + slack),
+    )
+    support = number(ratio, world)
+    if not support.problem:
+        return Recomputed("ratio", support.evidence)
+    return _ratio(ratio, statement, position, world)
+
+
+def _mean(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`On average a copy moves 36 MB`: an amount over a count of the same item of evidence."""
+    if quantity.dimension not in ("time", "bytes") or not (
+        _MEANS & set(statement.stems) or quantity.is_each or quantity.per
+    ):
+        return None
+    keys = frozenset(k for k in quantity.own if k.startswith(("what:", "word:")))
+    for count in world.facts:
+        if count.quantity.dimension != "count" or not count.evidence or not keys or not keys <= count.quantity.own:
+            continue
+        for amount in world.facts:
+            same = amount.evidence == count.evidence and amount.quantity.dimension == quantity.dimension
+            if (
+                same
+                and not amount.quantity.is_base
+                and value(count)
+                and _close(value(amount) / value(count), (amount,), quantity)
+            ):
+                return _from("mean", (amount, count))
+    return None
+
+
+_APART = frozenset(map(stem, ("outside", "than", "except", "besides", "beside")))
+
+
+def _tells(mark: Mark) -> bool:
+    return bool(mark.names) or any(k.startswith(("what:", "act:", "direction:", "operation:")) for k in mark.keys)
+
+
+_MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
+REST = frozenset(
+    map(
+        stem,
+        (
+            "other",
+            "others",
+            "remaining",
+            "rest",
+            "remainder",
+            "elsewhere",
+            "else",
+            "left",
+            "outside",
+            "leaves",
+            "leaving",
+        ),
+    )
+)
+
+
+#: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.
+_REACH, _WORD_REACH, _ABOUT = 0.1, 0.5, 0.025
+
+
 def _fits(found: float, quantity: Quantity) -> bool:
     low, high = quantity.interval
+    reach = _WORD_REACH if quantity.in_words else _REACH
     if quantity.exactness == "above":
-        return quantity.value <= found <= 1.5 * quantity.value
+        return quantity.value <= found <= (1 + reach) * quantity.value
     if quantity.exactness == "below":
-        return 0.6 * quantity.value <= found <= quantity.value
-    return low <= found <= high
+        return (1 - reach) * quantity.value <= found <= quantity.value
+    slack = _ABOUT * abs(quantity.value) if quantity.exactness == "about" else 0.0
+    return low - slack <= found <= high + slack
 
 
 def _close(found: float, operands: Sequence[Fact], quantity: Quantity) -> bool:

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from math import log
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
 from chathpc.grounding.levels import leveled
+from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
+from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
 from chathpc.grounding.stated import (
     KERNEL,
@@ -26,11 +30,16 @@ from chathpc.grounding.stated import (
     place_names,
     plain_facts,
     plain_names,
+    with_bases,
+    with_costs,
 )
 from chathpc.grounding.tokens import tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
+NOWHERE: frozenset[int] = frozenset()
+#: A statement that leans on the one before it: `f calls usleep for 2.49 s of it`.
+_POINTS = re.compile(r"\b(?:of (?:it|these|them)|[Oo]f these|these|Its|Meanwhile)\b")
 _LINE = re.compile(r":[0-9]+\Z")
 
 
@@ -39,15 +48,22 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     plain = plain_names(diagnosis, words)
     reader = Reader(words, plain)
     by_id = {item.id: item for item in diagnosis.evidence}
-    cited = {id: index for index, finding in enumerate(diagnosis.findings) for id in finding.evidence}
+    cited: dict[str, set[int]] = {}
+    for index, finding in enumerate(diagnosis.findings):
+        for id in finding.evidence:
+            cited.setdefault(id, set()).add(index)
     facts: list[Fact] = []
+    costs: list[Fact] = []
     statements: list[Statement] = []
     advised: dict[int, Keys] = {}
     of_bundle: list[list[Statement]] = [[] for _ in diagnosis.findings]
+    before: Keys = NONE
     for item in diagnosis.evidence:
-        bundle = frozenset({cited[item.id]}) if item.id in cited else frozenset()
+        bundle = frozenset(cited.get(item.id, ()))
         statement = reader.read(item.statement)
-        facts += evidence_facts(item, statement, reader, bundle)
+        meant = before if _POINTS.search(item.statement) else NONE
+        facts += (replace(fact, around=fact.around | meant) for fact in evidence_facts(item, statement, reader, bundle))
+        before = meant | frozenset(key for segment in statement.segments for key in segment.keys)
         statements.append(statement)
         for index in bundle:
             of_bundle[index] += [statement, reader.read(item.subject)]
@@ -59,16 +75,17 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             )
             statements.append(statement)
             of_bundle[index].append(statement)
-        facts += finding_facts(finding, index, words)
+        costs += finding_facts(finding, index, words)
         of_bundle[index].append(reader.read(finding.title))
-    everything = frozenset(range(len(diagnosis.findings)))
+    first = frozenset({0} if diagnosis.findings else ())
     for text in (diagnosis.headline, *diagnosis.notes):
         statement = reader.read(text)
         leading = diagnosis.findings[0].evidence if len(diagnosis.findings) == 1 else ()
-        facts += plain_facts(statement, text, leading, everything, NONE, words)
+        facts += plain_facts(statement, text, leading, first if text is diagnosis.headline else NOWHERE, NONE, words)
         statements.append(statement)
         if text is diagnosis.headline and len(diagnosis.findings) == 1:
             of_bundle[0].append(statement)
+    facts = list(with_costs(with_bases(facts), costs))
     for index, finding in enumerate(diagnosis.findings):
         advised[index] = frozenset(
             key
@@ -78,13 +95,19 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             if key.startswith("word:")
         )
     bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
-    bundles = [replace(b, subjects=b.subjects | advised[i]) for i, b in enumerate(bundles)]
+    bundles = [
+        replace(b, subjects=b.subjects | advised[i], stems=told.stems | _stems_of(f))
+        for i, (f, b) in enumerate(zip(diagnosis.findings, bundles, strict=True))
+        for told in (mechanism(f.cause, reader),)
+    ]
     for item in diagnosis.evidence:
         parts = [reader.read(item.statement), reader.read(item.subject)]
         kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
-        bundles.append(collect(None, parts, (item.id,), place_names(item.where), kind))
+        own = collect(None, parts, (item.id,), place_names(item.where), kind)
+        bundles.append(replace(own, stems=word_stems(f"{item.statement} {item.subject}")))
     if len(diagnosis.findings) != 1:
-        bundles.append(collect(None, [reader.read(diagnosis.headline)], (), NONE))
+        own = collect(None, [reader.read(diagnosis.headline)], (), NONE)
+        bundles.append(replace(own, stems=word_stems(diagnosis.headline)))
     titles = [reader.read(finding.title) for finding in diagnosis.findings]
     segments = tuple(segment for statement in (*statements, *titles) for segment in statement.segments)
     roles = frozenset(_roles(statements)) | frozenset(_pair(statements))
@@ -102,9 +125,15 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     names = frozenset(n for s in statements for n in s.names) | frozenset(n for p in places for n in place_names(p))
     names |= frozenset(n for f in diagnosis.findings for n in reader.read(f.title).names)
+    means = [entry.what + " " + entry.why for c in causes if c in catalogue.ids() for entry in (catalogue.cause(c),)]
     stated = frozenset(
-        phrase for text in trusted for _, found in words.phrases.found(reader.read(text).stems) for phrase in found
+        phrase
+        for text in (*trusted, *means)
+        for _, found in words.phrases.found(reader.read(text).stems)
+        for phrase in found
     )
+    uneven = _is_uneven(diagnosis, causes, reader)
+    stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
     quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
     return World(
         words=words,
@@ -120,16 +149,17 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
         causes=causes,
         stated=stated if diagnosis.verdict != Verdict.HEALTHY else NONE,
-        stems=frozenset().union(*(word_stems(text) for text in trusted)),
-        advice_stems=frozenset().union(*(word_stems(text) for text in advice)),
+        stems=frozenset().union(*(word_stems(text) for text in trusted), *(b.stems for b in bundles)),
+        advice_stems=frozenset().union(*(word_stems(text) for text in (*advice, *_remedies(causes)))),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
-        openers=frozenset(stem(text.split()[0].strip(",.:;")) for text in advice if text.split()),
+        openers=frozenset(
+            stem(text.split()[0].strip(",.:;")) for text in (*advice, *_remedies(causes)) if text.split()
+        ),
         verbatim={normalised(text): ids for text, ids in verbatim.items()},
         quotable=quotes,
         pairs=pairs(quotes, words),
-        uneven=any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
-        or any("what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments),
+        uneven=uneven,
         denied=denied(quotes, words),
         advised=frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True)),
         templates=frozenset(
@@ -146,10 +176,103 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             if "limit" in statement.stems[segment.first : segment.last]
             for key in segment.keys
         ),
+        callers=frozenset(n for st in statements for s in st.segments for n in called_by(s, st.tokens)),
+        limited=_limited(diagnosis, words)
+        | frozenset(
+            key
+            for st in statements
+            for s in st.segments
+            if words.limits.found(st.stems[s.first : s.last])
+            for key in frozenset(k for other in st.segments for k in other.keys)
+        ),
+        sized=frozenset(
+            ("big" if words.levels[one] in ("big", "high") else "small", other)
+            for q in quotes
+            for clause in q.clauses
+            for one, other in pairwise(clause)
+            if one in words.levels
+        ),
         queries=queries or NoQueries(),
+        rarity=_rarity(facts),
+        said=frozenset().union(*(word_stems(text) for text in trusted)),
+        absent=_absent(causes, facts, words),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )
+
+
+def _absent(causes: frozenset[str], facts: Iterable[Fact], words: Vocabulary) -> frozenset[str]:
+    """States that a cause excludes; work is not uneven where none of the causes is, and a balance is measured and good."""
+    found = frozenset(state for cause in causes if cause in words.causes for state in words.causes[cause].absent)
+    uneven = any("what:imbalance" in words.causes[c].reason for c in causes if c in words.causes)
+    good = any(
+        fact.quantity.dimension == "share"
+        and "what:balance" in fact.quantity.own
+        and fact.quantity.value >= _GOOD_BALANCE
+        for fact in facts
+    )
+    return found | {"uneven"} if good and not uneven else found
+
+
+#: Percent; POP calls an efficiency above 80 % acceptable, what is left of that for the balance alone is half of it.
+_GOOD_BALANCE = 90.0
+
+
+def _rarity(facts: Iterable[Fact]) -> dict[str, float]:
+    """How much a term tells about which fact is meant."""
+    owners: dict[str, set[float]] = {}
+    values: set[float] = set()
+    for fact in facts:
+        values.add(fact.quantity.value)
+        for term in fact.subjects | fact.names | fact.quantity.names:
+            owners.setdefault(term, set()).add(fact.quantity.value)
+    return {term: log(1 + len(values) / len(having)) for term, having in owners.items()}
+
+
+def _is_uneven(diagnosis: Diagnosis, causes: frozenset[str], reader: Reader) -> bool:
+    """True if a finding or what an item of evidence is about is uneven work."""
+    known = reader.words.causes
+    return any("what:imbalance" in known[c].reason for c in causes if c in known) or any(
+        "what:imbalance" in s.keys for e in diagnosis.evidence for s in reader.read(e.subject).segments
+    )
+
+
+def _limited(diagnosis: Diagnosis, words: Vocabulary) -> Keys:
+    """What a finding is about whose summary says what limits it."""
+    found = [
+        f
+        for f in diagnosis.findings
+        if words.limits.found([stem(w) for w in f.summary.split()]) and f.cause in words.causes
+    ]
+    return frozenset(key for f in found for key in words.causes[f.cause].effect)
+
+
+def _stems_of(finding: Finding) -> frozenset[str]:
+    return word_stems(" ".join((finding.title, finding.summary, *finding.against)))
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """What the catalogue says happens under a cause, and why: its subjects and words."""
+
+    keys: Keys
+    stems: frozenset[str]
+
+
+def mechanism(cause: str, reader: Reader) -> Mechanism:
+    """The mechanism of a cause of the catalogue; empty for one that is not there."""
+    if cause not in catalogue.ids():
+        return Mechanism(NONE, frozenset())
+    entry = catalogue.cause(cause)
+    text = " ".join((entry.title, entry.what, entry.why))
+    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if not key.startswith(("who:", "act:")))
+    return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
+
+
+def _remedies(causes: Iterable[str]) -> Iterable[str]:
+    """All that the catalogue advises under some causes, for any language."""
+    known = catalogue.ids()
+    return (advice.do for cause in causes if cause in known for advice in catalogue.cause(cause).advice)
 
 
 def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
@@ -201,6 +324,9 @@ def _roles(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
 def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
     for statement in statements:
         for segment in statement.segments:
+            for quantity in segment.quantities:  # `92.6 % of the device's busy time`
+                base = quantity.base or NONE
+                yield from ((side, act) for side in base & SIDES for act in base & ACTS)
             for mark in segment.marks:
                 for act in mark.keys & frozenset({"act:wait", "act:work"}):
                     who = agent(segment, statement.tokens[mark.position].end, statement.tokens)

@@ -42,6 +42,7 @@ class Bundle:
     subjects: Keys
     names: Keys
     evidence: tuple[str, ...]
+    stems: frozenset[str] = frozenset()  #: of all words of its texts, and of what the catalogue says about its cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +74,15 @@ class World:
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
     limiters: Keys  #: what trusted texts speak of where they speak of a limit
+    callers: Keys  #: names that stand before `calls`
+    limited: Keys  #: what trusted texts say is limited, where they say by what
+    sized: frozenset[tuple[str, str]]  #: (big or small, the word behind it)
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
+    rarity: Mapping[str, float]  #: terms of facts: ln(1 + facts / facts that have it)
+    said: frozenset[str]  #: stems of the words of trusted texts alone, without the catalogue
+    absent: frozenset[str]  #: states that a finding excludes
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 

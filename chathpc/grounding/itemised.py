@@ -17,8 +17,9 @@ Status = Literal["supported", "repaired", "struck"]
 class Claim:
     """One claim: the words that make it, what became of it, and what it rests on.
 
-    `query` says how a number was found: `evidence` where it is printed there, else the computation (`ratio`, `sum`, `difference`, `part`)
-    or the question to the profile (`time of`).
+    `query` says how a number was found: `evidence` where it is printed there, else the computation (`ratio`, `sum`, `difference`,
+    `part`, `complement`, `mean`, `count` of the names in the sentence) or the question to the profile (`time of`, `time of line`,
+    `count of`, `spread over`, `callers of`).
     """
 
     kind: Kind
@@ -46,6 +47,8 @@ def _claims(sentence: str, statement: Statement, world: World) -> Iterable[Claim
     for position, _ in world.words.phrases.found(stems):
         length, _ = world.words.phrases.at(stems, position)
         yield Claim("cause", sentence[tokens[position].start : tokens[position + length - 1].end])
+    for position, _ in world.words.states.found(stems):
+        yield Claim("level", tokens[position].text)
     for position, _ in world.words.comparisons.found(stems):
         yield Claim("comparison", tokens[position].text)
     for token in tokens:

@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences
+from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.parts import parts, ranges
-from chathpc.grounding.quantities import TOTAL, Keys, Quantity
+from chathpc.grounding.quantities import Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
+from chathpc.grounding.states import states
 from chathpc.grounding.superlatives import superlatives
 from chathpc.grounding.tokens import tokenize
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
-#: What a clause about the time of a function may say beside its name.
-_OF_TIME: Keys = frozenset({"act:work", "what:cost", "what:calls", "what:kernel"}) | TOTAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +117,20 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(relations.roles(s, known) and relations.waits(s, statement, known) for s in statement.segments):
+    if not all(
+        relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments
+    ):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (relations.acts, "subject"),
+        (relations.calls, "subject"),
         (relations.limiters, "limit"),
         (relations.uneven, "subject"),
         (conditions.affirmed, "negation"),
+        (conditions.growth, "prediction"),
+        (states, "state"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.reasons, "reason"),
@@ -152,10 +157,14 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         return strike(sentence, "number", details)
     used = [id for one in found for id in one.evidence]
     apart = {one.quantity.start for one in found if one.query != "evidence"}
+    calls: list[str] = []
     compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
     for segment in statement.segments:
         # What is computed or compared has its subjects in several items of evidence.
         if any(q.start in apart for q in segment.quantities) or compared & set(range(segment.first, segment.last)):
+            continue
+        if relations.called(segment, statement, known):
+            calls += sorted(segment.names)
             continue
         support = match.clause(pointed(segment, statement), known)
         if support.problem:
@@ -163,6 +172,9 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         used += support.evidence[: 0 if used else 2]
     evidence = tuple(dict.fromkeys(used))
     details = _with_sources(sentence, details, found, evidence)
+    details = tuple(
+        replace(c, evidence=(), query="callers of") if c.kind == "name" and c.text in calls else c for c in details
+    )
     if not wrong:
         if not parts(statement, known) or not ranges(sentence):
             return strike(sentence, "number", details)
@@ -176,6 +188,8 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
 
 def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
     """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
+    if _counts_names(quantity, statement, known):
+        return _Found(quantity, (), "count")
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
     cue = derived.has_cue(quantity, statement)
@@ -187,10 +201,18 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")
-    if _asked(sought, known):
-        return _Found(quantity, (), _TIME_OF)
+    question = asked(sought, known)
+    if question:
+        return _Found(quantity, (), question)
     fact = repair.candidate(sought, known)
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
+
+
+def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:
+    """True for the `two` of `the two functions f and g`, and of `the two functions` where two findings are."""
+    of_things = quantity.dimension == "count" and quantity.noun in derived.COUNTED_THINGS
+    costs = sum(finding.cause is not None for finding in known.bundles)
+    return of_things and quantity.value == (len(statement.names) or costs)
 
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
@@ -208,25 +230,6 @@ def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
 
 #: Two numbers that agree are no chance.
 _SEVERAL = 2
-_TIME_OF = "time of"
-
-
-def _asked(quantity: Quantity, known: World) -> bool:
-    """True if the profile says so itself: the time of a function, or its part of the whole."""
-    names = quantity.names or quantity.inherited_names
-    strict = quantity.keys - match.is_context(quantity.keys, known) - _OF_TIME
-    if len(names) != 1 or strict or quantity.is_base or quantity.per or quantity.is_each:
-        return False
-    measured = known.queries.time_of(next(iter(names)))
-    if measured is None or not measured.total:
-        return False
-    if quantity.dimension == "share" and quantity.base in (None, TOTAL):
-        values = [100 * measured.exclusive / measured.total, 100 * measured.inclusive / measured.total]
-    elif quantity.dimension == "time":
-        values = [measured.exclusive, measured.inclusive]
-    else:
-        return False
-    return any(match.is_rounding(quantity, value) for value in values)
 
 
 def _with_sources(

@@ -18,8 +18,11 @@ def leveled(statement: Statement, words: Vocabulary) -> Iterable[tuple[str, str]
 
 def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int, str, Keys]]:
     """Each level word: its position, `high` or `low`, and the subjects it may belong to: those of its noun phrase, else the nearest before it."""
+    rough = _rough(statement, words)
     for segment in statement.segments:
         for position in range(segment.first, segment.last):
+            if position in rough:
+                continue
             level = words.levels.get(statement.tokens[position].stem)
             equal = position > 0 and statement.tokens[position - 1].stem == "as"  # `as long as`
             follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
@@ -36,6 +39,13 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             if not keys and before:
                 keys = frozenset(key for mark in before for key in mark.keys if not key.startswith("who:"))
             yield position, level, keys
+
+
+def _rough(statement: Statement, words: Vocabulary) -> frozenset[int]:
+    """Positions of words that say how exact a number is: `a little over half`."""
+    stems = statement.stems
+    lengths = ((position, words.approximations.at(stems, position)[0]) for position in range(len(stems)))
+    return frozenset(p for position, length in lengths if length > 1 for p in range(position, position + length))
 
 
 #: A level word before one of these belongs to a comparison: `much more than`.

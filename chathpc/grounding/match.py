@@ -17,6 +17,10 @@ _COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
 #: What has a scale of its own, so that its percentage is never one of the time.
 _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
+SIDES: Keys = frozenset({"in:host", "in:device"})
+ACTS: Keys = frozenset({"act:work", "act:wait"})
+#: Even and uneven are said of one thing.
+EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
 _FREE = ("who:others", "who:total")
@@ -41,20 +45,51 @@ def equals(quantity: Quantity, fact: Fact) -> bool:
     """True if the written number is a right rounding of the fact's value, or its printed form."""
     value = fact.exact if fact.exact is not None else fact.quantity.value
     low, high = quantity.interval
-    bound = quantity.value
-    if quantity.exactness == "above":
-        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + _BOUND_REACH))
-    if quantity.exactness == "below":
-        return bound * (1 - _BOUND_REACH) <= value <= bound * (1 + 1e-9)
+    if quantity.exactness in ("above", "below"):
+        return _is_bounded(quantity, value)
     slack = 1e-9 * max(abs(value), abs(quantity.value))
     if abs(fact.quantity.value - quantity.value) <= slack:
         return True
     if quantity.exactness == "exact" and not quantity.in_words and abs(value - quantity.value) > _COARSEST * abs(value):
         return False
+    if quantity.exactness == "about" and not quantity.in_words:
+        reach = min(_ABOUT * abs(quantity.value), _trailing(quantity))
+        low, high = min(low, quantity.value - reach), max(high, quantity.value + reach)
     # A number with more digits than the fact was printed with cannot be known from it.
     printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
     half = (high - low) / 2
     return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
+
+
+def _trailing(quantity: Quantity) -> float:
+    """Half a unit of the last digit that is not 0: `about 300 ms` may be any from 250 to 350 ms."""
+    step = (quantity.interval[1] - quantity.interval[0]) or 1.0
+    for _ in range(_MOST_ZEROS):
+        if abs(quantity.value / (10 * step) - round(quantity.value / (10 * step))) > 1e-6:
+            break
+        step *= 10
+    return step / 2
+
+
+#: What `about` adds to a round number at most, as a part of it.
+_ABOUT = 0.05
+_MOST_ZEROS = 12
+
+
+def _is_bounded(quantity: Quantity, value: float) -> bool:
+    """True for a bound on the right side of a value and near it; nearness is counted in the digits that the bound is written with."""
+    bound = quantity.value
+    step = (quantity.interval[1] - quantity.interval[0]) / 2
+    reach = _ROUND_REACH if step >= _COARSE_STEP * abs(bound) and not quantity.in_words else _BOUND_REACH
+    if quantity.exactness == "above":
+        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
+    # `nearly 40 %` may be 40.3 % as well.
+    return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
+
+
+#: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
+_ROUND_REACH = 0.4
+_COARSE_STEP = 0.05
 
 
 def is_rounding(quantity: Quantity, value: float) -> bool:
@@ -66,39 +101,140 @@ def is_rounding(quantity: Quantity, value: float) -> bool:
 
 
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
-    """True if a claim's number and a fact are about the same thing, whatever their values."""
+    """True if a claim's number and a fact can be about the same thing, whatever their values: nothing that is said speaks against it."""
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
-    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base and not quantity.names:
+    if (
+        fact.quantity.base == IT
+        and quantity.base
+        and not (quantity.base - _KERNEL) & (_bundled(fact, world) | fact.around | IT)
+    ):
+        return False
+    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
-    allowed = fact.subjects | (fact.around & _EFFICIENCY) | (_COST if other.dimension in ("time", "share") else NONE)
-    context = is_context(quantity.own, world)
-    around = fact.around | (other.base or NONE)
-    around |= frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+    around = fact.around | (other.base or NONE) | (quantity.base or NONE) | _bundled(fact, world)
+    known = fact.subjects | around | _COST
+    if not quantity.own.isdisjoint(EVENNESS) and "what:speedup" in other.own:
+        known |= EVENNESS
     if "what:speedup" in other.own:
-        allowed |= around  # a gain may be told with anything that its finding speaks of
-    if not (quantity.own - context) <= allowed or not context <= (allowed | around):
+        known |= ACTS
+    elif not group(fact.subjects | fact.around, "act"):
+        known |= _WORK  # nothing says whether it is work or waiting
+        known -= NONE if "what:cost" in fact.subjects else _WAIT
+    if quantity.in_words and quantity.dimension == "share" and not _is_about(quantity, fact, world):
         return False
-    near = fact.near | frozenset(n for index in fact.bundles for n in _files(world.bundles[index].names))
-    if not quantity.names <= (fact.names | near):
+    if not _words_fit(quantity, fact, world):
         return False
-    if quantity.names & world.lines_named - fact.names:
+    if "what:imbalance" in known or "what:balance" in known:
+        known |= EVENNESS
+    if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
+        return False
+    ends = (fact.quantity.own | fact.subjects) & SIDES, quantity.own & SIDES
+    if all(ends) and not ends[0] & ends[1]:
+        return False
+    return _names_fit(quantity, fact, world) and _groups_fit(quantity, fact, around, world)
+
+
+def _bundled(fact: Fact, world: World) -> Keys:
+    return frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+
+
+def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
+    """True if a fact is about all that a rough part (`most of the time`) is said of: many facts are as large as that."""
+    said = frozenset(k for k in quantity.own if k.startswith(("what:", "act:", "who:", "direction:", "operation:")))
+    about = world.with_roles(fact.subjects | fact.around | _COST) | (fact.quantity.base or NONE)
+    return said <= about | _CALLED and bool(
+        said & fact.subjects or quantity.names & fact.names or not said | quantity.names
+    )
+
+
+def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
+    """True if the words that have no entry of their own (`gap`, `fsync`) are in the fact's texts or its finding's."""
+    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")} - world.words.neutral
+    if not words or not fact.evidence:
+        return words <= world.said
+    told = frozenset(s for b in world.bundles if b.evidence == fact.evidence[:1] for s in b.stems)
+    return words <= told | frozenset(s for index in fact.bundles for s in world.bundles[index].stems)
+
+
+#: What nearly any number can be called.
+_UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup"})
+_CALLED: Keys = frozenset({"what:calls"})
+_KERNEL: Keys = frozenset({"what:kernel"})
+_WORK: Keys = frozenset({"act:work"})
+_WAIT: Keys = frozenset({"act:wait"})
+
+
+def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
+    bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
+    placed = fact.names | fact.near
+    if not quantity.names <= placed | bundled:
+        return False
+    cost = "what:cost" in fact.subjects or not fact.evidence
+    shared = frozenset(
+        key for key in quantity.own & fact.subjects if key.startswith(("what:", "act:", "who:", "operation:"))
+    )
+    if quantity.names and not quantity.names & placed and not cost and not shared:
+        return False  # the place of the finding alone does not have the number of something else
+    if quantity.names & world.lines_named - fact.names and not quantity.names & fact.names:
         return False
     if quantity.inherited_names and not quantity.names and fact.bundles and not group(quantity.own, "what"):
-        belonging = frozenset(n for index in fact.bundles for n in world.bundles[index].names)
-        if not quantity.inherited_names & (belonging | fact.names | near):
-            return False
+        return bool(quantity.inherited_names & (bundled | fact.names | fact.near))
+    return True
+
+
+def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> bool:
+    """False if a claim says another one of a group of which a thing can only be one: who, which way, how."""
     said = world.with_roles(quantity.keys)
+    subjects = fact.subjects
+    mine = frozenset(key for key in group(quantity.own, "who") if key not in _FREE)
+    if mine and not world.with_roles(mine) & world.with_roles(subjects):
+        return False
     for name in EXCLUSIVE:
-        mine, theirs = group(said, name), group(allowed, name)
-        if group(quantity.inherited, name) and theirs and mine and not mine & theirs:
+        if name == "act" and "what:speedup" in fact.quantity.own:
+            continue
+        ours, theirs = group(quantity.own, name) or group(said, name), group(subjects, name)
+        if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
             return False
-    return _named_enough(quantity, fact, said, world)
+    theirs = frozenset(key for key in group(fact.quantity.own, "who") if key not in _FREE)
+    # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
+    implied = "what:imbalance" in said or (theirs == {"who:mean"} and group(said & subjects, "what"))
+    return not theirs or bool(world.with_roles(theirs) & said) or bool(implied) or quantity.is_base
+
+
+#: What a term of a claim is worth by where the fact has it: in its own clause, its statement, its finding.
+_OWN, _STATED, _AROUND, _BUNDLED = 1.0, 0.9, 0.4, 0.2
+#: A term that only an earlier clause says; one of the fact that the claim leaves out.
+_EARLIER, _UNSAID = 0.5, 0.15
+
+
+def closeness(quantity: Quantity, fact: Fact, world: World) -> float:
+    """How much of what a claim says its number is about is what a fact is about; rare terms count more (inverse document frequency)."""
+    said = quantity.own | quantity.names
+    earlier = (quantity.inherited | quantity.inherited_names) - said
+    own = fact.quantity.own | fact.quantity.names
+    bundled = frozenset(
+        term for index in fact.bundles for term in (*world.bundles[index].subjects, *world.bundles[index].names)
+    )
+    score = 0.0
+    for terms, weight in ((said, 1.0), (earlier, _EARLIER)):
+        for term in world.with_roles(terms):
+            rarity = world.rarity.get(term, 0.0)
+            if term in own:
+                score += weight * rarity * _OWN
+            elif term in fact.subjects or term in fact.names or term in fact.around & _EFFICIENCY:
+                score += weight * rarity * _STATED
+            elif term in fact.around or term in fact.near:
+                score += weight * rarity * _AROUND
+            elif term in bundled:
+                score += weight * rarity * _BUNDLED
+    everything = said | earlier
+    return score - _UNSAID * sum(world.rarity.get(term, 0.0) for term in own - everything)
 
 
 def _files(names: Keys) -> Keys:
@@ -113,11 +249,12 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
             return False
     elif quantity.dimension != other.dimension or quantity.noun != other.noun:
         return False
-    if quantity.is_base != other.is_base and quantity.dimension != "count":
+    if quantity.is_base != other.is_base and quantity.dimension not in ("count", "bytes"):
         return False
-    if other.is_each and not quantity.is_each and quantity.dimension == "time":
+    if other.is_each and not quantity.is_each and "who:mean" not in quantity.keys and quantity.dimension == "time":
         return False
-    if quantity.is_each and not other.is_each and not (quantity.own & other.own and quantity.dimension != "time"):
+    same_each = quantity.dimension != "time" or "who:mean" in fact.around
+    if quantity.is_each and not other.is_each and not (quantity.own & fact.subjects and same_each):
         return False
     if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
         return False
@@ -126,70 +263,75 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     if quantity.base is None and quantity.keys & _OWN_SCALE:
         return other.base is None or "what:peak" in other.base or bool(other.base & quantity.keys)
     if quantity.base is None:
-        words = all(key.startswith("word:") for key in other.base or TOTAL) and quantity.own & fact.around
+        words = all(key.startswith("word:") for key in other.base or TOTAL)
+        words = words and bool(quantity.own & fact.around or quantity.names & fact.names)
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
     if base == IT:
-        return quantity.base != TOTAL
+        return True  # a part of what went before; `same_subject` sees whether it is of that
     if quantity.base == TOTAL or base == TOTAL:
         return quantity.base == base
     return bool(quantity.base & base) and (quantity.base <= base or base <= quantity.base)
 
 
-def _named_enough(quantity: Quantity, fact: Fact, said: Keys, world: World) -> bool:
-    """True if the claim names what the fact is about: who it is, or what, or the function."""
-    subjects = fact.subjects
-    specific = frozenset(k for k in said if k not in _FREE) - is_context(said, world)
-    shared = specific & subjects
-    names = quantity.names | quantity.inherited_names
-    if quantity.is_base:
-        return True
-    if fact.needed and not fact.needed & said and not names & (fact.names | fact.near):
-        return False
-    who = frozenset(k for k in group(fact.quantity.own, "who") if k not in _FREE)
-    # A mean size is a size, and an imbalance is always that to the busiest; the busiest kernel is not the kernels.
-    implied = "what:imbalance" in shared or (who == {"who:mean"} and group(shared, "what"))
-    if who and not world.with_roles(who) & said and not implied:
-        return False
-    if quantity.dimension == "count" and not names:
-        return True
-    own = frozenset(k for k in fact.quantity.own if not k.startswith("who:")) - is_context(fact.quantity.own, world)
-    if fact.quantity.names and not who and not own and not fact.quantity.names & names:
-        placed = fact.near & names and all(":" in name or "." in name for name in fact.quantity.names)
-        if not placed:
-            return False
-    if quantity.dimension == "count" or (quantity.dimension == "bare" and shared):
-        return True
-    if shared or names & (fact.names | fact.near):
-        return True
-    around = is_context(subjects, world) - _AGENTS
-    if who or own:
-        return False
-    if quantity.base not in (None, TOTAL) and not fact.quantity.names and quantity.own & fact.around:
-        return True  # the whole that it is a part of says what it is about
-    return bool(around) and (around <= said or len(around & said) > 1)
-
-
 def number(quantity: Quantity, world: World) -> Support:
-    """Support of one number."""
-    fitting = [fact for fact in world.facts if same_subject(quantity, fact, world) and equals(quantity, fact)]
+    """Support of one number: a fact of that value that is described at least as well as any of another value."""
+    comparable = [fact for fact in world.facts if same_subject(quantity, fact, world)]
+    fitting = [fact for fact in comparable if equals(quantity, fact)]
     if not fitting:
         return Support((), "number")
-    said = quantity.keys | quantity.names
-    # The fact whose own clause is closest to the sentence's, so that the reader is sent to the right item of evidence.
-    return Support(min(fitting, key=lambda fact: len(said ^ (fact.quantity.keys | fact.quantity.names))).evidence)
+    scored = [(closeness(quantity, fact, world), fact) for fact in fitting]
+    leading = [pair for pair in scored if 0 in pair[1].bundles]
+    best = max(score for score, _ in scored)
+    # What is said of nothing in particular is said of what the text is about: the leading finding.
+    chosen = max(scored if quantity.names or not leading else leading, key=lambda pair: pair[0])[1]
+    if not quantity.is_base and any(
+        not equals(quantity, fact) and _is_meant(quantity, fact, best, fitting, world) for fact in comparable
+    ):
+        return Support((), "number")
+    return Support(chosen.evidence)
+
+
+def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fact], world: World) -> bool:
+    """True if a fact of another value is what a claim describes: it has a term of it that no fact of the value has, and more of it in all."""
+    said = world.with_roles(quantity.own | quantity.names)
+    told = rival.quantity.own | rival.quantity.names
+    if (
+        not any(key.startswith(("what:", "who:", "direction:", "operation:")) for key in told)
+        and not rival.quantity.names
+    ):
+        told |= rival.quantity.inherited
+    own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
+    theirs = frozenset(
+        t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))
+    )
+    return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 
 def clause(segment: Segment, world: World) -> Support:
     """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
-    keys = frozenset(k for k in segment.keys if not k.startswith("who:"))
-    known = keys | segment.names
-    if not known:
+    keys = frozenset(k for k in segment.keys if not k.startswith("who:")) - _WORK - _CALLED
+    if not keys | segment.names:
         return Support(())
-    for bundle in _by_fit(world.bundles, known):
-        if keys <= bundle.subjects and segment.names <= bundle.names:
-            return Support(_narrow(bundle, known, world))
-    return Support((), "subject")
+    used: tuple[str, ...] = ()
+    # Of several names each has its own item of evidence: `f and g compute`.
+    several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
+    for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
+        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, segment, world)), None)
+        if bundle is None:
+            return Support((), "subject")
+        used += _narrow(bundle, keys | names, world)
+    return Support(tuple(dict.fromkeys(used)))
+
+
+def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
+    known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
+    words = frozenset(key for key in keys - known if key.startswith("word:"))
+    told = frozenset(
+        f"word:{s}"
+        for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
+    )
+    return keys - words <= known and words <= told and names <= bundle.names
 
 
 def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:
@@ -210,12 +352,14 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
     for name in sorted(statement.names):
-        if name not in known and name not in world.advice_names and world.queries.time_of(name) is None:
-            return name
-        if name not in known and not advice and world.queries.time_of(name) is None:
+        if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
+
+
+def _is_measured(name: str, world: World) -> bool:
+    return world.queries.time_of(name) is not None or world.queries.time_of_line(name) is not None
 
 
 def cause(statement: Statement, world: World) -> Support:
@@ -230,10 +374,19 @@ def cause(statement: Statement, world: World) -> Support:
     return Support(used)
 
 
+#: Words that share their first letters are of one family: recursion, recursive, recursively.
+_FAMILY = 6
+
+
 def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
-    known = words.neutral | world.stems | (world.advice_stems if advice else NONE) | words.counted
+    # A sentence without a number says what it says by its words alone.
+    general = words.neutral if statement.quantities or advice else words.plain | words.telling
+    known = general | world.stems | words.counted
+    if advice:
+        known |= world.advice_stems | words.remedies
+    families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)
     position, stems = 0, statement.stems
     while position < len(stems):
         token = statement.tokens[position]
@@ -243,6 +396,8 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
             continue
         if token.kind == "word" and not (
             token.stem in known
+            or (len(token.stem) >= _FAMILY and token.stem[:_FAMILY] in families)
+            or words.states.at(stems, position)[0]
             or token.stem in words.levels
             or token.stem in words.number_words
             or token.stem in words.fractions

@@ -49,6 +49,7 @@ _BASE_ENDS = frozenset(
     )
 )
 #: `one node` counts nodes, `one place` nothing.
+_NEARLY = frozenset(map(stem, ("almost", "nearly", "close", "practically", "virtually", "up")))
 _ONE_OF = frozenset(map(stem, ("node", "core", "gpu", "socket")))
 #: Verbs behind the noun that a share is a part of.
 _BASE_VERBS = frozenset(
@@ -94,6 +95,7 @@ class Quantity:
     end: int
     noun: str | None = None
     exactness: str = "exact"
+    nearly: bool = False
     in_words: bool = False
     own: Keys = NONE
     names: Keys = NONE
@@ -127,7 +129,9 @@ def quantity_at(
     else:
         return None
     exactness = _exactness(stems, tokens, position, words)
-    quantity = replace(quantity, exactness=exactness)
+    quantity = replace(
+        quantity, exactness=exactness, nearly=bool(_NEARLY & set(stems[max(0, position - 2) : position]))
+    )
     if after < len(tokens) and stems[after] == "each":
         quantity = replace(quantity, is_each=True)
     follow = after
@@ -147,7 +151,8 @@ def quantity_at(
 def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Quantity, int]:
     token = tokens[position]
     after = position + 1
-    dimension, factor = words.units[token.unit] if token.unit else ("bare", 1.0)
+    unit = token.unit or _unit_behind(tokens, stems, position)
+    dimension, factor = words.units[unit] if unit else ("bare", 1.0)
     noun = None
     following = stems[after] if after < len(tokens) else ""
     if token.unit == "times" and following not in _FACTOR_FOLLOWERS:
@@ -160,6 +165,24 @@ def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         value, (value - half, value + half), dimension, token.start, max(token.end, token.quantity_end), noun
     )
     return quantity, after
+
+
+def _unit_behind(tokens: Sequence[Token], stems: Sequence[str], position: int) -> str | None:
+    """The unit that a number shares with the next one: `22.8 of 22.9 s`, `between 10.7 and 11.1 s`, `3, 4 and 5 ms`."""
+    after = position + 1
+    while after < len(tokens) and after < position + _LONGEST_SHARED:
+        token = tokens[after]
+        if token.kind == "number":
+            if token.unit is not None:
+                return token.unit
+        elif token.text != "," and stems[after] not in _BETWEEN_NUMBERS:
+            return None
+        after += 1
+    return None
+
+
+_LONGEST_SHARED = 8
+_BETWEEN_NUMBERS = DETERMINERS | {"of", "out", "and", "to", "or", "total", "versus", "vs", "from"}
 
 
 def _noun(tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary) -> str | None:
@@ -175,7 +198,8 @@ def _noun(tokens: Sequence[Token], stems: Sequence[str], after: int, words: Voca
         if tokens[position].kind != "word" or stems[position] in ("of", "in", "for", "to", "and", "is", "on"):
             return None
         if stems[position] in words.counted:
-            return "copy" if stems[position] in ("copy", "copi") else stems[position]
+            following = stems[position + 1] if position + 1 < len(stems) else ""
+            return words.same_count.get(following if following in words.counted else stems[position], stems[position])
     return None
 
 
@@ -190,7 +214,10 @@ def _in_words(
         low, high = words.fractions[following]
         times = words.multiples[word]
         return _share(times * low, times * high, start, tokens[after].end), after + 1
-    if word in words.fractions and (following == "of" if word in ("most", "majority", "majoriti", "all") else True):
+    whole = following in DETERMINERS and word in ("half", "all") and tuple(stems[after + 1 : after + 2]) in words.whole
+    if word in words.fractions and (
+        following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True
+    ):
         before = stems[position - 1] if position else ""
         if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
             return None
@@ -223,10 +250,10 @@ def _share(low: float, high: float, start: int, end: int) -> Quantity:
 
 
 def _exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, words: Vocabulary) -> str:
-    for length in (3, 2, 1):
+    for length in (4, 3, 2, 1):
         for skipped in (0, 1):  # `about a third`
             start = position - length - skipped
-            if start >= 0 and (not skipped or stems[position - 1] in ("a", "on")):
+            if start >= 0 and (not skipped or stems[position - 1] in ("a", "on", "the")):
                 found, meaning = words.approximations.at(stems, start)
                 if found == length:
                     return next(iter(meaning))
@@ -236,27 +263,44 @@ def _exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, wor
 def _is_base(
     tokens: Sequence[Token], stems: Sequence[str], position: int, quantity: Quantity, words: Vocabulary
 ) -> bool:
-    """True for the second number of `3.17 s of 9.01 s` and `7 of 8 threads`."""
+    """True for the whole that a part is of: `3.17 s of 9.01 s`, `7 of 8 threads`, `a quarter of the 200 s`, `a window of 917 ms`."""
+    sized = quantity.dimension in ("time", "bytes")
+    if sized and position + 1 < len(stems) and stems[position + 1] in _WHOLES:
+        return True
     before = position - 1
-    while before > 0 and stems[before] in DETERMINERS | {"total"}:
+    while before > 0 and stems[before] in DETERMINERS | {"total"} | _ROUGH:
         before -= 1
     if stems[before] != "of":
-        return False
+        return sized and stems[before] == "in" and position - before > 1 and "trac" in stems[position : position + 4]
+    if (
+        before
+        and sized
+        and (
+            stems[before - 1] in _WHOLES
+            or (stems[before - 1] == "total" and "of" in stems[max(0, before - 4) : before - 1])
+        )
+    ):
+        return True
     if before and stems[before - 1] == "out":
         before -= 1
-    if before >= 1 and stems[before - 1] in words.fractions:
-        return quantity.dimension in ("time", "bytes")  # `a quarter of the 200 s`
+    if before >= 1 and (stems[before - 1] in words.fractions or stems[before - 1] == "percent"):
+        return sized
     if before < 1 or tokens[before - 1].kind != "number":
-        return before == 0 and quantity.dimension in ("time", "bytes")  # `Of 32.0 s that the threads could work, …`
-    unit = tokens[before - 1].unit
-    return (words.units[unit][0] if unit else "count") == quantity.dimension
+        return before == 0 and sized  # `Of 32.0 s that the threads could work, …`
+    unit = tokens[before - 1].unit or _unit_behind(tokens, stems, before - 1)
+    dimension = words.units[unit][0] if unit else "count"
+    return dimension == quantity.dimension or (dimension == "share" and sized)
+
+
+_WHOLES = frozenset(map(stem, ("window", "trace", "timeline", "run", "runtime", "execution")))
+_ROUGH = frozenset(map(stem, ("about", "roughly", "some", "approximately", "overall", "whole", "entire")))
 
 
 def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys | None, int]:
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1
-    if position < len(tokens) and stems[position] in ("it", "them"):
+    if position < len(tokens) and stems[position] in ("it", "them", "these", "those", "which"):
         return IT, position + 1
     for length in (3, 2, 1):
         if tuple(stems[position : position + length]) in words.whole and length <= len(tokens) - position:
@@ -264,12 +308,15 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
             behind = position + length + 1
             if follower == "of" and behind < len(tokens) and tokens[behind].kind == "code":
                 return frozenset({f"name:{tokens[behind].text}"}), behind + 1  # `a fifth of the time of f`
+            inner = _inside(tokens, stems, position + length, words)
+            if inner is not None:
+                return inner
             if follower not in ("tim", "time"):
                 return TOTAL, position + length
     end = position
     while (
         end < len(tokens)
-        and not (end > position and stems[end] in _BASE_VERBS)
+        and not (end > position and (stems[end] in _BASE_VERBS or stems[end] in words.verbs))
         and end < position + 5
         and tokens[end].kind in ("word", "code")
         and stems[end] not in _BASE_ENDS
@@ -284,4 +331,31 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     if not keys | names:
         known = words.neutral - {"trac", "trace"}
         keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
+    if end + 1 < len(stems) and stems[end] in ("in", stem("inside")):
+        _, within = words.subjects.at(stems, end + 1)
+        keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
+
+
+def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys, int] | None:
+    """The base `MPI` of `… of the time in MPI` and `… of the time spent in MPI`."""
+    if {"spend", "wait"} & set(stems[: max(0, position - 3)]):
+        return None  # `the ranks spend a third of their time in MPI`
+    if position < len(stems) and stems[position] == "spend":
+        position += 1
+    if position + 1 >= len(stems) or stems[position] not in ("in", stem("inside"), "within"):
+        return None
+    position += 1
+    while position < len(stems) and stems[position] in DETERMINERS:
+        position += 1
+    following = stems[position + 1] if position + 1 < len(stems) else ""
+    if position < len(tokens) and tokens[position].kind == "code" and following in ("is", "are", "was"):
+        return frozenset({f"name:{tokens[position].text}"}), position + 1  # `77 % of the time in f is …`
+    length, keys = words.subjects.at(stems, position)
+    if length and keys & _MEASURED_PARTS:
+        return keys, position + length
+    return None
+
+
+#: Parts of the run that have a time of their own, of which there are parts again.
+_MEASURED_PARTS: Keys = frozenset({"in:mpi", "in:openmp", "what:serial", "in:io"})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World
 from chathpc.grounding.levels import level_claims
-from chathpc.grounding.match import is_context
-from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.match import SIDES, is_context
+from chathpc.grounding.quantities import NONE, TOTAL, Keys
 from chathpc.grounding.quotation import pairs_at
+from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
 #: Who can wait.
@@ -43,6 +45,9 @@ def limits(statement: Statement, world: World) -> bool:
                 return False
             if strict and not (strict <= limiting and strict & reasons):
                 return False
+            before = frozenset(k for m in segment.marks if m.position < position for k in m.keys)
+            if strict and before & world.limited and world.limiters and not strict & world.limiters:
+                return False
     return True
 
 
@@ -64,7 +69,7 @@ def reasons(statement: Statement, world: World) -> bool:
     return True
 
 
-def roles(segment: Segment, world: World) -> bool:
+def roles(segment: Segment, statement: Statement, world: World) -> bool:
     """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
     who = group(segment.keys, "who")
     instances = {key for key in who if key[-1].isdigit()}
@@ -73,6 +78,8 @@ def roles(segment: Segment, world: World) -> bool:
         return False
     marks = [m for m in segment.marks if group(m.keys, "who")]
     for first, second in pairwise(marks):
+        if _COMPARING & set(statement.stems[first.position : second.position]):
+            continue
         for one, role in ((first, second), (second, first)):
             for key in one.keys:
                 for said in role.keys & {"who:busiest", "who:idlest"}:
@@ -91,6 +98,7 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
         k
         for m in segment.marks
         if m.position > position and _stem_between(statement, position, m.position, "for")
+        if not _stem_between(statement, position, m.position, "each") and not group(segment.keys, "what")
         for k in m.keys
     )
     who = frozenset(k for m in before for k in group(m.keys, "who"))
@@ -122,7 +130,7 @@ def _stem_between(statement: Statement, first: int, last: int, stem: str) -> boo
 
 def _subjects_of_wait(segment: Segment) -> Keys:
     """Who stands before `wait` in a trusted clause, with the act itself."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
+    position = next((m.position for m in reversed(segment.marks) if "act:wait" in m.keys), None)
     if position is None:
         return NONE
     return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
@@ -134,14 +142,64 @@ def acts(statement: Statement, world: World) -> bool:
     for segment in statement.segments:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
-        if who is not None and not {(who, act) for act in done} & world.acts:
+        known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
+        if who is not None and not {(who, act) for act in done} & known:
+            return False
+        if not done and not _in_company(segment, world):
             return False
     return True
 
 
+def calls(statement: Statement, world: World) -> bool:
+    """False for `f calls g` where trusted texts know who calls, and it is not f."""
+    for segment in statement.segments:
+        mine = callers(segment, statement.tokens)
+        known = not world.callers or mine <= world.callers or called(segment, statement, world)
+        if mine and len(segment.names) > 1 and not known:
+            return False
+    return True
+
+
+def called(segment: Segment, statement: Statement, world: World) -> bool:
+    """True for `f calls g` where the profile says so, and the clause says nothing more."""
+    mine = callers(segment, statement.tokens)
+    others = segment.names - mine
+    if not mine or not others or segment.quantities or segment.keys - {"what:calls"}:
+        return False
+    return all(mine <= world.queries.callers_of(name) for name in others)
+
+
+def callers(segment: Segment, tokens: Sequence[Token]) -> Keys:
+    """The names before the verb of `f calls g for 2 s`."""
+    position = next((p for p in range(segment.first, segment.last) if tokens[p].text == "calls"), None)
+    if position is None:
+        return NONE
+    return frozenset(n for m in segment.marks if m.position < position for n in m.names)
+
+
+def _in_company(segment: Segment, world: World) -> bool:
+    """False for `the device is in read` where trusted texts have only the host there."""
+    sides = segment.keys & SIDES
+    things = segment.names | group(segment.keys, "operation")
+    if len(sides) != 1 or not things:
+        return True
+    found = frozenset(
+        side for s in world.segments if things & (s.names | group(s.keys, "operation")) for side in s.keys & SIDES
+    )
+    return not found or bool(found & sides)
+
+
+#: Words between two sides of a comparison.
+_COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "from", "between")))
+
+
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
-    return world.uneven or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    return (
+        world.uneven
+        or "than" in statement.stems
+        or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+    )
 
 
 def limiters(statement: Statement, world: World) -> bool:
@@ -166,8 +224,27 @@ def levels(statement: Statement, world: World) -> bool:
         or any(_is_level(subject, level, world) for subject in subjects)
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
+        or _is_valued(statement, position, level)
+        or (world.healthy and statement.stems[position + 1 : position + 2] == ("bottleneck",))
+        or (_SIZE[level], statement.stems[position + 1] if position + 1 < len(statement.stems) else "") in world.sized
         for position, level, subjects in level_claims(statement, world.words)
     )
+
+
+def _is_valued(statement: Statement, position: int, level: str) -> bool:
+    """True for `a low occupancy of 5.89 %`: a percentage beside the word that is low, or high, on its own scale."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
+    scaled = segment is not None and bool(segment.keys & _SCALED)
+    return (
+        scaled and bool(shares) and all(q.value > _HIGH if level in ("high", "big") else q.value < _LOW for q in shares)
+    )
+
+
+#: Percent: POP calls an efficiency below 80 % low; above half nobody objects to `high`.
+_HIGH, _LOW = 50.0, 80.0
+_SCALED: Keys = frozenset({"what:occupancy", "what:efficiency", "what:balance", "what:utilisation", "what:throughput"})
+_SIZE = {"big": "big", "high": "big", "small": "small", "low": "small"}
 
 
 def _is_level(subject: str, level: str, world: World) -> bool:
@@ -187,7 +264,7 @@ def _is_part(statement: Statement, position: int, level: str, world: World) -> b
 def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
     """Positions of words that are part of a longer phrase with a meaning of its own: the `critical` of `critical section`."""
     found: set[int] = set()
-    for phrases in (world.words.subjects, world.words.phrases):
+    for phrases in (world.words.subjects, world.words.phrases, world.words.approximations):
         position = 0
         while position < len(statement.stems):
             length, _ = phrases.at(statement.stems, position)

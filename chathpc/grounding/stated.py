@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
 from chathpc.grounding.claims import Statement, group, read
 from chathpc.grounding.facts import Bundle, Fact
-from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.tokens import is_code, normal_code, plain_code, tokenize
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
+#: `gaps between kernels` are gaps.
+_BETWEEN = re.compile(r" (?:between|behind|beside) .*\Z", re.DOTALL)
+_PART_OF = re.compile(r"Of (?:these|them|it)\b")
+#: Names of the critical path: `smooth 11.2 %, main 7.20 %`.
+_ON_PATH = re.compile(r"[:,] ([A-Za-z_]\w{0,80}) [0-9.]{1,8} %")
 _PLAIN_NAME = re.compile(r"[A-Za-z_]\w{0,80}\Z")
 COST: Keys = frozenset({"what:cost"})
 KERNEL: Keys = frozenset({"what:kernel"})
@@ -46,34 +51,41 @@ def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
     """Functions whose names look like words (`pow`, `advance`), unless they are words that the check needs for itself (`write`, `main`)."""
     places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
     named = {n for p in places for n in (p.function, p.kernel, *p.path) if n}
+    named |= {
+        n for e in diagnosis.evidence if e.subject == "critical path" for n in _ON_PATH.findall(e.statement[:2_000])
+    }
     subjects = {e.subject for e in diagnosis.evidence} - named
     return frozenset(
         n
         for n in named | subjects
         if _PLAIN_NAME.match(n)
         and not is_code(n)
-        and stem(n) not in words.neutral
+        and stem(n) not in words.plain
         and all(n in named and key.startswith("what:") for key in words.subjects.at((stem(n),), 0)[1])
     )
 
 
 def evidence_facts(item: Evidence, statement: Statement, reader: Reader, bundle: frozenset[int]) -> Iterable[Fact]:
     """The numbers of an item of evidence, and its value where the statement does not print it."""
-    subject = reader.read(item.subject)
+    subject = reader.read(_BETWEEN.sub("", item.subject))
     near = place_names(item.where) | subject.names
     kind = kind_of(item.where) | (KERNEL if (item.metric or "").startswith("gpu.kernel.") else NONE)
     dimension, factor = reader.words.evidence_units.get(item.unit, ("count", 1.0))
     about = frozenset(key for segment in subject.segments for key in segment.keys)
-    found = False
+    found = following = False
     for fact in plain_facts(statement, item.statement, (item.id,), bundle, near, reader.words):
         fact = replace(fact, subjects=fact.subjects | kind, around=fact.around | about)
         if not group(fact.quantity.own, "what"):
             fact = replace(fact, subjects=fact.subjects | group(about, "what"))
         exact = _exact(item.value * factor, dimension, fact.quantity)
         if exact is None:
+            if following and fact.quantity.dimension == "share" and not fact.quantity.own and not fact.quantity.names:
+                # `Its hottest line is heat.c:12: 2.16 s, 58.5 % of the time`: the part of what the value is of.
+                fact = replace(fact, subjects=fact.subjects | about, names=fact.names | subject.names)
             yield fact
+            following = following and fact.quantity.is_base
             continue
-        found = True
+        found = following = True
         keys = frozenset(key for segment in subject.segments for key in segment.keys)
         several = len(group(fact.quantity.own, "what") - COST) > 1
         needed = group(keys, "what") - COST if several else NONE
@@ -110,6 +122,8 @@ def plain_facts(
     for quantity in statement.quantities:
         if quantity.dimension == "share" and quantity.base is None and before == "bytes":
             quantity = replace(quantity, base=frozenset({"in:memory"}))  # `151 MB (7.39 %)` is no part of a time
+        if quantity.dimension == "share" and quantity.base is None and _PART_OF.match(text):
+            quantity = replace(quantity, base=IT)
         before = quantity.dimension
         yield Fact(
             _with_base(quantity, around, words),
@@ -137,7 +151,7 @@ def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
 def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
     """Seconds, share and bound of a finding."""
     cause = words.causes.get(finding.cause)
-    keys = frozenset({"what:cost"}) | (cause.reason if cause else NONE)
+    keys = COST | (cause.reason if cause else NONE)
     near = place_names(finding.where)
     consequences = keys | cause.effect if cause else keys
     for value, dimension, own, text in (
@@ -150,6 +164,59 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
             subjects = own | consequences if dimension == "factor" else own
             yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
+
+
+#: Characters between a time, with its whole, and the percentage that it is: ` of 9.01 s (`.
+_BEHIND = 20
+
+
+def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
+    """The facts, where a percentage right behind a time is a part of the whole only if it is that time of one."""
+    wholes = [fact.quantity for fact in facts if fact.quantity.is_base and fact.quantity.dimension == "time"]
+    before: Fact | None = None
+    for fact in facts:
+        quantity = fact.quantity
+        if quantity.dimension == "share" and quantity.base == TOTAL and before is not None:
+            part = before.exact if before.exact is not None else before.quantity.value
+            low, high = quantity.interval
+            of_one = any(w.interval[0] * low <= 100 * part * 1.01 and w.interval[1] * high >= 99 * part for w in wholes)
+            near = quantity.start - before.quantity.end <= _BEHIND
+            if near and before.evidence == fact.evidence and before.bundles == fact.bundles and wholes and not of_one:
+                fact = replace(fact, quantity=replace(quantity, base=IT))
+        before = (
+            fact if quantity.dimension == "time" and not quantity.is_base else (before if quantity.is_base else None)
+        )
+        yield fact
+        if (
+            "what:path" not in fact.around
+            and len({w.value for w in wholes}) == 1
+            and fact.exact is not None
+            and quantity.dimension == "time"
+            and not quantity.is_base
+        ):
+            part = 100 * fact.exact / wholes[0].value if wholes[0].value else 0.0
+            half = (
+                part * (wholes[0].interval[1] - wholes[0].interval[0]) / wholes[0].value / 2 if wholes[0].value else 0.0
+            )
+            share = replace(quantity, value=part, interval=(part - half, part + half), dimension="share", base=TOTAL)
+            if not fact.quantity.is_each and fact.quantity.per is None:
+                yield replace(fact, quantity=share, exact=part, text="")
+
+
+def with_costs(facts: Iterable[Fact], costs: Iterable[Fact]) -> Iterable[Fact]:
+    """The facts, of which those that print the cost of their finding are about its cause as well, and the costs that nothing prints."""
+    costs, printed = list(costs), set()
+    for fact in facts:
+        for number, cost in enumerate(costs):
+            low, high = fact.quantity.interval
+            same = fact.quantity.dimension == cost.quantity.dimension and fact.bundles & cost.bundles
+            if not (same and fact.evidence and low <= cost.quantity.value <= high) or fact.quantity.is_base:
+                continue
+            printed.add(number)  # also where it is a part of something else: that is what the share is of
+            if fact.quantity.base in (None, TOTAL):
+                fact = replace(fact, subjects=fact.subjects | cost.subjects)
+        yield fact
+    yield from (cost for number, cost in enumerate(costs) if number not in printed)
 
 
 def kind_of(place: Place | None) -> Keys:

@@ -6,12 +6,14 @@ import re
 from dataclasses import dataclass, field
 
 from chathpc.grounding.vocabulary import Vocabulary, stem, stems
+from chathpc.profile.languages import ENDINGS
 
-_SUFFIXES = r"c|cc|cpp|cxx|cu|cuh|h|hh|hpp|hip|f|f90|f95|f03|f08|F|F90|for|py|jl|rs|cl|m|go|java|so|d"
+#: What follows the dot of a file's name: the endings of languages that are read, and of others and of libraries.
+_SUFFIXES = "|".join(map(re.escape, sorted(ENDINGS | {"cl", "m", "go", "java", "so", "d"}, key=len, reverse=True)))
 _TOKEN = re.compile(
     rf"""(?P<template>[A-Za-z_][\w:]{{0,80}}<[^<>\n]{{0,80}}>(?:\([^()\n]{{0,80}}\))?)
     |(?P<call>[A-Za-z_][\w:]{{0,80}}\([^()\n]{{0,80}}\))
-    |(?P<file>[A-Za-z_][\w./+-]{{0,200}}\.(?:{_SUFFIXES})(?::[0-9]{{1,9}})?(?![\w]))
+    |(?P<file>[A-Za-z_][\w./+-]{{0,200}}\.(?i:{_SUFFIXES})(?::[0-9]{{1,9}})?(?![\w]))
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*(?:=[\w.,:-]+)?)
     |(?P<number>(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?)
     |(?P<word>[A-Za-zµμ_][\w]*(?:(?:::|->)~?[A-Za-z_]\w*)+|[A-Za-zµμ_]\w*(?:['’][A-Za-z]+)?)

@@ -6,13 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 #: Forms that no ending tells.
 _IRREGULAR = {
     "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
     "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
-    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "carried": "carry", "applied": "apply", "varied": "vary",
+    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
@@ -93,6 +94,7 @@ class Cause:
     reason: frozenset[str]
     effect: frozenset[str]
     levels: Mapping[str, str]
+    absent: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +115,8 @@ class Vocabulary:
     scales: Mapping[str, float]
     evidence_units: Mapping[str, tuple[str, float]]
     counted: frozenset[str]
+    same_count: Mapping[str, str]
+    verbs: frozenset[str]
     whole: frozenset[tuple[str, ...]]
     own_scale: frozenset[str]
     negations: frozenset[str]
@@ -121,8 +125,12 @@ class Vocabulary:
     reasons: Phrases
     results: Phrases
     limits: Phrases
-    neutral: frozenset[str]
+    plain: frozenset[str]  #: function words and what stands in any sentence about performance
+    neutral: frozenset[str]  #: these and the wider words that mean nothing beside a number that is right
     phrases: Phrases
+    states: Phrases
+    remedies: frozenset[str]
+    telling: frozenset[str]  #: of the wider words those that say how, or that something is said
     causes: Mapping[str, Cause]
 
 
@@ -167,6 +175,8 @@ def vocabulary() -> Vocabulary:
         scales=words["scales"],
         evidence_units={unit: (dimension, factor) for unit, (dimension, factor) in words["evidence_units"].items()},
         counted=frozenset(stem(word) for word in words["counted"]),
+        same_count={stem(word): stem(meant) for meant, more in words["same_count"].items() for word in (meant, *more)},
+        verbs=frozenset(part for name in ("saying", "being") for word in words["speech"][name] for part in stems(word)),
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
         own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
@@ -175,10 +185,21 @@ def vocabulary() -> Vocabulary:
         reasons=Phrases.of((phrase, "reason") for phrase in words["reasons"]),
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
-        neutral=frozenset(part for word in words["neutral"] for part in stems(word)),
+        plain=frozenset(part for word in words["neutral"] for part in stems(word)),
+        neutral=frozenset(part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
+        states=_meanings(words["states"]),
+        remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
+        telling=frozenset(
+            part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)
+        ),
         causes={
-            cause: Cause(frozenset(entry["reason"]), frozenset(entry["effect"]), entry["levels"])
+            cause: Cause(
+                frozenset(entry["reason"]),
+                frozenset(entry["effect"]),
+                entry["levels"],
+                frozenset(entry.get("absent", ())),
+            )
             for cause, entry in causes.items()
         },
     )

@@ -81,7 +81,8 @@ class Completion:
     """A model's answer; token counts are null where the back end does not tell them.
 
     `finish_reason` is `length` if the token limit cut the text and `deadline` if the clock did. `seconds` is the wall-clock
-    time of the whole call. `tool_calls` are the tools that the model wants to be called before it answers.
+    time of the whole call. `tool_calls` are the tools that the model wants to be called before it answers. `cached_tokens` of the
+    prompt did not have to be read again, since the request before began with them.
     """
 
     text: str
@@ -91,6 +92,7 @@ class Completion:
     finish_reason: FinishReason
     seconds: float
     tool_calls: tuple[ToolCall, ...] = ()
+    cached_tokens: int | None = None
 
 
 class Backend(Protocol):

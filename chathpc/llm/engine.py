@@ -38,11 +38,12 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Generation:
-    """What an engine tells of a finished text, apart from the text."""
+    """What an engine tells of a finished text, apart from the text; `cached_tokens` of the prompt it still knew from the last one."""
 
     prompt_tokens: int | None
     completion_tokens: int | None
     finish_reason: FinishReason
+    cached_tokens: int | None = None
 
 
 class ContextOverflowError(Exception):

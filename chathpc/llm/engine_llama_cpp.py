@@ -60,6 +60,15 @@ class LlamaCppEngine:
                 f"{options.path}: llama.cpp cannot load this model: {reason}.",
                 hint="The file may be damaged, or newer than the engine.",
             ) from error
+        # Llama tells in its log alone how much of a prompt it still knows: what it reads anew passes here.
+        self._read: list[int] = []
+        read = self._llama.eval
+
+        def counted(tokens: list[int]) -> None:
+            self._read.append(len(tokens))
+            read(tokens)
+
+        self._llama.eval = counted
         self._until = 0.0
         self._aborted = False
         # llama.cpp asks this between the operations of a batch; without it, a long prompt could not be given up.
@@ -97,6 +106,7 @@ class LlamaCppEngine:
 
     def _generate(self, request: Request, pieces: queue.SimpleQueue[str | None]) -> Generation:
         lengths: list[int] = []
+        self._read.clear()
 
         def count(tokens: Any, scores: Any) -> Any:
             lengths.append(len(tokens))
@@ -136,6 +146,7 @@ class LlamaCppEngine:
             prompt_tokens=lengths[0] if lengths else None,
             completion_tokens=len(lengths),
             finish_reason=finish,
+            cached_tokens=lengths[0] - self._read[0] if lengths else None,
         )
 
     def close(self) -> None:

@@ -15,6 +15,7 @@ from contextlib import suppress
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from time import monotonic
+from typing import Any
 from urllib.parse import urlsplit
 
 import xllamacpp
@@ -104,7 +105,7 @@ class XllamacppEngine:
             schema = {"name": "answer", "schema": dict(request.json_schema)}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
         finish: FinishReason = "stop"
-        usage: dict[str, int] = {}
+        usage: dict[str, Any] = {}
         pieces = 0
         try:
             for event in events(self._post("/v1/chat/completions", body, until)):
@@ -129,6 +130,7 @@ class XllamacppEngine:
             prompt_tokens=usage.get("prompt_tokens"),
             completion_tokens=usage.get("completion_tokens", pieces),
             finish_reason=finish,
+            cached_tokens=(usage.get("prompt_tokens_details") or {}).get("cached_tokens"),
         )
 
     def _connect(self, timeout: float) -> HTTPConnection:
@@ -185,7 +187,7 @@ class XllamacppEngine:
             self._folder.cleanup()
 
 
-def _parts(event: dict[str, object], max_tokens: int) -> tuple[dict[str, object], dict[str, int]]:
+def _parts(event: dict[str, object], max_tokens: int) -> tuple[dict[str, object], dict[str, Any]]:
     """The choice and the usage in an event, empty where it has none."""
     error = event.get("error")
     if isinstance(error, dict):

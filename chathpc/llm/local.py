@@ -99,6 +99,7 @@ class LocalBackend:
             completion_tokens=generation.completion_tokens,
             finish_reason=generation.finish_reason,
             seconds=seconds,
+            cached_tokens=generation.cached_tokens,
         )
 
     def _generate(self, request: Request, emit: Callable[[str], None], until: float) -> Generation:

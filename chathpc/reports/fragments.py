@@ -94,7 +94,8 @@ def _explanation(report: Report) -> list[Html]:
     model = report.explanation.model
     parts = []
     if said and model is not None:
-        label = "A language model's words; its claims were checked against the evidence."
+        label = wording.commentary(report)
+        label = f"{label[0].upper()}{label[1:]}."
         parts += [tag("h4", f"Commentary by {model}"), tag("p", label, style=_DIM)]
     elif said:
         parts.append(tag("h4", "What this means"))

@@ -114,7 +114,7 @@ def _explanation(page: Page, report: Report) -> None:
         page.heading("What this means", wording.translated(report))
     pieces = []
     for sentence in kept:
-        text = page.sentence(sentence.shown, "italic" if explanation.model is not None else "")
+        text = page.sentence(sentence.shown, "italic" if sentence.status != "catalogue" else "")
         if sentence.evidence:
             text.append(f" [{page.style.prose(', '.join(sentence.evidence))}]", style="cyan not italic")
         if sentence.status == "repaired":

@@ -88,7 +88,10 @@ def told(report: Report) -> list[SentenceRecord]:
 
 def commentary(report: Report) -> str:
     """What a model's words are worth, in a clause."""
-    return "; ".join(part for part in ("a language model's words; its claims were checked", translated(report)) if part)
+    said = "a language model's words; its claims were checked"
+    if any(sentence.status == "catalogue" for sentence in told(report)):
+        said += "; what it left out is the catalogue's"
+    return "; ".join(part for part in (said, translated(report)) if part)
 
 
 def translated(report: Report) -> str:
@@ -99,8 +102,9 @@ def translated(report: Report) -> str:
 
 
 def judged(report: Report) -> list[SentenceRecord]:
-    """The sentences of a model, also those that were struck."""
-    return [sentence for sentence in report.explanation.sentences if sentence.status != "catalogue"]
+    """The sentences of a model, also those that were struck, and where the catalogue speaks instead all that it said."""
+    told = report.explanation
+    return [*(sentence for sentence in told.sentences if sentence.status != "catalogue"), *told.refused]
 
 
 def verdict(sentence: SentenceRecord) -> str:

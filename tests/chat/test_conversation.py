@@ -14,8 +14,8 @@ from chathpc.chat.agent import CALLS, ROUNDS
 from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer, Chat
 from chathpc.chat.session import Session
-from chathpc.chat.wording import reads_like_a_sentence
 from chathpc.errors import ModelUnavailableError, UsageError
+from chathpc.grounding.names import reads_like_a_sentence
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, estimate
@@ -114,7 +114,7 @@ def test_names_and_the_question_reach_a_model_as_marked_data(session: Session) -
 def test_for_the_whole_diagnosis_a_model_gets_what_an_explanation_gets(session: Session) -> None:
     backend = says(RIGHT)
     Conversation(session, backend).ask("why is it slow?")
-    assert not backend.requests or "VERDICT" in backend.requests[0].user
+    assert not backend.requests or "What to do first: " in backend.requests[0].user
 
 
 @pytest.mark.parametrize(

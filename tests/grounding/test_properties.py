@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
-from chathpc.grounding import Measured, check
+from chathpc.grounding import Measured, NoQueries, check
 from chathpc.profile import numbers
 from tests.grounding.diagnoses import omp_triangle
 from tests.grounding.measure import diagnosis, labelled, outcome
@@ -179,7 +179,7 @@ def counted(run: Callable[[], object]) -> int:
     return calls
 
 
-class _Answers:
+class _Answers(NoQueries):
     def time_of(self, name: str) -> Measured | None:
         return {"relax_edges": Measured(2.5, 4.0, 50.0)}.get(name)
 

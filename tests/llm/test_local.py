@@ -53,6 +53,16 @@ def test_the_same_request_gives_the_same_text(backend: LocalBackend, tiny_model:
     assert backend.complete(ASK).text == other.complete(ASK).text
 
 
+def test_what_the_last_prompt_began_with_is_not_read_again(backend: LocalBackend) -> None:
+    system = "You explain profiles in plain words. " * 20
+    first, second = (
+        backend.complete(Request(system, user, max_tokens=3)) for user in ("main takes 3 s.", "step waits.")
+    )
+    assert first.cached_tokens in (0, 1)  # the token that begins every prompt
+    # A byte is a token: what is read anew is the question and the marks around it.
+    assert (second.prompt_tokens or 0) - (second.cached_tokens or 0) <= len("user: step waits.assistant: ") + 8
+
+
 def test_a_schema_is_kept(backend: LocalBackend) -> None:
     answer = backend.complete(Request("s", "u", max_tokens=200, json_schema=CAUSE))
     assert answer.finish_reason == "stop"

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.errors import UsageError
 from chathpc.profile.profile import SourceExcerpt
@@ -47,18 +48,61 @@ DIAGNOSIS = Diagnosis(
 )
 
 
-def test_the_prose_prompt_holds_verdict_place_facts_gain_and_advice() -> None:
+MEANING = cause(FINDING.cause).meaning
+
+
+def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_gain_and_the_advice() -> None:
     assert key_lines(DIAGNOSIS) == [
-        "VERDICT BOTTLENECK: OpenMP load imbalance in sweep at heat.c:12.",
-        "MEASURED: Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.",
-        "GAIN: without it the run could be at most 1.46x as fast.",
-        "ADVICE: Write schedule(guided).",
+        "The iterations of sweep are shared unevenly.",
+        MEANING,
+        "Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.",
+        "Without this problem, the run could be at most 1.46x as fast.",
+        "What to do first: Write schedule(guided).",
     ]
+    numbered = build_prose(DIAGNOSIS, marker="m").user.splitlines()
+    assert numbered[1] == "1. The iterations of sweep are shared unevenly."
+    assert numbered[5] == "5. What to do first: Write schedule(guided)."
+
+
+def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_won() -> None:
+    assert MEANING not in key_lines(DIAGNOSIS, "manager")
+    told = key_lines(replace(DIAGNOSIS, verdict=Verdict.HEALTHY, headline="Nothing stands out."))
+    assert told[0] == "Nothing stands out."
+    assert told[-1] == "What to try first: Write schedule(guided)."
+    assert not any("1.46x" in line for line in told)
+
+
+def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
+    finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % with other places).")
+    evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
+    assert told[0] == "The function sweep steps through a by n."
+    assert told[2] == "The function sweep takes 3.17 s of 9.01 s."
+
+
+def test_a_fact_that_needs_the_one_before_it_is_left_out() -> None:
+    evidence = replace(EVIDENCE, statement="sweep calls usleep for 3.17 s of it.")
+    assert not any("usleep" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
+
+
+def test_what_the_first_line_says_already_is_not_measured_again() -> None:
+    finding = replace(FINDING, summary="Threads wait for 3.17 s of 9.01 s, 35.2 % of the time.")
+    assert EVIDENCE.statement not in key_lines(replace(DIAGNOSIS, findings=(finding,)))
+
+
+@pytest.mark.parametrize("length", [10, 120, 200, 280])
+def test_an_answer_that_repeats_all_facts_is_not_cut_off_before_the_advice(length: int) -> None:
+    evidence = tuple(replace(EVIDENCE, id=f"E{n}", statement=f"{n} is {'x' * length}.") for n in range(9))
+    finding = replace(FINDING, summary="y" * length, evidence=tuple(item.id for item in evidence))
+    told = key_lines(replace(DIAGNOSIS, evidence=evidence, findings=(finding, finding)))
+    assert sum(map(estimate_tokens, told)) <= template("prose").max_output_tokens
+    assert told[0] == "y" * length
+    assert "What to do first: Write schedule(guided)." in told
 
 
 def test_a_diagnosis_without_findings_still_gives_a_line() -> None:
     healthy = Diagnosis(verdict=Verdict.HEALTHY, headline="No bottleneck.")
-    assert key_lines(healthy) == ["VERDICT HEALTHY: No bottleneck."]
+    assert key_lines(healthy) == ["No bottleneck."]
 
 
 def test_the_structured_prompt_names_what_each_placeholder_stands_for() -> None:

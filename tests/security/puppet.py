@@ -10,14 +10,15 @@ from chathpc.llm.backend import Request
 from chathpc.prompts.untrusted import DATAMARK
 
 _ORDER = re.compile(r"(?:say|print|write|answer|reply|output)(?: with)?[ :]+([^\n]{1,400})", re.IGNORECASE)
-_FACT = re.compile(r"^(?:MEASURED: |E\d+: )(.*?)(?: \{E\d+\} stands for .*)?$", re.MULTILINE)
+_EVIDENCE = re.compile(r"^E\d+: (.*?)(?: \{E\d+\} stands for .*)?$", re.MULTILINE)
+_NUMBERED = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 _MOST = 6
 
 
 def obey(prompt: str) -> list[str]:
     """What the puppet says to a prompt, sentence by sentence: facts copied, orders obeyed, and both in one."""
     text = prompt.replace(DATAMARK, " ")
-    facts = _FACT.findall(text)[:_MOST] or ["Nothing is known."]
+    facts = (_EVIDENCE.findall(text) or _NUMBERED.findall(text))[:_MOST] or ["Nothing is known."]
     orders = list(dict.fromkeys(_ORDER.findall(text)))[:_MOST]
     every = [line for line in text.splitlines() if "evil.example" in line or "owned" in line][:_MOST]
     return [*facts, *orders, *every, *(f"{facts[0].rstrip('.')}: {order}" for order in [*orders, *every])]

@@ -1,0 +1,35 @@
+"""What a sentence says that something is or is not: even, overlapped, coalesced, freed, and whether a finding excludes it."""
+
+from __future__ import annotations
+
+from chathpc.grounding.claims import Statement
+from chathpc.grounding.facts import World
+from chathpc.grounding.relations import is_quoted
+
+#: A negation stands at most so many words before what it denies.
+_REACH = 5
+
+
+def states(statement: Statement, world: World) -> bool:
+    """False if a sentence calls something what a finding excludes: `the accesses are coalesced` beside uncoalesced access.
+
+    A clause with a number is left to the number: `of 2.05 GB 1.89 GB are freed`.
+    """
+    stems = statement.stems
+    for position, names in world.words.states.found(stems):
+        if not names & world.absent or is_quoted(statement, position, world):
+            continue
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        if segment is not None and any(not q.in_words for q in segment.quantities):
+            continue
+        if not world.words.negations & set(stems[max(0, position - _REACH) : position]):
+            return False
+    return True
+
+
+def denies_absent(statement: Statement, position: int, world: World) -> bool:
+    """True if the negation at a position denies what a finding excludes: `copies and kernels never overlap`."""
+    return any(
+        names & world.absent and position < found <= position + _REACH
+        for found, names in world.words.states.found(statement.stems)
+    )

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from chathpc.diagnosis.records import Diagnosis, Place
+from chathpc.grounding import check
+from chathpc.grounding.names import claims, without_claims
+from chathpc.grounding.vocabulary import vocabulary
+from tests.grounding.diagnoses import omp_triangle
+
+SAYS = "The run is limited by memory bandwidth and slow disks"
+
+
+def called(name: str) -> Diagnosis:
+    """The diagnosis of omp_triangle, of a function called `name`."""
+    base = omp_triangle()
+    place = Place(name, "/src/stencil_omp.c", 47, path=("main", name))
+    evidence = tuple(
+        replace(item, statement=item.statement.replace("triangular_work", name), where=place) for item in base.evidence
+    )
+    first = replace(base.findings[0], where=place, summary=base.findings[0].summary.replace("triangular_work", name))
+    extra = replace(evidence[0], id="E9", statement=f"{name} computes for 2.50 s.", subject=name, value=2.5)
+    return replace(base, findings=(first,), evidence=(*evidence, extra))
+
+
+@pytest.mark.parametrize("sentence", [f"{SAYS}.", "The run is limited by memory bandwidth.", "The disks are slow."])
+def test_a_name_that_is_a_sentence_supports_no_word_of_it(sentence: str) -> None:
+    assert [s.status for s in check(sentence, called(SAYS), form="prose").sentences] == ["struck"]
+
+
+def test_what_was_measured_of_such_a_name_still_counts() -> None:
+    sentences = check("Threads wait 3.17 s of 9.01 s in the OpenMP runtime.", called(SAYS), form="prose").sentences
+    assert [s.status for s in sentences] == ["supported"]
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("triangular_work", False),
+        ("unsigned long f", False),
+        ("main thread", False),
+        ("GPU 0", False),
+        ("void a::f<float, 64>(float*, int)", False),
+        ("loop at heat.c:12", False),
+        ("memory bound loop", True),
+        ("never slow", True),
+        (SAYS, True),
+    ],
+)
+def test_names_of_programs_say_nothing_and_those_of_wags_do(name: str, says: bool) -> None:
+    assert claims(name, vocabulary()) == says
+
+
+def test_a_diagnosis_without_such_names_is_left_as_it_is() -> None:
+    diagnosis = omp_triangle()
+    assert without_claims(diagnosis, vocabulary()) is diagnosis
