@@ -97,7 +97,9 @@ def diagnosis(name: str) -> Diagnosis:
 
 def labelled(half: str | None = None) -> list[Labelled]:
     return [
-        item for item in (*_earlier(), *_practice(), *_files(CORPUS, "seen"), *_files(FRESH, "held-out")) if half in (None, item.half)
+        item
+        for item in (*_earlier(), *_practice(), *_files(CORPUS, "seen"), *_files(FRESH, "held-out"))
+        if half in (None, item.half)
     ]
 
 
