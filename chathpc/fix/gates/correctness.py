@@ -10,6 +10,7 @@ from itertools import islice
 import numpy as np
 
 from chathpc.fix.gates.literals import known_answers
+from chathpc.fix.gates.messages import message_races
 from chathpc.fix.gates.mutants import Mutant, mutants
 from chathpc.fix.gates.races import new_races
 from chathpc.fix.outputs import Difference, compare
@@ -191,7 +192,10 @@ class Examination:
     # -- steps -----------------------------------------------------------------------------------------------
 
     def _reads(self) -> tuple[Verdict, str] | None:
-        found = new_races(self.original_texts, self.texts)
+        found = [
+            *new_races(self.original_texts, self.texts),
+            *message_races(self.original_texts, self.texts),
+        ]
         return (Verdict.WRONG_ANSWER, f"A race: {clean(found[0])}.") if found else None
 
     def _declared(self) -> tuple[Verdict, str] | None:

@@ -1,0 +1,68 @@
+"""Requests that nothing waits for, and messages from anybody: told where a change brings them, and only there."""
+
+from __future__ import annotations
+
+import pytest
+
+from chathpc.fix.gates.messages import message_races
+
+PLAIN = "void f(double *e) {\n  MPI_Send(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);\n}\n"
+FORTRAN = "subroutine f(e)\n  call MPI_Send(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, ierr)\nend subroutine\n"
+
+
+def changed(body: str, name: str = "a.c", before: str = PLAIN) -> list[str]:
+    return message_races({name: before}, {name: body})
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "void f(double *e) { MPI_Request r; MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); }",
+        "void f(double *e) { MPI_Request r, q; MPI_Irecv(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); MPI_Wait(&q, s); }",
+        "void f(double *e) { MPI_Iallreduce(e, e + 1, 1, MPI_DOUBLE, MPI_SUM, comm(1, 2), &all[k]); }",
+        'void f(double *e) { /* MPI_Wait(&r) */ MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); puts("MPI_Wait(&r)"); }',
+    ],
+)
+def test_a_request_that_nothing_waits_for_is_told(body: str) -> None:
+    assert any("nothing waits for the request" in one for one in changed(body))
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        PLAIN,
+        "void f(double *e) { MPI_Request r; MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); MPI_Wait(&r, 0); }",
+        "void f(double *e) { MPI_Request r[2]; MPI_Isend(e, 4, D, 1, 7, C, &r[0]); MPI_Irecv(e, 4, D, 1, 7, C, r + 1);"
+        " MPI_Waitall(2, r, MPI_STATUSES_IGNORE); }",
+        "void f(double *e) { MPI_Isend(e, 4, D, 1, 7, C, &w->request); }\nvoid g(W *w) { MPI_Test(&w->request, &done, 0); }",
+        "void f(void) { int k; MPI_Iprobe(0, 1, C, &k, &s); MPI_Initialized(&k); MPI_Info_create(&i); MPI_Init(0, 0); }",
+    ],
+)
+def test_what_is_waited_for_and_what_starts_nothing_is_not(body: str) -> None:
+    assert changed(body) == []
+
+
+def test_fortran_has_the_error_behind_the_request_or_nothing() -> None:
+    start = "subroutine f(e)\n  call mpi_isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, Req, ierr)\n"
+    assert changed(start + "end subroutine\n", "a.f90", FORTRAN)
+    assert not changed(start + "  call MPI_WAIT(req, st, ierr)\nend subroutine\n", "a.f90", FORTRAN)
+    short = start.replace(", ierr", "")
+    assert not changed(short + "  call mpi_wait(req, st)\nend subroutine\n", "a.f90", FORTRAN)
+
+
+def test_what_the_original_does_already_is_not_held_against_a_change() -> None:
+    open_ended = "void f(double *e) { MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); }"
+    assert changed(open_ended + " // faster", before=open_ended) == []
+
+
+def test_messages_from_anybody_are_told_where_there_are_more_of_them() -> None:
+    anybody = "void f(double *e) { MPI_Recv(e, 4, MPI_DOUBLE, MPI_ANY_SOURCE, 7, MPI_COMM_WORLD, 0); }"
+    assert "MPI_ANY_SOURCE" in changed(anybody)[0]
+    assert changed(anybody, before=anybody) == []
+
+
+@pytest.mark.parametrize(
+    "body", ["MPI_Isend(", "MPI_Isend()", "MPI_Isend(" * 5000, "MPI_Isend(" + "(" * 9000, "MPI_Wait("]
+)
+def test_broken_text_is_read_in_bounded_time(body: str) -> None:
+    changed(body)
