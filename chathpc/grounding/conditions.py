@@ -107,6 +107,10 @@ def _is_gain(statement: Statement, position: int, world: World) -> bool:
         end += 1
     marks = [m for s in statement.segments for m in s.marks if position < m.position < end]
     keys = frozenset(key for m in marks for key in m.keys)
+    if statement.stems[position + 1] in ("this", "these"):
+        own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain
+        if any(bundle.cause and own <= bundle.stems for bundle in world.bundles):
+            return True
     if not keys:
         return bool(_VAGUE & set(statement.stems[position + 1 : end]))
     return any(

@@ -160,11 +160,22 @@ def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     if dimension == "bare":
         noun = _noun(tokens, stems, after, words)
         dimension = "count" if noun else "bare"
+    if dimension == "bare" and _is_factor(stems, position):
+        dimension = "factor"
     value, half = token.value * factor, token.half * factor
     quantity = Quantity(
         value, (value - half, value + half), dimension, token.start, max(token.end, token.quantity_end), noun
     )
     return quantity, after
+
+
+def _is_factor(stems: Sequence[str], position: int) -> bool:
+    """True for the number of `a factor of 1.2` and `a speed-up of up to 1.88`."""
+    before = [word for word in stems[max(0, position - 6) : position] if word not in _AT_MOST]
+    return before[-2:] in (["factor", "of"], ["speedup", "of"], ["speed", "of"])
+
+
+_AT_MOST = frozenset({"up", "to", "at", "most", "about"})
 
 
 def _unit_behind(tokens: Sequence[Token], stems: Sequence[str], position: int) -> str | None:
@@ -219,13 +230,19 @@ def _in_words(
         following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True
     ):
         before = stems[position - 1] if position else ""
-        if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
+        if word in _ORDINALS and before not in ("a", "on", "one"):
             return None
         low, high = words.fractions[word]
         return _share(low, high, start, token.end), after
     if word in words.factors:
         value = words.factors[word]
         return Quantity(value, (0.9 * value, 1.1 * value), "factor", start, token.end, in_words=True), after
+    halves = tuple(stems[after : after + 3]) == _AND_A_HALF and word in words.number_words
+    if halves and after + 3 < len(tokens) and tokens[after + 3].text.lower() in words.units:
+        dimension, factor = words.units[tokens[after + 3].text.lower()]  # `two and a half times`
+        value = (words.number_words[word] + 0.5) * factor
+        interval = (value * 0.9, value * 1.1) if dimension == "factor" else (value * 0.95, value * 1.05)
+        return Quantity(value, interval, dimension, start, tokens[after + 3].end, in_words=True), after + 4
     if word in words.number_words and (word not in ("on", "one") or following in words.units or following in _ONE_OF):
         unit = tokens[after].text.lower() if after < len(tokens) else ""
         value = words.number_words[word]
@@ -243,6 +260,11 @@ def _in_words(
         if noun:
             return Quantity(value, (value, value), "count", start, token.end, noun, in_words=True), after
     return None
+
+
+#: Parts of a whole only behind `a` or `one`: the third one is none.
+_ORDINALS = frozenset(map(stem, ("third", "quarter", "fifth", "sixth", "seventh", "eighth", "tenth")))
+_AND_A_HALF = ("and", "a", "half")
 
 
 def _share(low: float, high: float, start: int, end: int) -> Quantity:
