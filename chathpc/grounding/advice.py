@@ -74,14 +74,16 @@ def echoes(statement: Statement, world: World) -> bool:
     strict |= statement.names | {f"={t.value:g}" for t in tokens if t.kind == "number"}
     return any(
         strict <= told
-        and len(content & told) >= max(_SHARED, _MOSTLY * len(content))
+        and len(content & told) >= max(_SHARED, _MOSTLY * len(content - (words.neutral - told)))
         and begun & (told - words.plain | words.advice | _INSTRUCTIONS)
         for told in world.advised_words
     )
 
 
 _PURPOSES = frozenset(map(stem, ("improve", "reduce", "avoid", "better")))
-_INSTRUCTIONS = frozenset(map(stem, ("get", "hand", "open", "swap", "exchange", "cut", "deal", "treat", "launch", "work", "see")))
+_INSTRUCTIONS = frozenset(
+    map(stem, ("get", "hand", "open", "swap", "exchange", "cut", "deal", "treat", "launch", "work", "see"))
+)
 _MOSTLY = 0.66
 
 

@@ -428,6 +428,13 @@ def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
 _ABSENT = frozenset({"without", "neither", "nor", "no"})
 
 
+def _has_each(stems: Sequence[str]) -> bool:
+    """True for the `each` of `each rank`, not for that of `wait for each other`."""
+    return any(
+        word == "each" and tuple(stems[p + 1 : p + 2]) not in (("other",), ("others",)) for p, word in enumerate(stems)
+    )
+
+
 def _placed(
     quantity: Quantity,
     segment: Segment,
@@ -455,5 +462,5 @@ def _placed(
         inherited_names=names,
         base=base,
         agent=agent(segment, quantity.start, tokens) or around,
-        is_each=quantity.is_each or ("each" in stems and not each_of_one and quantity.dimension != "count"),
+        is_each=quantity.is_each or (_has_each(stems) and not each_of_one and quantity.dimension != "count"),
     )

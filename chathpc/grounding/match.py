@@ -178,10 +178,17 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
     placed = fact.names | fact.near
     if fact.evidence and not fact.bundles:
-        bundled |= frozenset(n for b in world.bundles if b.cause is None and b.evidence == fact.evidence for n in b.names)
+        bundled |= frozenset(
+            n for b in world.bundles if b.cause is None and b.evidence == fact.evidence for n in b.names
+        )
     if not quantity.names <= placed | bundled:
         return False
-    if quantity.names and not fact.bundles and not placed & quantity.names and not _telling(quantity.own & fact.subjects):
+    if (
+        quantity.names
+        and not fact.bundles
+        and not placed & quantity.names
+        and not _telling(quantity.own & fact.subjects)
+    ):
         return False
     cost = "what:cost" in fact.subjects or not fact.evidence
     shared = frozenset(
@@ -345,8 +352,10 @@ def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: Wor
         f"word:{s}"
         for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
     )
-    if len(words) >= _LEAST_RETOLD and bundle.cause:
-        told |= {f"word:{s}" for s in bundle.stems}  # the catalogue's own words for it: `the linear search`
+    own = {key.partition(":")[2] for key in keys if key.startswith("word:")}
+    retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
+    if retold:  # the catalogue's own words for it: `the linear search`
+        told |= {f"word:{s}" for s in bundle.stems | world.words.neutral}
     if _PROCESS not in known and "process" not in world.said:
         keys -= {_PROCESS}  # `this process involves …`
     return keys - words <= known and words <= told and names <= bundle.names
@@ -372,7 +381,9 @@ def _narrow(bundle: Bundle, known: Keys, world: World) -> tuple[str, ...]:
 def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
-    for name in sorted(one.removeprefix("std::") if one.removeprefix("std::") in known else one for one in statement.names):
+    for name in sorted(
+        one.removeprefix("std::") if one.removeprefix("std::") in known else one for one in statement.names
+    ):
         if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
     lines = [line for line in statement.lines if line not in world.lines]
@@ -398,9 +409,7 @@ def cause(statement: Statement, world: World) -> Support:
 def _is_retold(statement: Statement, world: World) -> bool:
     """True if most of what a sentence says is in the texts of one finding, those of the catalogue about its cause among them."""
     own = {t.stem for t in statement.tokens if t.kind == "word"} - world.words.plain
-    return any(
-        len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own)) for bundle in world.bundles if bundle.cause
-    )
+    return any(len(own & bundle.stems) >= max(1, _MOSTLY * len(own)) for bundle in world.bundles if bundle.cause)
 
 
 _LEAST_RETOLD, _MOSTLY = 2, 0.5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -45,6 +46,7 @@ _BASE_ENDS = frozenset(
             "with",
             "while",
             "which",
+            "all",
         ],
     )
 )
@@ -172,7 +174,8 @@ def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
 def _is_factor(stems: Sequence[str], position: int) -> bool:
     """True for the number of `a factor of 1.2` and `a speed-up of up to 1.88`."""
     before = [word for word in stems[max(0, position - 6) : position] if word not in _AT_MOST]
-    return before[-2:] in (["factor", "of"], ["speedup", "of"], ["speed", "of"])
+    named = "speedup" in before or ("speed", "up") in pairwise(stems[max(0, position - 6) : position])
+    return named or before[-2:] == ["factor", "of"]
 
 
 _AT_MOST = frozenset({"up", "to", "at", "most", "about"})
@@ -322,6 +325,8 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1
+    if stems[position : position + 1] == ["total"] and stems[position + 1 : position + 2] == ["kernel"]:
+        position += 1  # `of the total kernel time`
     if position < len(tokens) and stems[position] in ("it", "them", "these", "those", "which"):
         return IT, position + 1
     for length in (3, 2, 1):
