@@ -68,7 +68,7 @@ def echoes(statement: Statement, world: World) -> bool:
     begun = {_base_form(t) for t in (*tokens[:1], *opened)} - {""}
     said = {t.stem for t in tokens if t.kind == "word"}
     content = {t.stem for t in tokens if t.kind == "word" and (t.stem not in words.plain or t.stem in words.changes)}
-    strict = {w for w in said if len(w) == 1 and w != "a" or w in words.levels or w in words.negations}
+    strict = {w for w in said if (len(w) == 1 and w != "a") or w in words.levels or w in words.negations}
     strict |= {w for w in said if w in words.changes or words.comparisons.at((w,), 0)[0]} - _PURPOSES
     content -= _PURPOSES
     strict |= statement.names | {f"={t.value:g}" for t in tokens if t.kind == "number"}

@@ -379,6 +379,7 @@ def _mean(quantity: Quantity, statement: Statement, position: int, world: World)
             if (
                 same
                 and not amount.quantity.is_base
+                and not is_single(amount)
                 and value(count)
                 and _close(value(amount) / value(count), (amount,), quantity)
             ):
