@@ -37,6 +37,8 @@ _SAYS = frozenset(
     ]
 )
 _MAY = frozenset({"can", "may"})
+#: Also in words these say what would be won.
+_GAINED, _NEARLY_ALL = ("share", "factor"), 70
 #: Words of the advice that a paraphrase must share, unless it holds a directive, flag or function from it.
 _SHARED = 2
 
@@ -54,7 +56,35 @@ def is_advice(statement: Statement, world: World) -> bool:
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
+    if echoes(statement, world):
+        return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
+
+
+def echoes(statement: Statement, world: World) -> bool:
+    """True for one piece of the findings' advice in other words: an instruction of which most words, and all that count, are in it."""
+    words, tokens = world.words, statement.tokens
+    opened = [t for before, t in pairwise(tokens) if before.kind == "punctuation" or before.stem in ("and", "to")]
+    begun = {_base_form(t) for t in (*tokens[:1], *opened)} - {""}
+    said = {t.stem for t in tokens if t.kind == "word"}
+    content = {t.stem for t in tokens if t.kind == "word" and (t.stem not in words.plain or t.stem in words.changes)}
+    strict = {w for w in said if (len(w) == 1 and w != "a") or w in words.levels or w in words.negations}
+    strict |= {w for w in said if w in words.changes or words.comparisons.at((w,), 0)[0]} - _PURPOSES
+    content -= _PURPOSES
+    strict |= statement.names | {f"={t.value:g}" for t in tokens if t.kind == "number"}
+    return any(
+        strict <= told
+        and len(content & told) >= max(_SHARED, _MOSTLY * len(content - (words.neutral - told)))
+        and begun & (told - words.plain | words.advice | _INSTRUCTIONS)
+        for told in world.advised_words
+    )
+
+
+_PURPOSES = frozenset(map(stem, ("improve", "reduce", "avoid", "better")))
+_INSTRUCTIONS = frozenset(
+    map(stem, ("get", "hand", "open", "swap", "exchange", "cut", "deal", "treat", "launch", "work", "see"))
+)
+_MOSTLY = 0.66
 
 
 def _begins(statement: Statement, first: str, world: World) -> bool:
@@ -79,9 +109,11 @@ def _base_form(token: Token) -> str:
 
 def supported(statement: Statement, world: World) -> str:
     """An empty string if a sentence paraphrases the findings' advice, else what is wrong with it."""
+    if echoes(statement, world):
+        return ""
     known = world.advice_names
     names = statement.names
-    if any(name not in known and name not in world.names for name in names):
+    if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
     own = {t.stem for t in statement.tokens if t.kind == "word"}
     if own & world.words.negations - _advised_negations(world):
@@ -91,9 +123,12 @@ def supported(statement: Statement, world: World) -> str:
         return "advice"
     if not names & known and not content - (world.said - world.words.remedies):
         return "advice"  # words of what is, none of what to do
-    wrong = [q for q in statement.quantities if not q.in_words and q.value not in world.advice_numbers]
+    told = [q for q in statement.quantities if not q.in_words or (q.dimension in _GAINED and q.value < _NEARLY_ALL)]
+    wrong = [q for q in told if q.value not in world.advice_numbers]
     if wrong:
         return "number"
+    if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
+        return "comparison"  # what would be faster than what nobody measured
     return "" if _changes(statement, world) else "direction"
 
 

@@ -124,6 +124,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
         segment = Segment(first, last, joint, inside, ())
         inherited, names = _inherited(segments, segment)
+        within = [q for p, q in raw if first <= p < last]
         if joint == "which" and segments and segments[-1].marks and not _named_group(inside):
             inherited, names = segments[-1].marks[-1].keys, segments[-1].marks[-1].names
         around = next((q.agent for s in reversed(segments) for q in reversed(s.quantities) if q.agent), None)
@@ -131,7 +132,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
             around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
         quantities = tuple(
             _named(
-                _placed(_based(q, segments), segment, inherited, names, stems[first:last], kept, around),
+                _placed(_based(q, segments, within), segment, inherited, names, stems[first:last], kept, around),
                 segment,
                 position,
                 stems,
@@ -177,7 +178,9 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             pass  # what is not done instead
         elif token.kind == "word":
             found, keys = words.subjects.at(stems, position)
-            if found and position not in used:
+            if found == 1 and (token.text.lower() == "means" or stems[position : position + 2] == ["lack", "of"]):
+                pass  # `this means that` is no mean, and a lack of blocks no imbalance
+            elif found and position not in used:
                 marks.append(Mark(position, keys))
             elif not found and position not in used and is_topic(token.stem, words):
                 marks.append(Mark(position, frozenset({f"word:{token.stem}"})))
@@ -393,11 +396,12 @@ def _runs(positions: Sequence[int], stems: Sequence[str], tokens: Sequence[Token
     return [run for run in runs if len(run) > 1]
 
 
-def _based(quantity: Quantity, before: Sequence[Segment]) -> Quantity:
+def _based(quantity: Quantity, before: Sequence[Segment], within: Sequence[Quantity]) -> Quantity:
     """A percentage without a base beside one that has it: `61 % of the accesses hit in L2 and 30.7 % in L1`."""
     if quantity.dimension != "share" or quantity.base is not None:
         return quantity
-    last = next((q for s in reversed(before) for q in reversed(s.quantities)), None)
+    earlier = [q for q in within if q.start < quantity.start]
+    last = next(reversed(earlier), None) or next((q for s in reversed(before) for q in reversed(s.quantities)), None)
     if last is None or last.dimension != "share" or last.base is None:
         return quantity
     return replace(quantity, base=last.base)
@@ -422,6 +426,13 @@ def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
 
 
 _ABSENT = frozenset({"without", "neither", "nor", "no"})
+
+
+def _has_each(stems: Sequence[str]) -> bool:
+    """True for the `each` of `each rank`, not for that of `wait for each other`."""
+    return any(
+        word == "each" and tuple(stems[p + 1 : p + 2]) not in (("other",), ("others",)) for p, word in enumerate(stems)
+    )
 
 
 def _placed(
@@ -451,5 +462,5 @@ def _placed(
         inherited_names=names,
         base=base,
         agent=agent(segment, quantity.start, tokens) or around,
-        is_each=quantity.is_each or ("each" in stems and not each_of_one and quantity.dimension != "count"),
+        is_each=quantity.is_each or (_has_each(stems) and not each_of_one and quantity.dimension != "count"),
     )

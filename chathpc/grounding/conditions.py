@@ -62,6 +62,24 @@ def _is_remainder(statement: Statement, position: int) -> bool:
 _REMAINING = frozenset(map(stem, ("remaining", "rest", "remainder", "other")))
 
 
+def numerals(statement: Statement, world: World, *, advice: bool) -> bool:
+    """False for a number in words that counts nothing known: `nine of ten loads`, `on two of the threads`, `thousands of items`."""
+    known = {f.quantity.value for f in world.facts if f.quantity.dimension in ("count", "bare", "ratio", "factor")}
+    known |= world.advice_numbers if advice else set()
+    known |= {float(len(statement.names)), float(sum(bundle.cause is not None for bundle in world.bundles))}
+    counted = [(q.start, q.end) for q in statement.quantities]
+    for token in statement.tokens:
+        value = world.words.number_words.get(token.stem, 0.0) if token.kind == "word" else 0.0
+        if value < _LEAST_COUNTED + advice or any(first <= token.start < last for first, last in counted):
+            continue
+        if value not in known and token.stem not in (world.stems | (world.advice_stems if advice else frozenset())):
+            return False
+    return True
+
+
+_LEAST_COUNTED = 2
+
+
 def affirmed(statement: Statement, world: World) -> bool:
     """False if a sentence says what trusted texts only deny: `can work ahead` where these say `cannot work ahead`."""
     stems = statement.stems
@@ -107,6 +125,10 @@ def _is_gain(statement: Statement, position: int, world: World) -> bool:
         end += 1
     marks = [m for s in statement.segments for m in s.marks if position < m.position < end]
     keys = frozenset(key for m in marks for key in m.keys)
+    if statement.stems[position + 1] in ("this", "these"):
+        own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain
+        if any(bundle.cause and own <= bundle.stems for bundle in world.bundles):
+            return True
     if not keys:
         return bool(_VAGUE & set(statement.stems[position + 1 : end]))
     return any(

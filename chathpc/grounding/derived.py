@@ -288,16 +288,18 @@ def _sum(quantity: Quantity, statement: Statement, position: int, world: World) 
 def _complement(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`The other 46 %`, `a tenth is spent on anything else`: what a share leaves of 100 %."""
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    if quantity.dimension != "share" or segment is None:
+    if quantity.dimension not in ("share", "time") or quantity.is_base or segment is None:
         return None
     cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in REST), None)
     apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
     if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
         return None  # `the copies take the other 29 %`: that is their own part
-    low, high = quantity.interval
     beyond = [m for m in segment.marks if m.position > apart]
     own = frozenset(k for m in beyond for k in m.keys if k != "who:others")
     names = frozenset(n for m in beyond for n in m.names)
+    if quantity.dimension == "time":
+        return _left_of_time(replace(quantity, own=own, names=names, inherited=NONE, inherited_names=NONE), world)
+    low, high = quantity.interval
     left = replace(
         quantity, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL,
         own=own, names=names, inherited=NONE, inherited_names=NONE,
@@ -308,6 +310,17 @@ def _complement(quantity: Quantity, statement: Statement, position: int, world: 
         together = _sums_to(left, world)
         return _from("complement", together) if together else None
     return None if support.problem else Recomputed("complement", support.evidence)
+
+
+def _left_of_time(quantity: Quantity, world: World) -> Recomputed | None:
+    """`Everything outside of f takes 0.16 s`: what a time leaves of the whole."""
+    for whole in {value(f): f for f in world.facts if f.quantity.is_base and f.quantity.dimension == "time"}.values():
+        for part in world.facts:
+            same = part.evidence == whole.evidence and part.quantity.dimension == "time" and not part.quantity.is_base
+            about = quantity.names <= part.names | part.near and quantity.own - _IGNORED <= part.subjects | part.around
+            if same and about and _close(value(whole) - value(part), (whole, part), quantity):
+                return _from("complement", (whole, part))
+    return None
 
 
 def _sums_to(quantity: Quantity, world: World) -> Sequence[Fact]:
@@ -355,14 +368,18 @@ def _mean(quantity: Quantity, statement: Statement, position: int, world: World)
     ):
         return None
     keys = frozenset(k for k in quantity.own if k.startswith(("what:", "word:")))
+    named = NONE if keys else quantity.names or quantity.inherited_names
     for count in world.facts:
-        if count.quantity.dimension != "count" or not count.evidence or not keys or not keys <= count.quantity.own:
+        if count.quantity.dimension != "count" or not count.evidence or not keys | named:
+            continue
+        if not keys <= count.quantity.own or not named <= count.names | count.near:
             continue
         for amount in world.facts:
             same = amount.evidence == count.evidence and amount.quantity.dimension == quantity.dimension
             if (
                 same
                 and not amount.quantity.is_base
+                and not is_single(amount)
                 and value(count)
                 and _close(value(amount) / value(count), (amount,), quantity)
             ):

@@ -76,7 +76,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             statements.append(statement)
             of_bundle[index].append(statement)
         costs += finding_facts(finding, index, words)
-        of_bundle[index].append(reader.read(finding.title))
+        of_bundle[index] += [reader.read(finding.title), reader.read(finding.confidence_reason)]
     first = frozenset({0} if diagnosis.findings else ())
     for text in (diagnosis.headline, *diagnosis.notes):
         statement = reader.read(text)
@@ -152,6 +152,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         stems=frozenset().union(*(word_stems(text) for text in trusted), *(b.stems for b in bundles)),
         advice_stems=frozenset().union(*(word_stems(text) for text in (*advice, *_remedies(causes)))),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
+        advised_words=tuple(map(_words_of, advice_statements, advice)),
         healthy=diagnosis.verdict == Verdict.HEALTHY,
         openers=frozenset(
             stem(text.split()[0].strip(",.:;")) for text in (*advice, *_remedies(causes)) if text.split()
@@ -248,7 +249,7 @@ def _limited(diagnosis: Diagnosis, words: Vocabulary) -> Keys:
 
 
 def _stems_of(finding: Finding) -> frozenset[str]:
-    return word_stems(" ".join((finding.title, finding.summary, *finding.against)))
+    return word_stems(" ".join((finding.title, finding.summary, finding.confidence_reason, *finding.against)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +268,17 @@ def mechanism(cause: str, reader: Reader) -> Mechanism:
     text = " ".join((entry.title, entry.what, entry.why))
     keys = frozenset(key for s in reader.read(text).segments for key in s.keys if not key.startswith(("who:", "act:")))
     return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
+
+
+def _words_of(statement: Statement, text: str) -> frozenset[str]:
+    numbers = {f"={t.value:g}" for t in statement.tokens if t.kind == "number"}
+    letters = {t.text.lower() for t in statement.tokens if t.kind == "word" and len(t.text) == 1}
+    letters |= set(_INDEX.findall(text))
+    return word_stems(text) | statement.names | numbers | letters
+
+
+#: `a[i][j]` speaks of i and j.
+_INDEX = re.compile(r"\[([a-z])\]")
 
 
 def _remedies(causes: Iterable[str]) -> Iterable[str]:

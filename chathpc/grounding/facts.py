@@ -64,6 +64,7 @@ class World:
     stems: frozenset[str]
     advice_stems: frozenset[str]
     advice_numbers: frozenset[float]
+    advised_words: tuple[frozenset[str], ...]  #: of each piece of advice the stems, names and numbers
     healthy: bool
     openers: frozenset[str]  #: stems of the words that begin the findings' advice: imperatives
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence

@@ -64,7 +64,10 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     problem = _unsupported_words(statement, known)
     if problem:
         return strike(sentence, problem, details)
-    if advice.is_advice(statement, known):
+    advising = advice.is_advice(statement, known)
+    if not conditions.numerals(statement, known, advice=advising):
+        return strike(sentence, "number", details)
+    if advising:
         problem = advice.supported(statement, known)
         if not problem:
             evidence = next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
@@ -192,6 +195,8 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         return _Found(quantity, (), "count")
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
+    if support.problem and quantity.is_base:
+        support = match.number(_as_part(sought, statement), known)
     cue = derived.has_cue(quantity, statement)
     if cue or support.problem:
         again = derived.recomputed(quantity, statement, known)
@@ -206,6 +211,17 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         return _Found(quantity, (), question)
     fact = repair.candidate(sought, known)
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
+
+
+def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
+    """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it says what it is itself."""
+    segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
+    marks = [m for s in segments[:2] for m in s.marks if statement.tokens[m.position].start > quantity.start]
+    keys = frozenset(key for mark in marks for key in mark.keys)
+    if quantity.dimension != "time" or not keys - {"what:cost", "who:total"}:
+        return quantity
+    names = frozenset(name for mark in marks for name in mark.names)
+    return replace(quantity, own=keys, names=names, inherited=frozenset(), inherited_names=frozenset(), is_base=False)
 
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:

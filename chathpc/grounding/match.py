@@ -170,10 +170,25 @@ _WORK: Keys = frozenset({"act:work"})
 _WAIT: Keys = frozenset({"act:wait"})
 
 
+def _telling(keys: Keys) -> Keys:
+    return frozenset(key for key in keys - _UNTELLING if key.startswith(("what:", "operation:")))
+
+
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
     placed = fact.names | fact.near
+    if fact.evidence and not fact.bundles:
+        bundled |= frozenset(
+            n for b in world.bundles if b.cause is None and b.evidence == fact.evidence for n in b.names
+        )
     if not quantity.names <= placed | bundled:
+        return False
+    if (
+        quantity.names
+        and not fact.bundles
+        and not placed & quantity.names
+        and not _telling(quantity.own & fact.subjects)
+    ):
         return False
     cost = "what:cost" in fact.subjects or not fact.evidence
     shared = frozenset(
@@ -193,12 +208,16 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
     said = world.with_roles(quantity.keys)
     subjects = fact.subjects
     mine = frozenset(key for key in group(quantity.own, "who") if key not in _FREE)
+    if fact.quantity.is_each:
+        mine -= {"who:mean"}  # `2.1 MB each` is a mean
     if mine and not world.with_roles(mine) & world.with_roles(subjects):
         return False
     for name in EXCLUSIVE:
         if name == "act" and "what:speedup" in fact.quantity.own:
             continue
         ours, theirs = group(quantity.own, name) or group(said, name), group(subjects, name)
+        if fact.quantity.is_each:
+            ours -= {"who:mean"}
         if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
             return False
     theirs = frozenset(key for key in group(fact.quantity.own, "who") if key not in _FREE)
@@ -267,6 +286,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         words = words and bool(quantity.own & fact.around or quantity.names & fact.names)
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
+    if base == IT and quantity.base == TOTAL:
+        return False  # of these, not of the whole
     if base == IT:
         return True  # a part of what went before; `same_subject` sees whether it is of that
     if quantity.base == TOTAL or base == TOTAL:
@@ -331,7 +352,16 @@ def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: Wor
         f"word:{s}"
         for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
     )
+    own = {key.partition(":")[2] for key in keys if key.startswith("word:")}
+    retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
+    if retold:  # the catalogue's own words for it: `the linear search`
+        told |= {f"word:{s}" for s in bundle.stems | world.words.neutral}
+    if _PROCESS not in known and "process" not in world.said:
+        keys -= {_PROCESS}  # `this process involves …`
     return keys - words <= known and words <= told and names <= bundle.names
+
+
+_PROCESS = "in:process"
 
 
 def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:
@@ -351,7 +381,9 @@ def _narrow(bundle: Bundle, known: Keys, world: World) -> tuple[str, ...]:
 def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     """The first name in a sentence that the diagnosis does not know; None if it knows all."""
     known = world.names | (world.advice_names if advice else NONE) | world.plain_names
-    for name in sorted(statement.names):
+    for name in sorted(
+        one.removeprefix("std::") if one.removeprefix("std::") in known else one for one in statement.names
+    ):
         if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
     lines = [line for line in statement.lines if line not in world.lines]
@@ -374,6 +406,13 @@ def cause(statement: Statement, world: World) -> Support:
     return Support(used)
 
 
+def _is_retold(statement: Statement, world: World) -> bool:
+    """True if most of what a sentence says is in the texts of one finding, those of the catalogue about its cause among them."""
+    own = {t.stem for t in statement.tokens if t.kind == "word"} - world.words.plain
+    return any(len(own & bundle.stems) >= max(1, _MOSTLY * len(own)) for bundle in world.bundles if bundle.cause)
+
+
+_LEAST_RETOLD, _MOSTLY = 2, 0.5
 #: Words that share their first letters are of one family: recursion, recursive, recursively.
 _FAMILY = 6
 
@@ -382,7 +421,8 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
     """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
     words = world.words
     # A sentence without a number says what it says by its words alone.
-    general = words.neutral if statement.quantities or advice else words.plain | words.telling
+    free = statement.quantities or advice or _is_retold(statement, world)
+    general = words.neutral if free else words.plain | words.telling
     known = general | world.stems | words.counted
     if advice:
         known |= world.advice_stems | words.remedies

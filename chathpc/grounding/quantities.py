@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -45,6 +46,7 @@ _BASE_ENDS = frozenset(
             "with",
             "while",
             "which",
+            "all",
         ],
     )
 )
@@ -160,11 +162,23 @@ def _digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     if dimension == "bare":
         noun = _noun(tokens, stems, after, words)
         dimension = "count" if noun else "bare"
+    if dimension == "bare" and _is_factor(stems, position):
+        dimension = "factor"
     value, half = token.value * factor, token.half * factor
     quantity = Quantity(
         value, (value - half, value + half), dimension, token.start, max(token.end, token.quantity_end), noun
     )
     return quantity, after
+
+
+def _is_factor(stems: Sequence[str], position: int) -> bool:
+    """True for the number of `a factor of 1.2` and `a speed-up of up to 1.88`."""
+    before = [word for word in stems[max(0, position - 6) : position] if word not in _AT_MOST]
+    named = "speedup" in before or ("speed", "up") in pairwise(stems[max(0, position - 6) : position])
+    return named or before[-2:] == ["factor", "of"]
+
+
+_AT_MOST = frozenset({"up", "to", "at", "most", "about"})
 
 
 def _unit_behind(tokens: Sequence[Token], stems: Sequence[str], position: int) -> str | None:
@@ -219,13 +233,19 @@ def _in_words(
         following == "of" or whole if word in ("most", "majority", "majoriti", "all") else True
     ):
         before = stems[position - 1] if position else ""
-        if word in ("third", "quarter", "fifth", "tenth") and before not in ("a", "on", "one"):
+        if word in _ORDINALS and before not in ("a", "on", "one"):
             return None
         low, high = words.fractions[word]
         return _share(low, high, start, token.end), after
     if word in words.factors:
         value = words.factors[word]
         return Quantity(value, (0.9 * value, 1.1 * value), "factor", start, token.end, in_words=True), after
+    halves = tuple(stems[after : after + 3]) == _AND_A_HALF and word in words.number_words
+    if halves and after + 3 < len(tokens) and tokens[after + 3].text.lower() in words.units:
+        dimension, factor = words.units[tokens[after + 3].text.lower()]  # `two and a half times`
+        value = (words.number_words[word] + 0.5) * factor
+        interval = (value * 0.9, value * 1.1) if dimension == "factor" else (value * 0.95, value * 1.05)
+        return Quantity(value, interval, dimension, start, tokens[after + 3].end, in_words=True), after + 4
     if word in words.number_words and (word not in ("on", "one") or following in words.units or following in _ONE_OF):
         unit = tokens[after].text.lower() if after < len(tokens) else ""
         value = words.number_words[word]
@@ -243,6 +263,11 @@ def _in_words(
         if noun:
             return Quantity(value, (value, value), "count", start, token.end, noun, in_words=True), after
     return None
+
+
+#: Parts of a whole only behind `a` or `one`: the third one is none.
+_ORDINALS = frozenset(map(stem, ("third", "quarter", "fifth", "sixth", "seventh", "eighth", "tenth")))
+_AND_A_HALF = ("and", "a", "half")
 
 
 def _share(low: float, high: float, start: int, end: int) -> Quantity:
@@ -300,6 +325,8 @@ def _base(tokens: Sequence[Token], stems: Sequence[str], position: int, words: V
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1
+    if stems[position : position + 1] == ["total"] and stems[position + 1 : position + 2] == ["kernel"]:
+        position += 1  # `of the total kernel time`
     if position < len(tokens) and stems[position] in ("it", "them", "these", "those", "which"):
         return IT, position + 1
     for length in (3, 2, 1):

@@ -25,7 +25,7 @@ _LEAD = re.compile(
     re.IGNORECASE,
 )
 _GLUE_WORDS = """the a an this that these those which who is are was were be been being and while whereas but of for with there only just also
- in at on out so has have had its by to over as"""
+ in at on out so has have had its by to over as ever"""
 _GLUE = frozenset(map(stem, _GLUE_WORDS.split()))
 _ENDS = frozenset(",;:()–—")
 _NOT = "not"

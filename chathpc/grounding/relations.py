@@ -19,7 +19,7 @@ _WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps",
 #: A part of the run that deserves the word.
 _SIGNIFICANT = 0.1
 _PARTS = frozenset(
-    map(stem, ("portion", "part", "amount", "fraction", "share", "delay", "percentage", "proportion", "cost"))
+    map(stem, ("portion", "part", "amount", "fraction", "share", "delay", "percentage", "proportion", "cost", "time"))
 )
 
 
@@ -41,7 +41,8 @@ def limits(statement: Statement, world: World) -> bool:
                 continue
             after = frozenset(k for m in segment.marks if m.position > position for k in m.keys)
             strict = after - is_context(after, world) - group(after, "who")
-            if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names):
+            bound = any(q.start > statement.tokens[position].start for q in segment.quantities)
+            if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names) and not bound:
                 return False
             if strict and not (strict <= limiting and strict & reasons):
                 return False
@@ -104,6 +105,7 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     who = frozenset(k for m in before for k in group(m.keys, "who"))
     instances = frozenset(k for k in who if k[-1].isdigit())
     stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
+    stated = stated or any({"act:wait", "who:others"} <= _subjects_of_wait(s) for s in world.segments)
     if "who:busiest" in world.with_roles(who) or (instances and not stated):
         return False
     if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):

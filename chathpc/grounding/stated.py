@@ -173,9 +173,20 @@ _BEHIND = 20
 def with_bases(facts: Sequence[Fact]) -> Iterable[Fact]:
     """The facts, where a percentage right behind a time is a part of the whole only if it is that time of one."""
     wholes = [fact.quantity for fact in facts if fact.quantity.is_base and fact.quantity.dimension == "time"]
+    longest = max((whole.value for whole in wholes), default=0.0)
+    parts = {f.quantity.value for f in facts if f.quantity.dimension == "time" and not f.quantity.is_base}
     before: Fact | None = None
+    of: Quantity | None = None
     for fact in facts:
         quantity = fact.quantity
+        if quantity.is_base:
+            of = quantity
+        elif quantity.base == TOTAL and of is not None and before is not None and before.evidence == fact.evidence:
+            behind = 0 <= quantity.start - of.end <= _BEHIND and before.quantity.start < of.start
+            if behind and of.value in parts and of.value < longest / 2:
+                # `187 ms of 742 ms (25.2 %)` where 742 ms are a part themselves
+                fact = replace(fact, quantity=replace(quantity, base=IT))
+                quantity = fact.quantity
         if quantity.dimension == "share" and quantity.base == TOTAL and before is not None:
             part = before.exact if before.exact is not None else before.quantity.value
             low, high = quantity.interval

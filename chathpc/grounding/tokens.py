@@ -85,6 +85,8 @@ def tokenize(sentence: str, words: Vocabulary, names: frozenset[str] = frozenset
     position = 0
     while match := _TOKEN.search(sentence, position):
         kind, text, position = str(match.lastgroup), match.group(), match.end()
+        if kind == "word" and text.endswith(("'s", "’s")) and (is_code(text[:-2]) or text[:-2] in names):
+            text = text[:-2]
         if kind == "number":
             token = _number(sentence, match, words)
             position = token.end if token.unit is None else token.quantity_end
