@@ -37,11 +37,27 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
     change although it exchanges single elements refuses all.
     """
     program = context.program
+    if "all" not in program.known_exchanges:
+        program.known_exchanges["all"] = _exchanges(program)
+    known = program.known_exchanges["all"]
+    if known is not None and spot.procedure.node.start_byte in known[1].get(spot.source.path, {}):
+        edits, lines = known
+        yield Change(
+            {path: tuple(each) for path, each in edits.items()},
+            lines[spot.source.path][spot.procedure.node.start_byte],
+            "exchanges all elements in one message instead of one message each",
+        )
+
+
+def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[int, int]]] | None:
+    """Edits by path, and the line of the first loop by path and beginning of its function; None where some must stay."""
     found: dict[str, list[Edit]] = {}
-    first = 0
+    lines: dict[str, dict[int, int]] = {}
     for procedure in program.procedures:
         if procedure.source.is_fortran:
-            return
+            return None
+        if b"MPI_" not in procedure.source.text:
+            continue
         for loop in loops_of(procedure):
             listed = statements(field(loop, "body"))
             calls = [_call(each) for each in listed]
@@ -64,17 +80,11 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
             )
             if edits is None:
                 if any(_is_of_loop(each, loop, procedure) for each in single):
-                    return
+                    return None
                 continue
             found.setdefault(procedure.source.path, []).extend(edits)
-            if procedure is spot.procedure:
-                first = first or line_of(loop)
-    if found and first:
-        yield Change(
-            {path: tuple(edits) for path, edits in found.items()},
-            first,
-            "exchanges all elements in one message instead of one message each",
-        )
+            lines.setdefault(procedure.source.path, {}).setdefault(procedure.node.start_byte, line_of(loop))
+    return found, lines
 
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
