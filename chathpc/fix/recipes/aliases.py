@@ -96,7 +96,7 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         if known:
             return False
     members = [_member(each, program) for each in (one, other)]
-    if not program.has_unions:
+    if not program.has_unions and not _has_record_casts(program):
         if members[0] and members[1] and members[0] != members[1]:
             return False
         for mine, its in (members, members[::-1]):
@@ -113,7 +113,7 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
             and own.type == "identifier"
             and text_of(own) in one.procedure.restricted
             and one.procedure is other.procedure
-            and _root(foreign) != text_of(own)
+            and not _leads_from(own, foreign, one.procedure)
         ):
             return False
     if left is None or right is None:
@@ -122,6 +122,47 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     return ours is None or theirs is None or bool(ours & theirs)
+
+
+def _has_record_casts(program: Program) -> bool:
+    """True where the address of a record may become that of its first member by a cast."""
+    if "record casts" not in program.known_facts:
+        program.known_facts["record casts"] = any(
+            _is_record_cast(node, one, program)
+            for one in program.procedures
+            if not one.source.is_fortran
+            for node in one.all("cast_expression", "call_expression")
+        )
+    return program.known_facts["record casts"]
+
+
+def _is_record_cast(node: Node, procedure: Procedure, program: Program) -> bool:
+    called = text_of(field(node, "function"))
+    value = field(node, "value") or next(iter(children(field(node, "arguments"))), None)
+    target = called if node.type == "call_expression" else text_of(field(node, "type"))
+    if value is None or "*" not in target or (called and not called.startswith("reinterpret_cast")):
+        return False
+    if text_of(field(value, "function")).rsplit("::", 1)[-1] in _FRESH:
+        return False
+    of = type_of(value, procedure, program)
+    return of is None or of.name in program.records
+
+
+def _leads_from(own: Node, foreign: Node, procedure: Procedure) -> bool:
+    """True if a pointer may have been made from a restricted one, whose memory it may then reach (C11 6.7.3.1 p3)."""
+    name, todo, seen = text_of(own), [_root(foreign)], set[str]()
+    if name in procedure.stored:
+        return True
+    while todo:
+        each = todo.pop()
+        if each == name or not each:
+            return True
+        if each not in seen:
+            seen.add(each)
+            todo += [
+                text_of(one) for value in procedure.assigned.get(each, ()) if value for one in nodes(value, "identifier")
+            ]
+    return False
 
 
 def _member(one: Access, program: Program) -> str:
@@ -346,9 +387,10 @@ def _of_member(node: Node, procedure: Procedure, program: Program, depth: int, s
 
 def _is_listed(name: str, program: Program) -> bool:
     """True where the member may get its value by a constructor, or by a list outside functions or without an order."""
-    if name not in program.known_listed:
-        program.known_listed[name] = any(_may_list(node, name, program) for node in program.lists)
-    return program.known_listed[name]
+    question = f"listed {name}"
+    if question not in program.known_facts:
+        program.known_facts[question] = any(_may_list(node, name, program) for node in program.lists)
+    return program.known_facts[question]
 
 
 def _may_list(node: Node, name: str, program: Program) -> bool:

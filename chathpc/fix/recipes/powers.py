@@ -92,6 +92,9 @@ def _exponent(node: Node, procedure: Procedure, program: Program) -> float | Non
         return None
     if len(program.named(procedure.model.name)) != 1 or name in procedure.addressed or procedure.body is None:
         return None
+    kind = type_of(node, procedure, program)
+    if kind is None or not kind.is_floating:
+        return None  # a whole number would lose the fraction that a call hands over
     if any(one.name == name and not one.memory for one in effects(procedure.body, procedure, program).writes):
         return None
     if any(text_of(field(each, "declarator")) == name for each in procedure.all("init_declarator")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,7 +26,11 @@ if TYPE_CHECKING:
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
 _PLAIN = re.compile(r"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*pragma[^\n]*", re.MULTILINE)
-_THREADS = re.compile(rb"\b(?:pthread_create|std::thread|std::async|omp\s+parallel|thrd_create|setjmp|fork)\b")
+_THREADS = re.compile(
+    rb"\b(?:pthread_create|std::j?thread|std::async|std::execution|(?:omp|acc)\s+(?:parallel|target|teams|kernels)|thrd_create|setjmp"
+    rb"|fork|tbb|cilk_\w+|dispatch_\w+)\b|#\s*include\s*<(?:thread|future|execution|threads\.h|pthread\.h|tbb/)"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _UNSTABLE = re.compile(rb"\b(?:volatile|_Atomic|atomic\w*|std::atomic)\b")
 
 
@@ -118,6 +123,17 @@ class Procedure:
             match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head)
         )
 
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """Names that stand in values of members, elements and memory: what is a pointer among them can be found there again."""
+        return frozenset(
+            text_of(one)
+            for node in self.all("assignment_expression")
+            if (left := field(node, "left")) is not None and left.type != "identifier"
+            for one in nodes(field(node, "right") or node, "identifier")
+            if (parent := one.parent) is None or parent.type not in ("subscript_expression", "pointer_expression")
+        )
+
     @property
     def has_errors(self) -> bool:
         """True where a part of it could not be parsed."""
@@ -176,7 +192,7 @@ class Source:
     @cached_property
     def procedures(self) -> tuple[Procedure, ...]:
         """All functions."""
-        return tuple(Procedure(self, node, model) for node, model in self.file.procedures())
+        return tuple(Procedure(self, node, model) for node, model in self.file.procedures(sys.maxsize))
 
     @cached_property
     def macros(self) -> frozenset[str]:
@@ -191,9 +207,13 @@ class Source:
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Program:
-    """All sources that may be edited. What it says of the whole program holds for what is in them."""
+    """All sources that may be edited. What it says of the whole program holds for what is in them.
+
+    `unread` are words of sources that could not be parsed: whatever has such a name may be used there in any way.
+    """
 
     sources: Mapping[str, Source]
+    unread: frozenset[str] = frozenset()
 
     @cached_property
     def procedures(self) -> tuple[Procedure, ...]:
@@ -263,8 +283,8 @@ class Program:
         )
 
     @cached_property
-    def known_listed(self) -> dict[str, bool]:
-        """Whether a member may get its value from one of these, as far as it was asked."""
+    def known_facts(self) -> dict[str, bool]:
+        """What was found out about all of the program, by the question."""
         return {}
 
     @cached_property
@@ -301,7 +321,7 @@ class Program:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables and fields whose address is taken somewhere."""
-        return frozenset(
+        return self.unread.union(
             name
             for source in self.sources.values()
             if not source.is_fortran
@@ -327,14 +347,20 @@ class Program:
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
-        """Functions that are used other than by a call, and so may be called from anywhere."""
-        found: set[str] = set()
+        """Functions that are used other than by a call in a function, and so may be called from anywhere."""
+        found = set(self.unread)
         for source in self.sources.values():
             if source.is_fortran:
                 continue
-            for node in nodes(source.file.tree.root_node, "identifier"):
+            known = {id_ for one in source.procedures for id_ in (each.id for each in one.all("call_expression"))}
+            for node in nodes(source.file.tree.root_node, "identifier", "preproc_arg"):
                 parent = node.parent
-                if parent is None or parent.type == "function_declarator" or field(parent, "function") == node:
+                if node.type == "preproc_arg":  # a macro calls it with whatever it is given
+                    found.update(_WORD.findall(text_of(node)))
+                    continue
+                if parent is None or parent.type == "function_declarator":
+                    continue
+                if field(parent, "function") == node and parent.id in known:
                     continue
                 found.add(text_of(node))
         return frozenset(found & set(self._named))
@@ -343,13 +369,14 @@ class Program:
 def program(sources: Mapping[str, str]) -> Program:
     """The sources as a program; what cannot be parsed, and Fortran in fixed form, is left out."""
     found = {}
+    unread: set[str] = set()
     for path, text in sorted(sources.items()):
-        if is_fixed_form(path):
-            continue
-        file = parsed(path, text.encode("utf-8", "surrogateescape"))
+        file = None if is_fixed_form(path) else parsed(path, text.encode("utf-8", "surrogateescape"))
         if file is not None:
             found[path] = Source(path, file)
-    return Program(found)
+        elif language_of(path) is not None:
+            unread.update(_WORD.findall(text.lower() if is_fixed_form(path) else text))
+    return Program(found, frozenset(unread))
 
 
 def _addressed(root: Node) -> frozenset[str]:
