@@ -72,9 +72,9 @@ class SourceFile:
             )
         return self._read[node.id]
 
-    def procedures(self) -> list[tuple[Node, Function]]:
-        """All functions, read, each with its node in the tree."""
-        return [(node, self._function(node)) for first, last, _, node in self._defined if last - first < MOST_LINES]
+    def procedures(self, most_lines: int = MOST_LINES) -> list[tuple[Node, Function]]:
+        """All functions of at most so many lines, read, each with its node in the tree."""
+        return [(node, self._function(node)) for first, last, _, node in self._defined if last - first < most_lines]
 
     def function_at(self, line: int) -> Function | None:
         """The innermost function that holds the line."""

@@ -96,7 +96,7 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         if known:
             return False
     members = [_member(each, program) for each in (one, other)]
-    if not program.has_unions:
+    if not program.has_unions and not _has_record_casts(program):
         if members[0] and members[1] and members[0] != members[1]:
             return False
         for mine, its in (members, members[::-1]):
@@ -113,7 +113,7 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
             and own.type == "identifier"
             and text_of(own) in one.procedure.restricted
             and one.procedure is other.procedure
-            and _root(foreign) != text_of(own)
+            and not _leads_from(own, foreign, one.procedure)
         ):
             return False
     if left is None or right is None:
@@ -122,6 +122,47 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     return ours is None or theirs is None or bool(ours & theirs)
+
+
+def _has_record_casts(program: Program) -> bool:
+    """True where the address of a record may become that of its first member by a cast."""
+    if "record casts" not in program.known_facts:
+        program.known_facts["record casts"] = any(
+            _is_record_cast(node, one, program)
+            for one in program.procedures
+            if not one.source.is_fortran
+            for node in one.all("cast_expression", "call_expression")
+        )
+    return program.known_facts["record casts"]
+
+
+def _is_record_cast(node: Node, procedure: Procedure, program: Program) -> bool:
+    called = text_of(field(node, "function"))
+    value = field(node, "value") or next(iter(children(field(node, "arguments"))), None)
+    target = called if node.type == "call_expression" else text_of(field(node, "type"))
+    if value is None or "*" not in target or (called and not called.startswith("reinterpret_cast")):
+        return False
+    if text_of(field(value, "function")).rsplit("::", 1)[-1] in _FRESH:
+        return False
+    of = type_of(value, procedure, program)
+    return of is None or of.name in program.records
+
+
+def _leads_from(own: Node, foreign: Node, procedure: Procedure) -> bool:
+    """True if a pointer may have been made from a restricted one, whose memory it may then reach (C11 6.7.3.1 p3)."""
+    name, todo, seen = text_of(own), [_root(foreign)], set[str]()
+    if name in procedure.stored:
+        return True
+    while todo:
+        each = todo.pop()
+        if each == name or not each:
+            return True
+        if each not in seen:
+            seen.add(each)
+            todo += [
+                text_of(one) for value in procedure.assigned.get(each, ()) if value for one in nodes(value, "identifier")
+            ]
+    return False
 
 
 def _member(one: Access, program: Program) -> str:
@@ -235,7 +276,7 @@ def _made(node: Node, procedure: Procedure, program: Program, depth: int, seen: 
         return None
     seen = seen | {f"call {name}"}
     callee = own[0]
-    returned = [next(iter(children(each)), None) for each in nodes(callee.node, "return_statement")]
+    returned = [next(iter(children(each)), None) for each in callee.all("return_statement")]
     parts = [origins(each, callee, program, depth + 1, seen) for each in returned]
     merged = _union(parts)
     if merged is not None and merged and all(_is_inner_allocation(each, callee, program) for each in merged):
@@ -248,7 +289,7 @@ def _is_inner_allocation(origin: str, callee: Procedure, program: Program) -> bo
     path, _, at = origin.rpartition(":")
     if path != callee.source.path or not at.isdigit() or not callee.node.start_byte <= int(at) < callee.node.end_byte:
         return False
-    for each in nodes(callee.node, "assignment_expression"):
+    for each in callee.all("assignment_expression"):
         left, right = field(each, "left"), field(each, "right")
         if left is None or right is None or (left.type == "identifier" and text_of(left) in callee.declarations):
             continue
@@ -286,10 +327,8 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
     parts: list[Origins] = []
     if is_parameter:
         parts.append(_handed_in(name, procedure, program, depth, seen))
-    homes = [procedure] if is_local else [each for each in program.procedures if name not in each.declarations]
-    for home in homes:
-        for value in _assigned(name, home):
-            parts.append(origins(value, home, program, depth + 1, seen))
+    given = [(procedure, each) for each in _assigned(name, procedure)] if is_local else program.assigned.get(name, ())
+    parts += [origins(value, home, program, depth + 1, seen) for home, value in given]
     if not is_local and one.value is not None and one.value.text not in ("0", "NULL", "nullptr"):
         return None
     return _union(parts)
@@ -297,18 +336,7 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
 
 def _assigned(name: str, procedure: Procedure) -> list[Node | None]:
     """All values that a variable is given in a function; one None for a change that is not understood."""
-    found: list[Node | None] = []
-    for node in nodes(procedure.node, "assignment_expression", "init_declarator"):
-        target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
-        if node.type == "init_declarator":
-            while target is not None and target.type in ("pointer_declarator",):
-                target = field(target, "declarator")
-            value = field(node, "value")
-        else:
-            value = field(node, "right") if text_of(field(node, "operator")) == "=" else field(node, "left")
-        if target is not None and target.type == "identifier" and text_of(target) == name:
-            found.append(value)
-    return found
+    return procedure.assigned.get(name, [])
 
 
 def _handed_in(name: str, procedure: Procedure, program: Program, depth: int, seen: frozenset[str]) -> Origins:
@@ -353,49 +381,29 @@ def _of_member(node: Node, procedure: Procedure, program: Program, depth: int, s
         return frozenset({key})
     if one.reference or name in program.addressed or _is_listed(name, program):
         return None
-    parts: list[Origins] = []
-    for home in program.procedures:
-        parts += [origins(each, home, program, depth + 1, seen) for each in _first_values(name, home, program)]
-        for each in nodes(home.node, "assignment_expression"):
-            left = field(each, "left")
-            if left is None or left.type != "field_expression" or text_of(field(left, "field")) != name:
-                continue
-            if text_of(field(each, "operator")) == "=":
-                parts.append(origins(field(each, "right"), home, program, depth + 1, seen))
-    return _union(parts)
-
-
-def _holders(name: str, program: Program) -> dict[str, int]:
-    """Records with a member of that name, and its place in each."""
-    return {
-        record.name: [one.name for one in record.fields].index(name)
-        for record in program.records.values()
-        if any(one.name == name for one in record.fields)
-    }
+    given = [*_first_values(name, program), *program.assigned_members.get(name, ())]
+    return _union([origins(value, home, program, depth + 1, seen) for home, value in given])
 
 
 def _is_listed(name: str, program: Program) -> bool:
     """True where the member may get its value by a constructor, or by a list outside functions or without an order."""
-    holders = _holders(name, program)
-    for source in program.sources.values():
-        if source.is_fortran:
-            continue
-        for node in nodes(
-            source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"
-        ):
-            if node.type == "field_initializer":
-                if text_of(next(iter(children(node)), None)) == name:
-                    return True
-            elif node.type == "compound_literal_expression":
-                if any(word in holders for word in text_of(field(node, "type")).split()):
-                    return True
-            elif (
-                _listed_type(node) & set(holders)
-                and not _is_local_list(node)
-                and any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node))
-            ):
-                return True
-    return False
+    question = f"listed {name}"
+    if question not in program.known_facts:
+        program.known_facts[question] = any(_may_list(node, name, program) for node in program.lists)
+    return program.known_facts[question]
+
+
+def _may_list(node: Node, name: str, program: Program) -> bool:
+    holders = program.holders.get(name, {})
+    if node.type == "field_initializer":
+        return text_of(next(iter(children(node)), None)) == name
+    if node.type == "compound_literal_expression":
+        return any(word in holders for word in text_of(field(node, "type")).split())
+    return bool(
+        _listed_type(node) & set(holders)
+        and not _is_local_list(node)
+        and any(text_of(each) not in ("0", "NULL", "{0}") for each in children(node))
+    )
 
 
 def _listed_type(node: Node) -> set[str]:
@@ -422,15 +430,16 @@ def _is_local_list(node: Node) -> bool:
     return one is not None and name is not None and name.type == "identifier"
 
 
-def _first_values(name: str, home: Procedure, program: Program) -> list[Node | None]:
-    """What a member gets from lists in a function."""
-    holders = _holders(name, program)
-    found: list[Node | None] = []
-    for node in nodes(home.node, "initializer_list"):
-        listed = children(node)
-        for each in _listed_type(node) & set(holders):
-            if len(listed) > holders[each]:
-                found.append(listed[holders[each]])
+def _first_values(name: str, program: Program) -> list[tuple[Procedure, Node | None]]:
+    """What a member gets from lists in functions."""
+    holders = program.holders.get(name, {})
+    found: list[tuple[Procedure, Node | None]] = []
+    for home in program.procedures:
+        for node in home.all("initializer_list"):
+            listed = children(node)
+            for each in _listed_type(node) & set(holders):
+                if len(listed) > holders[each]:
+                    found.append((home, listed[holders[each]]))
     return found
 
 
@@ -510,7 +519,7 @@ def _temporary(run: list[tuple[str, str]]) -> set[str]:
 def _runs(procedure: Procedure) -> list[list[tuple[str, str]]]:
     """Statements `x = y;` of pointers that stand directly behind each other."""
     found: list[list[tuple[str, str]]] = []
-    for block in nodes(procedure.node, "compound_statement"):
+    for block in procedure.all("compound_statement"):
         run: list[tuple[str, str]] = []
         for statement in [*children(block), None]:
             pair = _moved_name(statement, procedure)

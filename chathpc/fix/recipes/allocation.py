@@ -20,14 +20,8 @@ from chathpc.fix.recipes.types import is_arithmetic, type_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_THREADS = re.compile(rb"\b(?:pthread_create|std::thread|std::async|omp\s+parallel|thrd_create|setjmp|fork)\b")
 _STACK = 8 * 1024
 _BLOCKS = frozenset({"compound_statement"})
-
-
-def has_threads(program: Program) -> bool:
-    """True if functions may run at the same time in several threads."""
-    return any(_THREADS.search(source.text) for source in program.sources.values())
 
 
 def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
@@ -36,12 +30,12 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
     if (
         procedure.body is None
         or procedure.is_broken
-        or has_threads(program)
+        or program.has_threads
         or _calls_itself(procedure, program)
         or (procedure.model.name == "main" and not _in_loops(procedure))
     ):
         return
-    for node in nodes(procedure.body, "declaration"):
+    for node in procedure.all("declaration"):
         found = _allocation(node, procedure, program)
         if found is None:
             continue
@@ -82,7 +76,7 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
 def _in_loops(procedure: Procedure) -> bool:
     return any(
         True
-        for each in nodes(procedure.node, "call_expression", "new_expression")
+        for each in procedure.all("call_expression", "new_expression")
         if text_of(field(each, "function")) in ("malloc", "calloc", "")
         for _ in around(each, procedure)
     )
@@ -93,7 +87,7 @@ def _calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> boo
     seen, todo = set(), [procedure]
     while todo:
         one = todo.pop()
-        for call in nodes(one.node, "call_expression"):
+        for call in one.all("call_expression"):
             for callee in program.named(text_of(field(call, "function")).rsplit("::", 1)[-1]):
                 if callee is procedure:
                     return True
@@ -182,7 +176,7 @@ def _constant_bytes(size: Node, how: str, kind: str, procedure: Procedure) -> in
 
 def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:
     found = []
-    for node in nodes(procedure.node, "expression_statement"):
+    for node in procedure.all("expression_statement"):
         inner = next(iter(children(node)), None)
         if inner is None:
             continue
@@ -207,7 +201,7 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
     block = enclosing(node, _BLOCKS, procedure.node)
     if block is None or not any(each.parent == block for each in frees):
         return False
-    if any(True for _ in nodes(procedure.node, "goto_statement", "throw_statement", "lambda_expression")):
+    if any(True for _ in procedure.all("goto_statement", "throw_statement", "lambda_expression")):
         return False
     last = [each for each in frees if each.parent == block][-1]
     for each in nodes(block, "return_statement", "break_statement", "continue_statement"):
@@ -223,8 +217,8 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
             )
             if loop is None:
                 return False
-    for each in nodes(procedure.node, "identifier"):
-        if text_of(each) != name or inside(each, node) or any(inside(each, one) for one in frees):
+    for each in procedure.identifiers.get(name, ()):
+        if inside(each, node) or any(inside(each, one) for one in frees):
             continue
         if not inside(each, block) or each.start_byte > last.end_byte or not stays_inside(each, program):
             return False
@@ -290,8 +284,8 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
         inner = own[0].model.parameters[at].name
         return all(
             stays_inside(each, program, depth + 1)
-            for each in nodes(own[0].body, "identifier")
-            if text_of(each) == inner
+            for each in own[0].identifiers.get(inner, ())
+            if inside(each, own[0].body)
         )
     return False
 
@@ -314,9 +308,9 @@ def _without(node: Node, text: bytes) -> Edit:
 def pools(context: Context, spot: Spot) -> Iterator[Change]:
     """Records of one type that are allocated and freed one by one come from a pool of the program's own, which keeps freed ones."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
-    if len(program.sources) != 1 or has_threads(program) or spot.source.is_cpp or procedure.is_broken:
+    if len(program.sources) != 1 or program.has_threads or spot.source.is_cpp or procedure.is_broken:
         return
-    for call in nodes(procedure.node, "call_expression"):
+    for call in procedure.all("call_expression"):
         if text_of(field(call, "function")) != "malloc":
             continue
         kind = _made_record(call, procedure)
@@ -449,21 +443,19 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
     ):
         return
-    for node in nodes(procedure.body, "declaration"):
+    for node in procedure.all("declaration"):
         match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
         loops = list(around(node, procedure))
         if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
             continue
         name = match[3]
-        uses = [
-            each for each in nodes(procedure.body, "identifier") if text_of(each) == name and not inside(each, node)
-        ]
+        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
         if (
             any(not inside(each, loops[-1]) for each in uses)
             or any(not _is_plain_use(each) for each in uses)
             or sum(
                 1
-                for each in nodes(procedure.body, "declaration")
+                for each in procedure.all("declaration")
                 if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
             )
             != 1

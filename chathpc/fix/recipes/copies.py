@@ -91,7 +91,7 @@ def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
 def _called(spot: Spot, program: Program) -> list[Procedure]:
     """Functions of the program that the spot's function calls: copies are made there, and charged to the caller."""
     found = []
-    for call in nodes(spot.procedure.node, "call_expression"):
+    for call in spot.procedure.all("call_expression"):
         called = field(call, "function")
         name = text_of(field(called, "field") if called is not None and called.type == "field_expression" else called)
         for one in program.named(name.rsplit("::", 1)[-1]):
@@ -342,7 +342,7 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program = spot.procedure, context.program
     if procedure.body is None or procedure.is_broken:
         return
-    for loop in nodes(procedure.body, "for_range_loop"):
+    for loop in procedure.all("for_range_loop"):
         kind, own, right, body = (field(loop, name) for name in ("type", "declarator", "right", "body"))
         if kind is None or own is None or right is None or body is None or own.type != "identifier":
             continue
@@ -370,7 +370,7 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(loop),
             f"visits {text_of(right)} by constant reference instead of copying each item",
         )
-    for node in nodes(procedure.body, "declaration"):
+    for node in procedure.all("declaration"):
         change = _bound(node, procedure, program)
         if change is not None:
             yield change

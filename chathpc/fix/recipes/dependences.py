@@ -294,7 +294,7 @@ def _resolved(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]] | No
     own = one.procedure.declarations.get(name)
     set_at = [
         each
-        for each in nodes(one.procedure.node, "init_declarator", "assignment_expression", "update_expression")
+        for each in one.procedure.all("init_declarator", "assignment_expression", "update_expression")
         if name in _set_names(each)
     ]
     if (
@@ -371,9 +371,9 @@ def _starts(node: Node, procedure: Procedure, program: Program) -> bool:
     one = declared(name, procedure, program)
     if one is None or (one.dims and name not in procedure.parameters):
         return one is not None
-    if any(text_of(field(each, "argument")) == name for each in nodes(procedure.node, "update_expression")):
+    if any(text_of(field(each, "argument")) == name for each in procedure.all("update_expression")):
         return False
-    if any(text_of(field(each, "left")) == name for each in nodes(procedure.node, "assignment_expression")):
+    if any(text_of(field(each, "left")) == name for each in procedure.all("assignment_expression")):
         return False
     if name not in procedure.parameters:
         return False

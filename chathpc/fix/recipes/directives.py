@@ -80,7 +80,7 @@ def directive(node: Node) -> Directive | None:
 
 def directives(procedure: Procedure) -> Iterator[Directive]:
     """All of a function, in the order of the text."""
-    for node in nodes(procedure.node, "preproc_call"):
+    for node in procedure.all("preproc_call"):
         found = directive(node)
         if found is not None:
             yield found

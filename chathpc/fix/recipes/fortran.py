@@ -149,7 +149,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, text = spot.procedure, spot.source.text
     if not is_safe(procedure) or not context.may_round:
         return
-    for node in nodes(procedure.node, "math_expression"):
+    for node in procedure.all("math_expression"):
         if text_of(field(node, "operator")) != "**":
             continue
         base, exponent = field(node, "left"), field(node, "right")
@@ -231,7 +231,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         return
     number = 0
     taken: list[Node] = []
-    for node in nodes(procedure.node, "math_expression", "call_expression"):
+    for node in procedure.all("math_expression", "call_expression"):
         if any(inside(node, each) for each in taken) or not _is_costly(node, procedure, program):
             continue
         expr = resolved(expression(node), _arrays(procedure))
@@ -374,7 +374,7 @@ def _with_clause(node: Node, written: str, clause: str) -> Edit:
 
 def _directives(procedure: Procedure) -> Iterator[tuple[Node, str, Loop | None]]:
     """Directives with all their words (continued lines too), and the loop behind each."""
-    for node in nodes(procedure.node, "comment"):
+    for node in procedure.all("comment"):
         words = own_text(node)
         if not words.startswith("!$omp") or words.startswith("!$omp end"):
             continue
@@ -569,7 +569,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
 def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
     """A file that every iteration opens to append, writes and closes is opened before the loop and closed behind it."""
     procedure, text = spot.procedure, spot.source.text
-    for loop in nodes(procedure.node, "do_loop"):
+    for loop in procedure.all("do_loop"):
         if control(loop) is None:
             continue
         listed = [each for each in children(loop)[1:] if each.type not in ("end_do_loop_statement",)]

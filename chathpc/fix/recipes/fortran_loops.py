@@ -223,7 +223,7 @@ def outside_names(procedure: Procedure) -> frozenset[str]:
 
 def do_node(procedure: Procedure, loop: Loop) -> Node | None:
     """The node of a loop with a counter."""
-    for node in nodes(procedure.node, "do_loop"):
+    for node in procedure.all("do_loop"):
         if line_of(node) == loop.first and control(node) is not None:
             return node
     return None

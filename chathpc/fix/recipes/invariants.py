@@ -43,7 +43,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         return
     taken: list[Node] = []
     number = 0
-    for call in nodes(procedure.body, "call_expression"):
+    for call in procedure.all("call_expression"):
         if any(inside(call, one) for one in taken):
             continue
         found = effects(call, procedure, program)

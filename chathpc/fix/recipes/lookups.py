@@ -41,7 +41,7 @@ def indexed(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program, source = spot.procedure, context.program, spot.source
     if len(program.sources) != 1 or procedure.is_broken:
         return
-    for loop in nodes(procedure.node, "for_statement", "for_range_loop"):
+    for loop in procedure.all("for_statement", "for_range_loop"):
         search = _search(loop, spot)
         if search is None:
             continue
@@ -278,7 +278,7 @@ def double_ended(context: Context, spot: Spot) -> Iterator[Change]:
     program, source, text = context.program, spot.source, spot.source.text
     if len(program.sources) != 1:
         return
-    for call in nodes(spot.procedure.node, "call_expression"):
+    for call in spot.procedure.all("call_expression"):
         match = re.fullmatch(r"(\w+)\.erase\((\w+)\.begin\(\)\)", text_of(call))
         if match is None or match[1] != match[2]:
             continue
@@ -356,7 +356,7 @@ def _is_queue_like(node: Node) -> bool:
 def appended(context: Context, spot: Spot) -> Iterator[Change]:
     """`text = text + part` appends in place instead of copying the text each time."""
     procedure, text = spot.procedure, spot.source.text
-    for node in nodes(procedure.node, "assignment_expression"):
+    for node in procedure.all("assignment_expression"):
         target, right = field(node, "left"), bare(field(node, "right"))
         if (
             target is None

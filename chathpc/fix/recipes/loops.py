@@ -94,7 +94,7 @@ def _step(update: Node, variable: str) -> int | None:
 
 def loops_of(procedure: Procedure) -> list[Node]:
     """All loops, outer before inner."""
-    return [] if procedure.body is None else list(nodes(procedure.body, *C_LOOPS))
+    return [] if procedure.body is None else list(procedure.all(*C_LOOPS))
 
 
 def around(node: Node, procedure: Procedure) -> Iterator[Node]:
@@ -122,8 +122,8 @@ def is_invariant(
 
 def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
     """True if a variable is used outside the loop other than in loops that give it a new value first."""
-    for node in nodes(procedure.node, "identifier"):
-        if text_of(node) != name or inside(node, loop):
+    for node in procedure.identifiers.get(name, ()):
+        if inside(node, loop):
             continue
         parent = node.parent
         if (

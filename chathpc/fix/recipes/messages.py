@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import type_size
 from chathpc.fix.recipes.aliases import may_overlap
 from chathpc.fix.recipes.edits import Edit, indent
 from chathpc.fix.recipes.effects import Access, effects
@@ -16,6 +17,7 @@ from chathpc.fix.recipes.loops import Counted, counted, loops_of
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import bare, children, field, inside, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.types import type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -37,11 +39,27 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
     change although it exchanges single elements refuses all.
     """
     program = context.program
+    if "all" not in program.known_exchanges:
+        program.known_exchanges["all"] = _exchanges(program)
+    known = program.known_exchanges["all"]
+    if known is not None and spot.procedure.node.start_byte in known[1].get(spot.source.path, {}):
+        edits, lines = known
+        yield Change(
+            {path: tuple(each) for path, each in edits.items()},
+            lines[spot.source.path][spot.procedure.node.start_byte],
+            "exchanges all elements in one message instead of one message each",
+        )
+
+
+def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[int, int]]] | None:
+    """Edits by path, and the line of the first loop by path and beginning of its function; None where some must stay."""
     found: dict[str, list[Edit]] = {}
-    first = 0
+    lines: dict[str, dict[int, int]] = {}
     for procedure in program.procedures:
         if procedure.source.is_fortran:
-            return
+            return None
+        if b"MPI_" not in procedure.source.text:
+            continue
         for loop in loops_of(procedure):
             listed = statements(field(loop, "body"))
             calls = [_call(each) for each in listed]
@@ -64,17 +82,11 @@ def batched(context: Context, spot: Spot) -> Iterator[Change]:
             )
             if edits is None:
                 if any(_is_of_loop(each, loop, procedure) for each in single):
-                    return
+                    return None
                 continue
             found.setdefault(procedure.source.path, []).extend(edits)
-            if procedure is spot.procedure:
-                first = first or line_of(loop)
-    if found and first:
-        yield Change(
-            {path: tuple(edits) for path, edits in found.items()},
-            first,
-            "exchanges all elements in one message instead of one message each",
-        )
+            lines.setdefault(procedure.source.path, {}).setdefault(procedure.node.start_byte, line_of(loop))
+    return found, lines
 
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
@@ -124,7 +136,7 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             return None
         for place, count_at in buffers:
             base = _first_element(listed[place], header, procedure)
-            if base is None:
+            if base is None or not _is_plain_type(listed[count_at + 1], field(listed[place], "argument"), procedure, program):
                 return None
             arguments[place], arguments[count_at] = base, count
             element = field(listed[place], "argument")
@@ -141,7 +153,9 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
         lines.append(f"{name}({', '.join(arguments)});")
     if len(calls) > 1 and not all(text_of(field(each, "function")) == "MPI_Sendrecv" for each in calls):
         return None
-    if _overlap(written, program):
+    if _overlap(written, program) or any(
+        may_overlap(one, other, program) for one in known.accesses for other in written if other.write
+    ):
         return None
     blank = indent(text, loop.start_byte)
     body = (b"\n" + blank).join(each.encode() for each in lines)
@@ -157,6 +171,23 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             + b"}"
         )
     return [Edit(loop.start_byte, loop.end_byte, guard + body)]
+
+
+#: Types of messages with those of their elements: other ones may lie at other distances than the elements do.
+_ELEMENTS = {
+    "MPI_CHAR": "char", "MPI_BYTE": "char", "MPI_UNSIGNED_CHAR": "unsigned char", "MPI_SHORT": "short", "MPI_INT": "int",
+    "MPI_UNSIGNED": "unsigned", "MPI_LONG": "long", "MPI_UNSIGNED_LONG": "unsigned long", "MPI_LONG_LONG": "long long",
+    "MPI_FLOAT": "float", "MPI_DOUBLE": "double", "MPI_INT32_T": "int32_t", "MPI_INT64_T": "int64_t",
+}  # fmt: skip
+
+
+def _is_plain_type(told: Node, element: Node | None, procedure: Procedure, program: Program) -> bool:
+    """True if the type of the message is that of the elements."""
+    kind = type_of(element, procedure, program)
+    if kind is None or not kind.is_arithmetic or text_of(told) not in _ELEMENTS:
+        return False
+    unit = procedure.source.file.unit
+    return type_size(_ELEMENTS[text_of(told)], unit) == type_size(kind.name, unit) is not None
 
 
 def _first_element(node: Node, header: Counted, procedure: Procedure) -> str | None:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
     r"""`std::endl` in output to a file or to standard output becomes `'\\n'`: the stream writes when its buffer is full or it is closed."""
     edits, first = [], None
-    for node in nodes(spot.procedure.node, "qualified_identifier", "identifier"):
+    for node in spot.procedure.all("qualified_identifier", "identifier"):
         if text_of(node) not in ("std::endl", "endl") or node.parent is None or node.parent.type != "binary_expression":
             continue
         if text_of(field(node.parent, "operator")) != "<<" or field(node.parent, "right") != node:
@@ -45,7 +45,7 @@ def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
     """`fflush(f)` in a loop goes where the same function closes the file afterwards and nothing else looks at it between."""
     procedure, text = spot.procedure, spot.source.text
     edits, first = [], None
-    for call in nodes(procedure.node, "call_expression"):
+    for call in procedure.all("call_expression"):
         if (
             text_of(field(call, "function")) != "fflush"
             or call.parent is None
@@ -75,7 +75,7 @@ def _is_closed_after(name: str, call: Node, procedure: Procedure) -> bool:
     outer = list(around(call, procedure))[-1]
     closing = [
         each
-        for each in nodes(procedure.node, "call_expression")
+        for each in procedure.all("call_expression")
         if text_of(field(each, "function")) == "fclose" and text_of(field(each, "arguments")) == f"({name})"
     ]
     inside_exits = any(True for _ in nodes(outer, "return_statement"))
@@ -103,7 +103,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     if len(program.sources) != 1 or spot.source.is_fortran:
         return
     calls = [
-        each for each in nodes(spot.procedure.node, "call_expression") if text_of(field(each, "function")) == "write"
+        each for each in spot.procedure.all("call_expression") if text_of(field(each, "function")) == "write"
     ]
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
@@ -189,7 +189,7 @@ _HELPER_CPP = _HELPER
 def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
     """`while (read(fd, &c, 1) == 1)` takes its bytes from blocks of 64 KiB."""
     procedure, text = spot.procedure, spot.source.text
-    for loop in nodes(procedure.node, "while_statement"):
+    for loop in procedure.all("while_statement"):
         condition = bare(field(loop, "condition"))
         if condition is None or condition.type != "binary_expression":
             continue
@@ -217,7 +217,7 @@ def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
         # Nobody else may take bytes of the descriptor, in the loop or after it.
         others = [
             each
-            for each in nodes(procedure.node, "identifier")
+            for each in procedure.all("identifier")
             if text_of(each) == fd and not (call.start_byte <= each.start_byte < call.end_byte)
         ]
         if (

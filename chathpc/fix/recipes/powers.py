@@ -52,7 +52,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
     last_include = [match.end() for match in _INCLUDE.finditer(text) if match.end() <= procedure.node.start_byte]
     if not last_include:
         return
-    for call in nodes(procedure.body, "call_expression"):
+    for call in procedure.all("call_expression"):
         name = text_of(field(call, "function"))
         listed = children(field(call, "arguments"))
         if name not in ("pow", "std::pow", "powf") or len(listed) != 2:
@@ -92,9 +92,12 @@ def _exponent(node: Node, procedure: Procedure, program: Program) -> float | Non
         return None
     if len(program.named(procedure.model.name)) != 1 or name in procedure.addressed or procedure.body is None:
         return None
+    kind = type_of(node, procedure, program)
+    if kind is None or not kind.is_floating:
+        return None  # a whole number would lose the fraction that a call hands over
     if any(one.name == name and not one.memory for one in effects(procedure.body, procedure, program).writes):
         return None
-    if any(text_of(field(each, "declarator")) == name for each in nodes(procedure.body, "init_declarator")):
+    if any(text_of(field(each, "declarator")) == name for each in procedure.all("init_declarator")):
         return None
     at = [one.name for one in procedure.model.parameters].index(name)
     found = set()
@@ -133,7 +136,7 @@ def repeated_calls(context: Context, spot: Spot) -> Iterator[Change]:
     if procedure.body is None or procedure.is_broken:
         return
     groups: dict[tuple[int, str], list[Node]] = {}
-    for call in nodes(procedure.body, "call_expression"):
+    for call in procedure.all("call_expression"):
         name = text_of(field(call, "function"))
         if (
             not is_library_pure(name, procedure)
@@ -233,7 +236,7 @@ def reciprocals(context: Context, spot: Spot) -> Iterator[Change]:
     if procedure.body is None or procedure.is_broken or not context.may_round:
         return
     divisors: dict[tuple[int, str], tuple[Node, list[Node]]] = {}
-    for node in nodes(procedure.body, "binary_expression"):
+    for node in procedure.all("binary_expression"):
         divisor = field(node, "right")
         if text_of(field(node, "operator")) != "/" or divisor is None or divisor.type == "number_literal":
             continue

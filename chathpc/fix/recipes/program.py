@@ -3,25 +3,34 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from heapq import merge
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Declaration, Function, Record
 from chathpc.diagnosis.source.text import SourceFile, parsed
-from chathpc.fix.recipes.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.syntax import children, field, nodes, text_of, walk
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
     from chathpc.diagnosis.records import Finding
+    from chathpc.fix.recipes.edits import Edit
     from chathpc.fix.recipes.effects import Effects
 
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
 _PLAIN = re.compile(r"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
 _DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*pragma[^\n]*", re.MULTILINE)
+_THREADS = re.compile(
+    rb"\b(?:pthread_create|std::j?thread|std::async|std::execution|(?:omp|acc)\s+(?:parallel|target|teams|kernels)|thrd_create|setjmp"
+    rb"|fork|tbb|cilk_\w+|dispatch_\w+)\b|#\s*include\s*<(?:thread|future|execution|threads\.h|pthread\.h|tbb/)"
+)
+_WORD = re.compile(r"[A-Za-z_]\w*")
 _UNSTABLE = re.compile(rb"\b(?:volatile|_Atomic|atomic\w*|std::atomic)\b")
 
 
@@ -37,6 +46,44 @@ class Procedure:
     def body(self) -> Node | None:
         """The block of a function of C."""
         return field(self.node, "body")
+
+    @cached_property
+    def _by_kind(self) -> Mapping[str, list[tuple[int, Node]]]:
+        found: dict[str, list[tuple[int, Node]]] = {}
+        for at, one in enumerate(walk(self.node)):
+            if one.is_named:
+                found.setdefault(one.type, []).append((at, one))
+        return found
+
+    def all(self, *kinds: str) -> Iterator[Node]:
+        """Nodes of some kinds in all of the function, in the order of the text; it is walked through once for all who ask."""
+        if len(kinds) == 1:
+            return (one for _, one in self._by_kind.get(kinds[0], ()))
+        return (one for _, one in merge(*(self._by_kind.get(kind, ()) for kind in kinds), key=itemgetter(0)))
+
+    @cached_property
+    def identifiers(self) -> Mapping[str, list[Node]]:
+        """Where each name stands in the function."""
+        found: dict[str, list[Node]] = {}
+        for one in self.all("identifier"):
+            found.setdefault(text_of(one), []).append(one)
+        return found
+
+    @cached_property
+    def assigned(self) -> Mapping[str, list[Node | None]]:
+        """All values that each variable is given; None for a change that is not understood."""
+        found: dict[str, list[Node | None]] = {}
+        for node in self.all("assignment_expression", "init_declarator"):
+            target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
+            if node.type == "init_declarator":
+                while target is not None and target.type in ("pointer_declarator",):
+                    target = field(target, "declarator")
+                value = field(node, "value")
+            else:
+                value = field(node, "right") if text_of(field(node, "operator")) == "=" else field(node, "left")
+            if target is not None and target.type == "identifier":
+                found.setdefault(text_of(target), []).append(value)
+        return found
 
     @cached_property
     def declarations(self) -> Mapping[str, Declaration | None]:
@@ -76,6 +123,17 @@ class Procedure:
             match.decode() for match in re.findall(rb"\*\s*(?:const\s+)?_*restrict_*\s+(?:const\s+)?(\w+)", head)
         )
 
+    @cached_property
+    def stored(self) -> frozenset[str]:
+        """Names that stand in values of members, elements and memory: what is a pointer among them can be found there again."""
+        return frozenset(
+            text_of(one)
+            for node in self.all("assignment_expression")
+            if (left := field(node, "left")) is not None and left.type != "identifier"
+            for one in nodes(field(node, "right") or node, "identifier")
+            if (parent := one.parent) is None or parent.type not in ("subscript_expression", "pointer_expression")
+        )
+
     @property
     def has_errors(self) -> bool:
         """True where a part of it could not be parsed."""
@@ -85,7 +143,7 @@ class Procedure:
     def times_declared(self) -> Mapping[str, int]:
         """How often each name is declared with a value."""
         found: dict[str, int] = {}
-        for one in nodes(self.node, "init_declarator"):
+        for one in self.all("init_declarator"):
             name = text_of(field(one, "declarator"))
             found[name] = found.get(name, 0) + 1
         return found
@@ -93,7 +151,9 @@ class Procedure:
     @cached_property
     def is_broken(self) -> bool:
         """True where a part of it could not be parsed, or is chosen by the preprocessor."""
-        return self.node.has_error or any(True for _ in nodes(self.node, "preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def"))  # fmt: skip
+        return self.node.has_error or any(
+            True for _ in self.all("preproc_if", "preproc_ifdef", "preproc_function_def", "preproc_def")
+        )
 
 
 @dataclass(frozen=True, slots=False, eq=False)
@@ -132,7 +192,7 @@ class Source:
     @cached_property
     def procedures(self) -> tuple[Procedure, ...]:
         """All functions."""
-        return tuple(Procedure(self, node, model) for node, model in self.file.procedures())
+        return tuple(Procedure(self, node, model) for node, model in self.file.procedures(sys.maxsize))
 
     @cached_property
     def macros(self) -> frozenset[str]:
@@ -147,9 +207,13 @@ class Source:
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Program:
-    """All sources that may be edited. What it says of the whole program holds for what is in them."""
+    """All sources that may be edited. What it says of the whole program holds for what is in them.
+
+    `unread` are words of sources that could not be parsed: whatever has such a name may be used there in any way.
+    """
 
     sources: Mapping[str, Source]
+    unread: frozenset[str] = frozenset()
 
     @cached_property
     def procedures(self) -> tuple[Procedure, ...]:
@@ -170,6 +234,63 @@ class Program:
     def known_origins(self) -> dict[tuple[int, str, int, int], frozenset[str] | None]:
         """Where pointers come from, as far as it was asked."""
         return {}
+
+    @cached_property
+    def known_exchanges(self) -> dict[str, tuple[dict[str, list[Edit]], dict[str, dict[int, int]]] | None]:
+        """Messages that can be put together, once they were looked for."""
+        return {}
+
+    @cached_property
+    def assigned(self) -> Mapping[str, list[tuple[Procedure, Node | None]]]:
+        """All values that variables outside functions are given, each with the function that does it."""
+        found: dict[str, list[tuple[Procedure, Node | None]]] = {}
+        for one in self.procedures:
+            for name, values in one.assigned.items():
+                if name not in one.declarations:
+                    found.setdefault(name, []).extend((one, each) for each in values)
+        return found
+
+    @cached_property
+    def assigned_members(self) -> Mapping[str, list[tuple[Procedure, Node | None]]]:
+        """All values that members of a name are given by assignments, whatever their records."""
+        found: dict[str, list[tuple[Procedure, Node | None]]] = {}
+        for one in self.procedures:
+            for node in one.all("assignment_expression"):
+                left = field(node, "left")
+                if left is not None and left.type == "field_expression" and text_of(field(node, "operator")) == "=":
+                    found.setdefault(text_of(field(left, "field")), []).append((one, field(node, "right")))
+        return found
+
+    @cached_property
+    def holders(self) -> Mapping[str, Mapping[str, int]]:
+        """By name of a member the records that have such a one, and its place in each."""
+        found: dict[str, dict[str, int]] = {}
+        for record in self.records.values():
+            for at, one in enumerate(record.fields):
+                found.setdefault(one.name, {}).setdefault(record.name, at)
+        return found
+
+    @cached_property
+    def lists(self) -> tuple[Node, ...]:
+        """All lists in braces and literals of records, and what constructors give to members."""
+        return tuple(
+            node
+            for source in self.sources.values()
+            if not source.is_fortran
+            for node in nodes(
+                source.file.tree.root_node, "initializer_list", "compound_literal_expression", "field_initializer"
+            )
+        )
+
+    @cached_property
+    def known_facts(self) -> dict[str, bool]:
+        """What was found out about all of the program, by the question."""
+        return {}
+
+    @cached_property
+    def has_threads(self) -> bool:
+        """True if functions may run at the same time in several threads."""
+        return any(_THREADS.search(source.text) for source in self.sources.values())
 
     @cached_property
     def _named(self) -> dict[str, list[Procedure]]:
@@ -200,7 +321,7 @@ class Program:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables and fields whose address is taken somewhere."""
-        return frozenset(
+        return self.unread.union(
             name
             for source in self.sources.values()
             if not source.is_fortran
@@ -217,7 +338,7 @@ class Program:
         """Calls by the name of what they call, each with the function that it is in."""
         found: dict[str, list[tuple[Procedure, Node]]] = {}
         for one in self.procedures:
-            for node in nodes(one.node, "call_expression"):
+            for node in one.all("call_expression"):
                 called = field(node, "function")
                 if called is not None and called.type == "field_expression":
                     called = field(called, "field")
@@ -226,14 +347,20 @@ class Program:
 
     @cached_property
     def handed_on(self) -> frozenset[str]:
-        """Functions that are used other than by a call, and so may be called from anywhere."""
-        found: set[str] = set()
+        """Functions that are used other than by a call in a function, and so may be called from anywhere."""
+        found = set(self.unread)
         for source in self.sources.values():
             if source.is_fortran:
                 continue
-            for node in nodes(source.file.tree.root_node, "identifier"):
+            known = {id_ for one in source.procedures for id_ in (each.id for each in one.all("call_expression"))}
+            for node in nodes(source.file.tree.root_node, "identifier", "preproc_arg"):
                 parent = node.parent
-                if parent is None or parent.type == "function_declarator" or field(parent, "function") == node:
+                if node.type == "preproc_arg":  # a macro calls it with whatever it is given
+                    found.update(_WORD.findall(text_of(node)))
+                    continue
+                if parent is None or parent.type == "function_declarator":
+                    continue
+                if field(parent, "function") == node and parent.id in known:
                     continue
                 found.add(text_of(node))
         return frozenset(found & set(self._named))
@@ -242,13 +369,14 @@ class Program:
 def program(sources: Mapping[str, str]) -> Program:
     """The sources as a program; what cannot be parsed, and Fortran in fixed form, is left out."""
     found = {}
+    unread: set[str] = set()
     for path, text in sorted(sources.items()):
-        if is_fixed_form(path):
-            continue
-        file = parsed(path, text.encode("utf-8", "surrogateescape"))
+        file = None if is_fixed_form(path) else parsed(path, text.encode("utf-8", "surrogateescape"))
         if file is not None:
             found[path] = Source(path, file)
-    return Program(found)
+        elif language_of(path) is not None:
+            unread.update(_WORD.findall(text.lower() if is_fixed_form(path) else text))
+    return Program(found, frozenset(unread))
 
 
 def _addressed(root: Node) -> frozenset[str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import pairwise
 
 from chathpc.diagnosis.records import Verdict
 from chathpc.fix.recipes.edits import Edit, applied
@@ -111,10 +113,39 @@ def _scored(
 def _compatible(program: Program, changes: Sequence[Change]) -> list[Change]:
     """The changes that can be made at once, the first first."""
     kept: list[Change] = []
+    taken: Taken = {}
     for change in changes:
-        if _texts(program, [*kept, change]) is not None:
+        if _fits(program, change, taken):
             kept.append(change)
     return kept
+
+
+#: Edits by path that are to be made at once, in their order.
+Taken = dict[str, list[Edit]]
+
+
+def _fits(program: Program, change: Change, taken: Taken) -> bool:
+    """True if the change meets none of those that are taken, whose edits it then joins."""
+    joining: list[tuple[str, Edit]] = []
+    for path, each in change.edits.items():
+        known = taken.setdefault(path, [])
+        for one in each:
+            at = bisect_left(known, one)
+            if at < len(known) and known[at] == one and _is_shared(one):
+                continue
+            joining.append((path, one))
+    for path in change.edits:
+        known = taken[path]
+        mine = sorted(one for where, one in joining if where == path)
+        if any(first.end > second.start for first, second in pairwise(mine)):
+            return False
+        for one in mine:
+            at = bisect_left(known, (one.start, one.end), key=lambda edit: (edit.start, edit.end))
+            if (at and known[at - 1].end > one.start) or (at < len(known) and known[at].start < one.end):
+                return False
+    for path, one in joining:
+        insort(taken[path], one)
+    return True
 
 
 def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
@@ -152,11 +183,10 @@ def _together(program: Program, found: Sequence[Found], parent: str | None) -> C
     """The best changes of different recipes at once."""
     kept: list[Change] = []
     names: list[str] = []
+    taken: Taken = {}
     for one in found[:8]:
         before = len(kept)
-        for change in one.changes:
-            if _texts(program, [*kept, change]) is not None:
-                kept.append(change)
+        kept += [change for change in one.changes if _fits(program, change, taken)]
         if len(kept) > before and one.recipe.name not in names:
             names.append(one.recipe.name)
     texts = _texts(program, kept) if len(names) > 1 else None

@@ -40,7 +40,7 @@ def remembered(context: Context, spot: Spot) -> Iterator[Change]:
         return
     if "member" in model.marks or procedure.node.parent is None or procedure.node.parent.type != "translation_unit":
         return
-    calls = [each for each in nodes(procedure.body, "call_expression") if text_of(field(each, "function")) == name]
+    calls = [each for each in procedure.all("call_expression") if text_of(field(each, "function")) == name]
     if not calls or any(
         name == text_of(each)
         for each in nodes(procedure.body, "identifier")

@@ -59,7 +59,7 @@ def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure
     for depth in range(1, 4):
         following: list[Procedure] = []
         for one in level:
-            for call in nodes(one.node, "call_expression", "subroutine_call"):
+            for call in one.all("call_expression", "subroutine_call"):
                 called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
                 name = text_of(field(called, "field") or called).split("<")[0].rsplit("::", 1)[-1]
                 for each in program.named(name.lower() if one.source.is_fortran else name):

@@ -22,7 +22,7 @@ def condition_variables(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program = spot.procedure, context.program
     if procedure.is_broken:
         return
-    for loop in nodes(procedure.node, "while_statement"):
+    for loop in procedure.all("while_statement"):
         listed = [_call(each) for each in statements(field(loop, "body"))]
         condition = bare(field(loop, "condition"))
         if len(listed) != 3 or any(each is None for each in listed) or condition is None:
@@ -82,7 +82,7 @@ def _is_always_announced(flag: str, variable: str, program: Program) -> bool:
     """True if every place that sets the flag to something else than 0 broadcasts in the same block, before the mutex is given back."""
     seen = False
     for one in program.procedures:
-        for node in nodes(one.node, "assignment_expression", "update_expression"):
+        for node in one.all("assignment_expression", "update_expression"):
             target = field(node, "left") or field(node, "argument")
             if target is None or target.type != "field_expression" or text_of(field(target, "field")) != flag:
                 continue

@@ -31,4 +31,5 @@ def test_a_changed_program_prints_what_the_original_prints(case: Case, tmp_path:
 
 
 def test_every_recipe_is_applied_to_some_program() -> None:
-    assert {one.name for one in RECIPES} - {case.recipe for case in APPLIED} <= {"one-message", "reduce-vector"}
+    here = {one.name for one in RECIPES if not one.name.startswith(("block-size-", "launch-bounds"))}
+    assert here - {case.recipe for case in APPLIED} == {"one-message", "reduce-vector"}
