@@ -32,7 +32,7 @@ def test_the_sentences_that_are_held_out_are_many_and_partly_a_models() -> None:
     assert len(fresh) >= 500
     assert sum(item.label == SOUND for item in fresh) >= 230
     assert sum(item.author == "model" for item in fresh) >= 100
-    assert len({item.diagnosis for item in fresh}) >= 40
+    assert len({item.diagnosis for item in fresh}) >= 30
 
 
 def test_no_sentence_is_both_seen_and_held_out_and_no_evidence_shares_a_name() -> None:
