@@ -124,6 +124,11 @@ class Procedure:
         )
 
     @cached_property
+    def names_shared(self) -> bool:
+        """True where a directive asks for a word on every variable, so that none may be added."""
+        return b"default(none)" in self.source.text[self.node.start_byte : self.node.end_byte].replace(b" ", b"")
+
+    @cached_property
     def stored(self) -> frozenset[str]:
         """Names that stand in values of members, elements and memory: what is a pointer among them can be found there again."""
         return frozenset(
