@@ -160,7 +160,10 @@ def _leads_from(own: Node, foreign: Node, procedure: Procedure) -> bool:
         if each not in seen:
             seen.add(each)
             todo += [
-                text_of(one) for value in procedure.assigned.get(each, ()) if value for one in nodes(value, "identifier")
+                text_of(one)
+                for value in procedure.assigned.get(each, ())
+                if value
+                for one in nodes(value, "identifier")
             ]
     return False
 

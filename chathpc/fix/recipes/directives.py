@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.program import Procedure, Program
-from chathpc.fix.recipes.syntax import nodes
 
 if TYPE_CHECKING:
     from tree_sitter import Node

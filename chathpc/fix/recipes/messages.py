@@ -136,7 +136,9 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             return None
         for place, count_at in buffers:
             base = _first_element(listed[place], header, procedure)
-            if base is None or not _is_plain_type(listed[count_at + 1], field(listed[place], "argument"), procedure, program):
+            if base is None or not _is_plain_type(
+                listed[count_at + 1], field(listed[place], "argument"), procedure, program
+            ):
                 return None
             arguments[place], arguments[count_at] = base, count
             element = field(listed[place], "argument")

@@ -102,9 +102,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     program, text = context.program, spot.source.text
     if len(program.sources) != 1 or spot.source.is_fortran:
         return
-    calls = [
-        each for each in spot.procedure.all("call_expression") if text_of(field(each, "function")) == "write"
-    ]
+    calls = [each for each in spot.procedure.all("call_expression") if text_of(field(each, "function")) == "write"]
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
         rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",

@@ -13,7 +13,7 @@ from chathpc.fix.recipes.invariants import before_loop, fresh_name
 from chathpc.fix.recipes.loops import around, is_invariant
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import block_of, children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import block_of, children, field, line_of, text_of
 from chathpc.fix.recipes.types import type_of
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.program import Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import bare, children, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.syntax import bare, children, field, line_of, statements, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

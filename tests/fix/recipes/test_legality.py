@@ -45,7 +45,9 @@ int main(void) {
 
 
 def _whole(body: str, before: str = "") -> str:
-    return f"{_HEAD}{before}static double work(double *a, double *b, Box *t, int n) {{\n  {body}\n  return 0;\n}}\n{_MAIN}"
+    return (
+        f"{_HEAD}{before}static double work(double *a, double *b, Box *t, int n) {{\n  {body}\n  return 0;\n}}\n{_MAIN}"
+    )
 
 
 _SHARED = {
