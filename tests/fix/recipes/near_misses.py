@@ -261,4 +261,12 @@ LEFT_ALONE = (
     c("changes something", "remember-results", "static int calls; static int f(int n) { calls++; return n < 2 ? n : f(n - 1) + f(n - 2); } int main(void) { return f(20) + calls; }"),
     c("takes fractions", "remember-results", "static double f(double n) { return n < 2 ? n : f(n - 1) + f(n - 2); } int main(void) { return (int)f(20); }"),
     c("file stays open", "flush-at-the-end", "void f(FILE *o, int n) { for (int i = 0; i < n; i++) { fprintf(o, \"%d\", i); fflush(o); } }"),
+    cpp("address of an item leads to the next", "double-ended-queue", "class Q { public: int next() { int r = w_.front(); w_.erase(w_.begin()); return r; } int *p() { return &w_[0]; } private: std::vector<int> w_; };"),
+    cpp("another name for the text", "append-in-place", "int main() { std::string t = \"a\"; for (int i = 0; i < 9; i++) { const std::string &r = t; t = t + 'x' + r; } return (int)t.size(); }"),
+    cpp("what is added may be the text", "append-in-place", "void f(std::string &t, const std::string &s) { for (int i = 0; i < 9; i++) t = t + 'x' + s; } int main() { std::string a = \"a\"; f(a, a); return (int)a.size(); }"),
+    cpp("ends without writing", "newline-instead-of-endl", "int main() { for (int i = 0; i < 3; i++) std::cout << i << std::endl; std::abort(); }"),
+    cpp("order with another buffer", "newline-instead-of-endl", "int main() { std::ios::sync_with_stdio(false); for (int i = 0; i < 3; i++) { std::cout << i << std::endl; std::printf(\"x\"); } }"),
+    cpp("file is read while it is open", "newline-instead-of-endl", "#include <fstream>\nint main() { std::ofstream o(\"f\"); for (int i = 0; i < 3; i++) o << i << std::endl; std::ifstream in(\"f\"); int k; in >> k; std::cout << k; }"),
+    c("ends without writing", "flush-at-the-end", "#include <unistd.h>\nint main(void) { FILE *o = fopen(\"f\", \"w\"); for (int i = 0; i < 3; i++) { fprintf(o, \"x\"); fflush(o); if (i == 2) _exit(0); } fclose(o); return 0; }"),
+    c("read meanwhile", "flush-at-the-end", "int main(void) { FILE *o = fopen(\"f\", \"w\"); for (int i = 0; i < 3; i++) { fprintf(o, \"x\"); fflush(o); FILE *r = fopen(\"f\", \"r\"); printf(\"%d\", fgetc(r)); fclose(r); } fclose(o); return 0; }"),
 )  # fmt: skip
