@@ -17,7 +17,6 @@ from chathpc.fix.recipes.syntax import (
     C_LOOPS,
     bare,
     children,
-    enclosing,
     field,
     inside,
     line_of,
@@ -373,8 +372,3 @@ def fresh_name(wanted: str, text: bytes, number: int = 0) -> str:
         number += 1
         name = f"{wanted}{number + 1}"
     return name
-
-
-def enclosing_loop(node: Node, procedure: Procedure) -> Node | None:
-    """The innermost loop around a node."""
-    return enclosing(node, C_LOOPS, procedure.node)

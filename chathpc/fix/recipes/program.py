@@ -433,8 +433,3 @@ def is_same_file(told: str, path: str) -> bool:
     """True if a file of a profile, told with folders of another machine, is the one at the path."""
     ours, theirs = path.split("/"), told.replace("\\", "/").split("/")
     return ours[-1] == theirs[-1]
-
-
-def by_distance(line: int, changes: Iterator[tuple[int, object]]) -> list[object]:
-    """What stands next to the line first."""
-    return [one for _, one in sorted(changes, key=lambda pair: abs(pair[0] - line))]
