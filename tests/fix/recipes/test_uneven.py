@@ -61,4 +61,4 @@ static Tally all[64];
 )  # fmt: skip
 def test_records_are_kept_apart_where_threads_have_one_each(uses: str, padded: bool) -> None:
     new = changed("pad-records", _RECORDS.format(uses), "c++")
-    assert (new is not None and "padding" in new or new is not None and "alignas" in new) == padded
+    assert (new is not None and ("padding" in new or "alignas" in new)) == padded
