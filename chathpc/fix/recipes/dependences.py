@@ -71,7 +71,7 @@ def dependences(
     if not inner.is_known or (inner.pragmas and not directives):
         found.why = ", ".join(inner.opaque) or "calls or directives"
         return found
-    if inner.jumps - {"continue"} or _leaves(body):
+    if inner.jumps - {"continue", "break"} or _leaves(body):
         found.why = "it may be left early"
         return found
     variables = [one.variable for one in nest]
@@ -151,16 +151,9 @@ def _limits(one: Counted) -> tuple[str, str, str, int]:
 
 
 def _leaves(body: Node) -> bool:
-    """True if a `continue` or `break` in the body belongs to a loop of the nest; those of inner loops do no harm."""
-    for node in nodes(body, "break_statement", "return_statement", "goto_statement"):
-        around = enclosing(
-            node,
-            frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
-            body,
-        )
-        if around is None or node.type != "break_statement":
-            return True
-    return False
+    """True if a `break` in the body belongs to a loop of the nest; those of inner loops do no harm."""
+    loops = frozenset({"for_statement", "while_statement", "do_statement", "for_range_loop"})
+    return any(enclosing(node, loops, body) is None for node in nodes(body, "break_statement"))
 
 
 def _is_local(one: Access, inner: Effects) -> bool:

@@ -17,7 +17,6 @@ from chathpc.fix.recipes.syntax import (
     C_LOOPS,
     bare,
     children,
-    enclosing,
     field,
     inside,
     line_of,
@@ -44,7 +43,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
     taken: list[Node] = []
     number = 0
     for call in procedure.all("call_expression"):
-        if any(inside(call, one) for one in taken):
+        if taken and inside(call, taken[-1]):
             continue
         found = effects(call, procedure, program)
         if not found.is_known or not found.pure_calls or all(_is_cheap(each) for each in found.pure_calls):
@@ -292,9 +291,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     if kind is None or not kind.is_arithmetic:
         return None
     place = before_loop(loop, text)
-    if place is None or b"default(none)" in text[procedure.node.start_byte : procedure.node.end_byte].replace(
-        b" ", b""
-    ):
+    if place is None or procedure.names_shared:
         return None
     call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
     callee = re.sub(r"\W", "", text_of(field(call, "function")).rsplit("::", 1)[-1])
@@ -371,12 +368,7 @@ def directive_before(node: Node) -> Node | None:
 def fresh_name(wanted: str, text: bytes, number: int = 0) -> str:
     """A name that stands nowhere in the text yet."""
     name = wanted if number == 0 else f"{wanted}{number + 1}"
-    while re.search(rb"\b%s\b" % name.encode(), text):
+    while name.encode() in text and re.search(rb"\b%s\b" % name.encode(), text):
         number += 1
         name = f"{wanted}{number + 1}"
     return name
-
-
-def enclosing_loop(node: Node, procedure: Procedure) -> Node | None:
-    """The innermost loop around a node."""
-    return enclosing(node, C_LOOPS, procedure.node)

@@ -334,7 +334,9 @@ def _is_queue_like(node: Node) -> bool:
     if parent.type in ("field_declaration", "declaration"):
         return True
     if parent.type == "subscript_expression":
-        return field(parent, "argument") == one
+        # From the address of an item a queue does not lead to the next one.
+        is_addressed = parent.parent is not None and parent.parent.type == "pointer_expression"
+        return field(parent, "argument") == one and not is_addressed
     if parent.type == "field_expression":
         return text_of(field(parent, "field")) in (
             "push_back",
@@ -370,6 +372,8 @@ def appended(context: Context, spot: Spot) -> Iterator[Change]:
         own = procedure.declarations.get(text_of(target))
         if own is None or own.type not in ("std::string", "string") or own.pointers or own.dims:
             continue
+        if own.reference or text_of(target) in procedure.addressed:
+            continue  # what is added may be the text itself under another name
         parts: list[Node] = []
         one: Node | None = right
         while one is not None and one.type == "binary_expression" and text_of(field(one, "operator")) == "+":

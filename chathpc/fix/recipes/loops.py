@@ -10,7 +10,7 @@ from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.c_family import constant
 from chathpc.diagnosis.source.model import Kind
 from chathpc.fix.recipes.aliases import may_overlap
-from chathpc.fix.recipes.effects import Access, Effects, effects
+from chathpc.fix.recipes.effects import Effects, effects
 from chathpc.fix.recipes.program import Procedure, Program
 from chathpc.fix.recipes.syntax import C_LOOPS, enclosing, field, inside, nodes, text_of
 
@@ -151,8 +151,3 @@ def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:
             return True
         one = enclosing(one, frozenset({"for_statement"}), procedure.node)
     return False
-
-
-def variable_writes(found: Effects, names: frozenset[str]) -> list[Access]:
-    """Writes of some variables."""
-    return [one for one in found.writes if not one.memory and one.name in names]

@@ -17,6 +17,18 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 
+#: Ways to end without writing what is in the buffers, or to look at a file or share it from outside.
+_LOST = re.compile(
+    rb"\b(?:fileno|v?fork|fsync|fdatasync|system|popen|_exit|_Exit|quick_exit|abort|terminate|raise|kill|exec[lv]\w*|sync_with_stdio)\b"
+)
+#: Ways to read what was written.
+_READING = re.compile(rb"\b(?:ifstream|fstream\s+\w+|fopen|freopen|open)\s*[({\w]")
+
+
+def _is_console(stream: Node) -> bool:
+    return text_of(stream).rsplit("::", 1)[-1] == "cout"
+
+
 def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
     r"""`std::endl` in output to a file or to standard output becomes `'\\n'`: the stream writes when its buffer is full or it is closed."""
     edits, first = [], None
@@ -29,6 +41,8 @@ def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
         while stream is not None and stream.type == "binary_expression":
             stream = field(stream, "left")
         if stream is None or text_of(stream).rsplit("::", 1)[-1] in ("cerr", "clog"):
+            continue
+        if _LOST.search(spot.source.text) or (not _is_console(stream) and _READING.search(spot.source.text)):
             continue
         edits.append(Edit(node.start_byte, node.end_byte, b"'\\n'"))
         first = first or node
@@ -56,10 +70,14 @@ def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
         if len(listed) != 1 or listed[0].type != "identifier" or not any(True for _ in around(call, procedure)):
             continue
         name = text_of(listed[0])
-        if not _is_closed_after(name, call, procedure) or re.search(
-            rb"\b(?:fileno|fork|fsync|fdatasync|system|popen)\b", text
-        ):
+        if not _is_closed_after(name, call, procedure) or _LOST.search(text):
             continue
+        loop = list(around(call, procedure))[-1]
+        if any(
+            text_of(field(each, "function")).rsplit("::", 1)[-1] in ("fopen", "open", "freopen", "fread", "fgetc")
+            for each in nodes(loop, "call_expression")
+        ):
+            continue  # the file may be read meanwhile
         edits.append(_without_statement(call.parent, text))
         first = first or call
     if first is not None:

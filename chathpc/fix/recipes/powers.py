@@ -63,8 +63,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         formula, label = POWERS[exponent]
         function = label if kind == "double" else f"{label}f"
-        if re.search(rb"\b%s\b" % function.encode(), text):
-            function = fresh_name(function, text)
+        function = fresh_name(function, text)
         edits = []
         body = formula if kind == "double" else formula.replace("sqrt(", "sqrtf(")
         device = "__host__ __device__ " if spot.source.language == "cuda" else ""

@@ -124,6 +124,11 @@ class Procedure:
         )
 
     @cached_property
+    def names_shared(self) -> bool:
+        """True where a directive asks for a word on every variable, so that none may be added."""
+        return b"default(none)" in self.source.text[self.node.start_byte : self.node.end_byte].replace(b" ", b"")
+
+    @cached_property
     def stored(self) -> frozenset[str]:
         """Names that stand in values of members, elements and memory: what is a pointer among them can be found there again."""
         return frozenset(
@@ -428,8 +433,3 @@ def is_same_file(told: str, path: str) -> bool:
     """True if a file of a profile, told with folders of another machine, is the one at the path."""
     ours, theirs = path.split("/"), told.replace("\\", "/").split("/")
     return ours[-1] == theirs[-1]
-
-
-def by_distance(line: int, changes: Iterator[tuple[int, object]]) -> list[object]:
-    """What stands next to the line first."""
-    return [one for _, one in sorted(changes, key=lambda pair: abs(pair[0] - line))]

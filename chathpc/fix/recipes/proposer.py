@@ -151,10 +151,12 @@ def _fits(program: Program, change: Change, taken: Taken) -> bool:
 def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:
     """New texts by path; None where changes meet."""
     edits: dict[str, list[Edit]] = {}
+    shared: set[tuple[str, Edit]] = set()
     for change in changes:
         for path, each in change.edits.items():
             known = edits.setdefault(path, [])
-            known.extend(one for one in each if one not in known or not _is_shared(one))
+            known.extend(one for one in each if (path, one) not in shared)
+            shared.update((path, one) for one in each if _is_shared(one))
     result = {}
     for path, listed in edits.items():
         new = applied(program.sources[path].text, listed)

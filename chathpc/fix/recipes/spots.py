@@ -46,8 +46,9 @@ def spots(program: Program, diagnosis: Diagnosis) -> tuple[Spot, ...]:
             for procedure in _named(evidence.where, program)[:1]:
                 note(procedure, evidence.where.line or procedure.model.first, _EVIDENCE, leading, "hot-compute")
     if leading is not None:
+        known = {each for each, _ in found}
         for procedure in program.procedures:
-            if not any(spot.procedure is procedure for spot in found.values()):
+            if id(procedure) not in known:
                 note(procedure, procedure.model.first, _ELSEWHERE, leading, "hot-compute")
     return tuple(sorted(found.values(), key=lambda spot: -spot.weight)[: _MOST * 2])
 

@@ -37,8 +37,14 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def nodes(node: Node, *kinds: str) -> Iterator[Node]:
-    """Those of some kinds, the node itself among them."""
-    return (one for one in walk(node) if one.type in kinds)
+    """Those of some kinds that have names, the node itself among them, in the order of the text and without recursion."""
+    todo = [node]
+    while todo:
+        one = todo.pop()
+        if one.type in kinds:
+            yield one
+        if one.named_child_count:
+            todo.extend(reversed(one.named_children))
 
 
 def children(node: Node | None) -> list[Node]:

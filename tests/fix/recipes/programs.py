@@ -928,4 +928,219 @@ program p
 end program
 """, "  open (newunit=unit, file='f.txt', position='append', action='write')\n  do i = 1, 20",
     ),
+    c(
+        "buffer that helpers use", "keep-buffer",
+        """
+static void fill(double *t, const double *v, size_t n) { for (size_t i = 0; i < n; i++) t[i] = v[i]; }
+static double work(const double *v, size_t n) {
+  double *t = (double *)malloc(sizeof(double) * n);
+  if (!t) exit(1);
+  if (n < 3) {
+    free(t);
+    return 1;
+  }
+  memset(t, 0, n * sizeof(double));
+  fill(t, v, n);
+  memcpy(t + 1, v, sizeof(double));
+  double s = *t;
+  for (size_t i = 0; i < n; i++) {
+    if (t[i] > 900) break;
+    if (i % 2) continue;
+    s += t[i];
+  }
+  free(t);
+  return s;
+}
+int main(void) {
+  double v[4000], s = 0;
+  for (int i = 0; i < 4000; i++) v[i] = i * 0.25;
+  for (int k = 1; k < 40; k++) s += work(v, 100 * k) + work(v, 4000 - k) + work(v, 2);
+  printf("%.17g\\n", s);
+  return 0;
+}
+""", "static double *t_kept;",
+    ),
+    c(
+        "letters that do not end the text", "hoist-invariant-call",
+        """
+static void code(char *t, int k) {
+  for (size_t i = 0; i < strlen(t); i++) {
+    if (i % 3 == 0) t[i] = 'x';
+    else t[i] = (char)('a' + (t[i] + k) % 26);
+  }
+}
+int main(void) { char t[] = "some words, and more"; code(t, 7); puts(t); return 0; }
+""", "strlen_once",
+    ),
+    c(
+        "function that reads memory", "hoist-invariant-call",
+        """
+static double norm(const double *v, int n) { double s = 0; for (int i = 0; i < n; i++) s += v[i] * v[i]; return s; }
+static void scale(const double *restrict v, double *restrict w, int n) {
+  for (int i = 0; i < n; i++) w[i] = (norm(v, n) + 1.0) * i;
+}
+int main(void) {
+  double v[40], w[40];
+  for (int i = 0; i < 40; i++) v[i] = i;
+  scale(v, w, 40);
+  scale(v, w, 0);
+  for (int i = 0; i < 40; i++) printf("%.17g ", w[i]);
+  return 0;
+}
+""", "0 < n ? (norm(v, n) + 1.0)",
+    ),
+    c(
+        "scalar and a member", "private-sums",
+        """
+int main(void) {
+  long c = 0, d = 0;
+  double s = 0;
+#pragma omp parallel for
+  for (int i = 0; i < 400; i++) {
+#pragma omp critical
+    { s += 0.5 * i; c += i; }
+#pragma omp atomic
+    d += 2;
+  }
+  printf("%.17g %ld %ld\\n", s, c, d);
+  return 0;
+}
+""", "reduction(+", has_not=("critical",),
+    ),
+    c(
+        "inner loops by data", "schedule-dynamic",
+        """
+static int length(int n) { int k = 0; while (n > 1) { n = n % 2 ? 3 * n + 1 : n / 2; k++; } return k; }
+int main(void) {
+  long s = 0;
+#pragma omp parallel for reduction(+ : s)
+  for (int i = 1; i < 900; i++) s += length(i);
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "schedule(dynamic", cause="hot-compute",
+    ),
+    c(
+        "sum of fractions", "parallel-loop",
+        """
+#include <omp.h>
+int main(void) {
+  double s = 0;
+  long c = 0;
+  for (int i = 0; i < 50; i++)
+    for (int j = 0; j < 60; j++) { s += exp(-0.1 * i) * j; c += j; }
+  printf("%.17g %ld\\n", s, c);
+  return 0;
+}
+""", "reduction(+", relative=1e-12,
+    ),
+    cpp(
+        "search by number", "look-up-in-table",
+        """
+struct Item { int key; long n; };
+class Stock {
+ public:
+  Item &find(int key) {
+    for (size_t i = 0; i < items_.size(); i++)
+      if (items_[i].key == key) return items_[i];
+    items_.push_back(Item{key, 0});
+    return items_.back();
+  }
+ private:
+  std::vector<Item> items_;
+};
+int main() { Stock s; long h = 1; for (int i = 0; i < 500; i++) { s.find(i * i % 37).n += i; h = h * 131 % 1000003 + s.find(i * i % 37).n; } std::printf("%ld\\n", h); }
+""", "items_table",
+    ),
+    cpp(
+        "parameters of all kinds of use", "pass-by-reference",
+        """
+struct Big { double v[16]; int n; };
+static double part(const Big &b, int k) { return b.v[k] * b.n; }
+static double use(Big b, std::vector<double> w, std::map<int, double> m) {
+  double s = part(b, 2) + w.front() + w.at(1) + (w.empty() ? 0 : w[0]);
+  for (const auto &one : m) s += one.second;
+  for (double x : w) s += x;
+  const double first = w[0];
+  std::vector<double> copy(w.begin(), w.end());
+  return s + first + copy.size() + m.size() + b.v[3];
+}
+int main() {
+  Big b{}; b.n = 3; b.v[2] = 4; b.v[3] = 5;
+  std::vector<double> w(9, 2.5); std::map<int, double> m; m[2] = 7;
+  double s = 0;
+  for (int i = 0; i < 9; i++) s += use(b, w, m);
+  std::printf("%.17g\\n", s);
+}
+""", "const Big &b",
+    ),
+    f90(
+        "exponent of all calls", "fortran-power-to-products",
+        """
+module m
+  implicit none
+contains
+  real(8) function law(x, k)
+    real(8), intent(in) :: x
+    real(8), intent(in) :: k
+    law = x**k
+  end function
+end module
+program p
+  use m
+  real(8) :: s
+  integer :: i
+  s = 0
+  do i = 1, 40
+    s = s + law(0.1d0*i, 1.5d0) + law(2d0*i, 1.5d0)
+  end do
+  print '(es24.16)', s
+end program
+""", "sqrt(x)", relative=1e-13,
+    ),
+    f90(
+        "scalars", "fortran-reduction",
+        """
+program p
+  implicit none
+  real(8) :: s, t
+  integer :: i
+  s = 0
+  t = 0
+  !$omp parallel do
+  do i = 1, 500
+    !$omp critical
+    s = s + i*0.5d0
+    t = t + 1d0/i
+    !$omp end critical
+  end do
+  !$omp end parallel do
+  print '(2es24.16)', s, t
+end program
+""", "reduction(+:s", has_not=("critical",), relative=1e-13,
+    ),
+    f90(
+        "sum over columns", "fortran-parallel-loop",
+        """
+program p
+  use omp_lib
+  implicit none
+  real(8) :: a(40, 40), s, t
+  integer :: i, j
+  s = 0
+  do j = 1, 40
+    do i = 1, 40
+      a(i, j) = i + 0.25d0*j
+    end do
+  end do
+  do j = 1, 40
+    do i = 1, 40
+      t = a(i, j)*0.5d0
+      s = s + sqrt(t) - 1d0
+    end do
+  end do
+  print '(es24.16,i3)', s, min(omp_get_max_threads(), 1)
+end program
+""", "reduction(+:s)", relative=1e-12,
+    ),
 )  # fmt: skip

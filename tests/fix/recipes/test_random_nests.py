@@ -106,4 +106,5 @@ def test_changed_nests_print_the_same(recipe: str, functions: list[str]) -> None
     with TemporaryDirectory() as folder:
         before = output(source, "c", Path(folder) / "old")
         after = output(new, "c", Path(folder) / "new", threads=3)
-    assert after == before, new
+    # The sign of a NaN is nobody's business (IEEE 754-2019, 6.3).
+    assert after.replace("-nan", "nan") == before.replace("-nan", "nan"), new

@@ -169,7 +169,7 @@ void f(T *t, T u, const char *s, unsigned char c) {
         ("1.5f", Type("float")), ("2L", Type("long")), ("0x1f", Type("int")), ("'a'", Type("int")), ("strlen(s)", Type("size_t")),
         ("(float)k", Type("float")), ("k < 3", Type("int")), ("!k", Type("int")), ("-k", Type("long")), ("g(2)", Type("double")),
         ("sqrt(k)", Type("double")), ("sqrtf(k)", Type("float")), ("k ? 1 : 2.5", Type("double")), ("(k)", Type("long")),
-        ("sizeof(int)", Type("size_t")), ("k = 3", Type("long")), ("malloc(3)", Type("void", 1)), ("s", Type("char", 1)), ("unknown", None), ("other(3)", None),
+        ("sizeof(int)", Type("size_t")), ("k = 3", Type("long")), ("malloc(3)", Type("void", 1)), ("s", Type("char", 1)), ("unknown", None), ("other(3)", None), ('"text"', Type("char", 1)), ("s + 1", Type("char", 1)), ("unknown + 1", None), ("u + 1", None), ("u.missing", None), ("t->w", Type("float", 1)),
     ],
 )  # fmt: skip
 def test_types_of_expressions(expression: str, expected: Type | None) -> None:
