@@ -18,6 +18,7 @@ import pytest
 import chathpc
 from chathpc.comparison.thresholds import thresholds
 from chathpc.diagnosis.catalogue import causes, common
+from chathpc.fix.thresholds import thresholds as of_changes
 
 PACKAGE = Path(chathpc.__file__).parent
 #: Modules that decide what is said of a profile. Recognisers of source (diagnosis/source) have thresholds of their own kind.
@@ -305,7 +306,7 @@ def test_every_threshold_that_is_read_is_there() -> None:
     of_causes = {name for cause in causes() for name in cause.thresholds}
     asked = set(read_names())
     assert {name for how, name in asked if how == "common"} <= set(common())
-    assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds())
+    assert {name for how, name in asked if how == "threshold"} <= of_causes | set(thresholds()) | set(of_changes())
 
 
 def test_no_threshold_is_there_that_nothing_reads() -> None:
