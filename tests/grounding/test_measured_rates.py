@@ -7,6 +7,9 @@ import pytest
 from tests.grounding.diagnoses import DIAGNOSES
 from tests.grounding.measure import CORPUS, FRESH, HALVES, SOUND, labelled, main, outcome, rates
 
+#: Thousands of sentences, under coverage.
+pytestmark = pytest.mark.timeout(1800)
+
 #: Least part of the false sentences caught and greatest part of the sound ones lost.
 FLOORS = {"seen": (0.955, 0.19), "held-out": (0.94, 0.33)}
 
