@@ -33,7 +33,7 @@ KEYS = {
         "evidence", "against", "advice", "next_measurement",
     },
     "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool", "error"},
-    "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "usage"},
+    "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
         "contexts_before", "contexts_after", "metrics_before", "metrics_after", "time_kept_share", "tokens",

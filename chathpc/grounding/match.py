@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 from chathpc.grounding.claims import EXCLUSIVE, Segment, Statement, group
 from chathpc.grounding.facts import Bundle, Fact, World
@@ -43,6 +44,8 @@ def is_context(keys: Keys, world: World) -> Keys:
 
 def equals(quantity: Quantity, fact: Fact) -> bool:
     """True if the written number is a right rounding of the fact's value, or its printed form."""
+    if not isfinite(quantity.value):
+        return False
     value = fact.exact if fact.exact is not None else fact.quantity.value
     low, high = quantity.interval
     if quantity.exactness in ("above", "below"):

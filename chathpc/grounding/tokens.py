@@ -15,7 +15,7 @@ _TOKEN = re.compile(
     |(?P<call>[A-Za-z_][\w:]{{0,80}}\([^()\n]{{0,80}}\))
     |(?P<file>[A-Za-z_][\w./+-]{{0,200}}\.(?i:{_SUFFIXES})(?::[0-9]{{1,9}})?(?![\w]))
     |(?P<flag>(?<!\S)--?[A-Za-z][\w-]*(?:=[\w.,:-]+)?)
-    |(?P<number>(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)?(?:[eE][+-]?[0-9]{{1,3}})?)
+    |(?P<number>(?<![\w.])[0-9][0-9,]*(?:\.[0-9]+)*(?:[eE][+-]?[0-9]{{1,3}}(?:\.[0-9]+)*)?)
     |(?P<word>[A-Za-zµμ_][\w]*(?:(?:::|->)~?[A-Za-z_]\w*)+|[A-Za-zµμ_]\w*(?:['’][A-Za-z]+)?)
     |(?P<punctuation>\S)""",
     re.VERBOSE,
@@ -109,6 +109,7 @@ def _number(sentence: str, match: re.Match[str], words: Vocabulary) -> Token:
     digits = written.replace(",", "")
     mantissa, _, exponent = digits.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
+    # What only looks like a number (1e-3.5, 1.2.3) has no value, and so agrees with none.
     try:
         value, half = float(digits), 0.5 * 10.0 ** (int(exponent or 0) - decimals)
     except (OverflowError, ValueError):
