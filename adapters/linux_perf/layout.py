@@ -30,6 +30,8 @@ _SOURCE_LINE = re.compile(
     r"\s++(?:(?P<file>\S.{0,4000}):(?P<line>\d{1,9})(?:\[\w*\])?|\S.{0,4000}\[[0-9a-f]{1,16}\])(?P<inlined> \(inlined\))?"
 )
 
+#: What follows the time in a record of --show-switch-events; `_CPU_WIDE` where whole processors were recorded.
+SWITCH = re.compile(r"PERF_RECORD_SWITCH(?:_CPU_WIDE)?\s+(?P<way>IN|OUT)\b\s*(?P<preempt>preempt)?")
 UNKNOWN = "[unknown]"
 
 
@@ -66,7 +68,7 @@ def source_line(line: str) -> tuple[str, int, bool] | None:
 
 
 def looks_like_samples(text: str) -> bool:
-    """True if `text` begins with samples: a head, and a frame on the same line or below it."""
+    """True if `text` begins with samples (a head, and a frame on the same line or below it) or with records of switches."""
     last_was_head = False
     found = 0
     for line in text[: 32 << 10].split("\n")[:400]:
@@ -83,6 +85,8 @@ def looks_like_samples(text: str) -> bool:
                 return False
             last_was_head = False
             continue
+        if match["time"] and SWITCH.match(match["rest"]):
+            return True
         if match["time"] and match["event"] and frame(match["rest"]) is not None and match["rest"].endswith(")"):
             return True
         last_was_head = True

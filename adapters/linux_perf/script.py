@@ -13,8 +13,11 @@ import numpy as np
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
 from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
+from chathpc.adapters.linux_perf.wall_clock import BLOCKED, KERNEL, WallClock
+from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
+from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, Source
@@ -110,6 +113,11 @@ class _Reading:
     seconds: tuple[float, float] | None = None
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
+    wall_seconds: float = 0.0
+    clock: WallClock = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.clock = WallClock(self.stacks)
 
 
 def read(path: Path) -> Profile:
@@ -166,6 +174,11 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             reading.invalid += "PERF_RECORD_" not in line
             continue
         _finish(reading, begun, chain)
+        begun = None
+        if match["rest"].startswith("PERF_RECORD_"):
+            if match["time"]:
+                reading.clock.record(match["rest"], _thread(match), float(match["time"]))
+            continue
         begun = match
         if match["rest"]:
             found = _frame(reading, match["rest"])
@@ -190,9 +203,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
     if begun is None:
         chain.clear()
         return
-    comm, pid = begun["comm"], int(begun["pid"])
-    tid = int(begun["tid"]) if begun["tid"] else pid
-    if comm == "swapper" and tid == 0:
+    comm, thread = begun["comm"], _thread(begun)
+    if comm == "swapper" and thread[1] == 0:
         reading.idle += 1
         chain.clear()
         return
@@ -211,7 +223,7 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
     counted.samples += 1
     reading.comms[comm] += 1
     reading.chains += len(chain.numbers) > 1
-    location = reading.threads.setdefault((pid if begun["tid"] else -1, tid), len(reading.threads))
+    location = reading.threads.setdefault(thread, len(reading.threads))
     stacks = reading.stacks
     # A region, not an entry point: a stack that was cut short must not look like a thread that a library runs for itself.
     node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
@@ -224,6 +236,14 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
         at = float(begun["time"])
         first, last = reading.seconds or (at, at)
         reading.seconds = (min(first, at), max(last, at))
+        counts = counted.metric.id == "cpu.time" and counted.with_period
+        clock = float(period) * counted.metric.scale if counts else None
+        reading.clock.sample(thread, at, node, clock, switch=counted.event.name == "context-switches")
+
+
+def _thread(match: re.Match[str]) -> tuple[int, int]:
+    """(process, thread) of a line; −1 for a process that it does not tell."""
+    return (int(match["pid"]), int(match["tid"])) if match["tid"] else (-1, int(match["pid"]))
 
 
 def _unique(metric: Metric, others: Iterable[_Counted]) -> Metric:
@@ -251,10 +271,18 @@ def _profile(reading: _Reading) -> Profile:
     metrics = {found.metric.id: found.metric for found in counted if found.samples}
     if not metrics:
         raise AdapterError("its samples have no period", path=reading.path, hint=_HOW)
+    main = min(counted, key=lambda found: (_RANK.get(found.metric.id, 9), -found.samples))
+    samples = float(main.samples)
+    if reading.clock.seen:
+        for thread, node, seconds in reading.clock.times():
+            location = reading.threads.setdefault(thread, len(reading.threads))
+            reading.stacks.add(WALL.id, node, seconds, location)
+            reading.wall_seconds += seconds
+        metrics = {WALL.id: WALL, **metrics}
+        samples = float(sum(found.samples for found in counted))
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]
     ranks = _ranks(reading)
-    main = min(counted, key=lambda found: (_RANK.get(found.metric.id, 9), -found.samples))
     return Profile(
         format="Linux perf",
         title=title,
@@ -268,7 +296,7 @@ def _profile(reading: _Reading) -> Profile:
         run={"events": ", ".join(found.event.source or "samples" for found in counted)}
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
         hardware=reading.hardware,
-        sample_count=float(main.samples),
+        sample_count=samples,
     )
 
 
@@ -295,6 +323,8 @@ def _locations(reading: _Reading, ranks: Mapping[int, int]) -> Locations:
     return Locations.of(len(thread), thread=thread, rank=rank)
 
 
+#: From this part of the threads' time on it is said that threads had no core.
+_MUCH_PREEMPTED = 0.05
 #: Of several events the first of these is what the time is explained by.
 _RANK = {"cpu.time": 0, "cpu.cycles": 1, "cpu.samples": 2, "cpu.instructions": 3}
 
@@ -319,6 +349,16 @@ def _caveats(reading: _Reading, main: _Counted) -> tuple[str, ...]:
         found.append(f"Samples of {len(reading.comms)} differently named processes and threads were taken together.")
     if reading.invalid:
         found.append(f"{reading.invalid:,} lines are no part of a sample and were passed over.")
+    clock = reading.clock
+    if clock.seen:
+        found.append(
+            f"Where no sample was taken, time is counted behind the thread's last one: {BLOCKED} while it waited, {KERNEL} while it ran "
+            "in the kernel. What the program was doing there is near that sample, not surely at it."
+        )
+    if clock.seen and clock.preempted >= _MUCH_PREEMPTED * reading.wall_seconds:
+        found.append(
+            f"Threads that could run had no core for {numbers.seconds(clock.preempted)}, which is left out: more ran than there are cores."
+        )
     if reading.without_period:
         found.append(f"{reading.without_period:,} samples have no period, unlike the others, and were passed over.")
     return tuple(found)
@@ -331,7 +371,7 @@ def _not_collected(reading: _Reading, main: _Counted, title: str) -> dict[str, s
         found["call paths"] = f"perf record --call-graph dwarf {program}; perf script > samples.txt"
     if main.metric.id == "cpu.samples":
         found["host time"] = f"perf record -e cpu-clock -g {program}; perf script -F +period > samples.txt"
-    else:
+    elif not reading.clock.seen:
         found["waiting (blocked and sleeping threads)"] = f"perf trace -s {program}"
     counters = {"cpu.cycles", "cpu.instructions", "cpu.cache.misses"}
     if not counters & {counted.metric.id for counted in reading.events.values()}:

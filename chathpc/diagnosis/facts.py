@@ -384,8 +384,3 @@ def readable_function(name: str) -> str:
 #: The range in which PyTorch waits for the next batch.
 LOADER = "enumerate(DataLoader)"
 _GFORTRAN_MODULE = re.compile(r"__\w+?_MOD_(\w+)")
-
-
-def is_outlined(name: str) -> bool:
-    """True for the body of an OpenMP region that the compiler made a function of its own."""
-    return "._omp_fn." in name or ".omp_outlined" in name

@@ -10,7 +10,7 @@ from chathpc.profile import numbers
 from chathpc.profile.tree import NodeKind
 
 #: What readers call a frame without a symbol.
-_NONE = ("[unknown]", "<unknown procedure>", "<unknown function>", "??")
+NAMELESS = ("[unknown]", "<unknown procedure>", "<unknown function>", "??")
 _FRAMES = (NodeKind.FUNCTION, NodeKind.INLINED, NodeKind.GPU_KERNEL, NodeKind.PLACEHOLDER)
 
 
@@ -23,7 +23,7 @@ def nameless(facts: Facts) -> str:
     tree = facts.profile.tree
     if not len(tree) or facts.total <= 0:
         return ""
-    named = np.array([not name.startswith(_NONE) for name in tree.names] + [False])[tree.name]
+    named = np.array([not name.startswith(NAMELESS) for name in tree.names] + [False])[tree.name]
     known = np.isin(tree.kind, _FRAMES) & named
     known |= np.isin(tree.kind, (*_FRAMES, NodeKind.INSTRUCTION)) & (tree.module >= 0)
     known |= (tree.file >= 0) & (tree.line > 0)

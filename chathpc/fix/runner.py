@@ -224,7 +224,9 @@ class Runner:
         found = {**_ALWAYS, **self._base, "HOME": str(stage), "PWD": str(stage), "TMPDIR": "/tmp"}  # noqa: S108  of the sandbox
         threads = None if case is None else case.threads
         if threads is None and self.project.threads:
-            threads = max(self.project.threads)
+            # Where a launcher starts the program elsewhere, the cores of this machine say nothing.
+            cores = None if self.project.launcher else len(os.sched_getaffinity(0))
+            threads = timed_threads(self.project.threads, cores)
         if threads is not None:
             found["OMP_NUM_THREADS"] = str(threads)
         return {**found, **dict(case.environment if case is not None else ())}
@@ -254,6 +256,13 @@ class Runner:
                 gpu=self.project.gpu,
             )
         )
+
+
+def timed_threads(declared: Sequence[int], cores: int | None) -> int:
+    """With how many of the declared numbers of threads a program is timed and profiled: as many as run at once on `cores`, if there
+    are such. More than that take turns, and wait for what has no core; that is for checks.
+    """
+    return max((each for each in declared if cores is None or each <= cores), default=min(declared))
 
 
 def _beyond_system(environment: Mapping[str, str]) -> tuple[Path, ...]:

@@ -35,6 +35,10 @@ class HPCToolkit:
         """Bounds the rate."""
         return replace(plan, rate=min(plan.rate, _HIGHEST))
 
+    def again(self, plan: Plan, path: Path) -> Plan | None:
+        """Never: it is not known how many samples there are."""
+        return None
+
     def events(self, plan: Plan) -> tuple[str, ...]:
         """Wall time of each thread, so that waiting is seen; and what the GPU does."""
         return (f"REALTIME@f{plan.rate}", *(("gpu=nvidia",) if self._gpu else ()))

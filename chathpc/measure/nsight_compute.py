@@ -28,6 +28,10 @@ class NsightCompute:
         fresh_folder(plan.work / "profile")
         return plan
 
+    def again(self, plan: Plan, path: Path) -> Plan | None:
+        """Never: what is measured is complete."""
+        return None
+
     def events(self, plan: Plan) -> tuple[str, ...]:
         """All sections, so that every rule of chathpc has its counters."""
         return ("full",)

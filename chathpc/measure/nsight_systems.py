@@ -28,6 +28,10 @@ class NsightSystems:
         """Nothing to look for."""
         return plan
 
+    def again(self, plan: Plan, path: Path) -> Plan | None:
+        """Never: what is measured is complete."""
+        return None
+
     def events(self, plan: Plan) -> tuple[str, ...]:
         """What is traced: calls and kernels of CUDA, ranges, calls of the system, and MPI and OpenMP where the program has them."""
         more = (("mpi",) if plan.launcher or plan.binary.uses_mpi else ()) + (

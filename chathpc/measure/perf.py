@@ -1,4 +1,4 @@
-"""Linux perf: samples of CPU time with call paths, as the text of perf script."""
+"""Linux perf: samples of CPU time and of context switches with call paths, as the text of perf script."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import ClassVar
 from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
 from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
-from chathpc.measure.rate import HIGHEST, LOWEST, kernel_limit
+from chathpc.measure.rate import ENOUGH, FEWEST, HIGHEST, HIGHEST_WAITING, LOWEST, kernel_limit
 from chathpc.measure.record import Tool
 
 #: Of a sample, so that the adapter gets all that it reads (perf-script(1), -F).
@@ -21,8 +21,9 @@ FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso,srcline"
 STACK = 8192
 #: Samples a second and thread with such pieces: 8 MB/s of data.
 _HIGHEST_WITH_STACK = 1_000
-#: CPU time is measured always; counters tell what it is spent on.
-_TIME, _COUNTERS = "cpu-clock", ("cycles", "instructions", "cache-misses")
+#: CPU time is measured always, and where threads give up their cores; counters tell what the time is spent on. Users without rights get
+#: no samples of switches, as these happen in the kernel, but its records of them (--switch-events) they do get.
+_TIME, _SWITCHES, _COUNTERS = "cpu-clock", "context-switches", ("cycles", "instructions", "cache-misses")
 #: No configuration of the user's, no downloads of debug information, no pager.
 _QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -52,12 +53,15 @@ class Perf:
         probe = do("look for counters", (plan.tool("perf"), "stat", "-x,", "-e", _COUNTERS[0], "true"), _QUIET)
         said = probe.stderr.decode("utf-8", "replace")
         self._counters = probe.succeeded and any(line.split(",")[0].isdigit() for line in said.splitlines())
-        highest = HIGHEST if plan.binary.frame_pointers else _HIGHEST_WITH_STACK
+        # A rate above the usual ones is that of a program that hardly computes, and so leaves few samples.
+        highest = HIGHEST_WAITING if plan.rate >= HIGHEST else HIGHEST
+        if highest == HIGHEST and not plan.binary.frame_pointers:
+            highest = _HIGHEST_WITH_STACK
         return replace(plan, rate=max(min(plan.rate, kernel_limit() - 1, highest - 1), LOWEST))
 
     def events(self, plan: Plan) -> tuple[str, ...]:
-        """CPU time, and counters where there are some."""
-        return (_TIME, *(_COUNTERS if self._counters else ()))
+        """CPU time, context switches, and counters where there are some."""
+        return (_TIME, _SWITCHES, *(_COUNTERS if self._counters else ()))
 
     def start_up(self, plan: Plan, do: Do) -> float:
         """Of perf itself, which reads symbols of the kernel before and after: a second or more on some machines."""
@@ -72,7 +76,17 @@ class Perf:
         less; else a piece of the stack is kept and unwound by the tables of debug information.
         """
         graph = "fp" if plan.binary.frame_pointers else f"dwarf,{STACK}"
-        perf: tuple[str, ...] = (plan.tool("perf"), "record", "-q", "-N", "-F", str(plan.rate), "--call-graph", graph)
+        perf: tuple[str, ...] = (
+            plan.tool("perf"),
+            "record",
+            "-q",
+            "-N",
+            "--switch-events",
+            "-F",
+            str(plan.rate),
+            "--call-graph",
+            graph,
+        )
         perf = (*perf, *(word for event in self.events(plan) for word in ("-e", event)))
         if not plan.launcher:
             return (*perf, "-o", str(plan.work / "perf.data"), "--", *plan.program)
@@ -92,7 +106,7 @@ class Perf:
         for how in (("-F", FIELDS), ("--no-inline",), ()):
             put(text, header.encode())
             for file in _files(plan):
-                words = (plan.tool("perf"), "script", *how, "-i", str(file))
+                words = (plan.tool("perf"), "script", "--show-switch-events", *how, "-i", str(file))
                 done = do("perf script", ("sh", "-c", 'exec "$@" >> "$0"', str(text), *words), _QUIET)
                 if not done.succeeded:
                     break
@@ -103,6 +117,15 @@ class Perf:
         if text.stat().st_size <= len(header.encode()):
             raise ProfilerError("no sample was taken: the program used too little CPU time")
         return text
+
+    def again(self, plan: Plan, path: Path) -> Plan | None:
+        """More often, where there are fewer than FEWEST samples: of what a program does in the kernel users without rights get none."""
+        with path.open(encoding="utf-8", errors="replace") as text:
+            samples = sum(f" {_TIME}:" in line for line in text)
+        rate = min(HIGHEST_WAITING, kernel_limit()) - 1
+        if samples >= FEWEST or rate <= plan.rate:
+            return None
+        return replace(plan, rate=min(rate, plan.rate * ENOUGH // max(samples, 1)) | 1)
 
     def version(self, plan: Plan, do: Do) -> str:
         """As `perf --version` tells it."""

@@ -75,6 +75,10 @@ class Profiler(Protocol):
         """Makes a profile that chathpc reads of what was recorded, and says where; ProfilerError where that fails."""
         ...
 
+    def again(self, plan: Plan, path: Path) -> Plan | None:
+        """How to measure once more, where the profile at `path` holds too few samples to say anything; None if it is as good as it gets."""
+        ...
+
     def events(self, plan: Plan) -> tuple[str, ...]:
         """What is measured."""
         ...

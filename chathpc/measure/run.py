@@ -84,7 +84,7 @@ def measure(
         command=(), folder=folder, writable=(*writable, work), readable=readable, environment=env, stdin=stdin, limits=limits,
         gpu=uses_gpu,
     )  # fmt: skip
-    run = _Run(request, runner, shown or runner, progress)
+    run = _Run(request, runner, shown or runner, progress, rate is None)
     plan = Plan(start, program, facts, folder, work, env, 0, kernel, launches)
     try:
         if plain is None and overhead:
@@ -92,7 +92,8 @@ def measure(
             plain = run.program("plain run", (*start, *program), runner)
         if plain is not None and not plain.succeeded:
             run.remarks.append(f"The program alone ended with {_ending(plain)}.")
-        plan = replace(plan, rate=rate or sampling_rate(None if plain is None else _cpu_seconds(plain, start)))
+        chosen = sampling_rate(None) if plain is None else sampling_rate(_cpu_seconds(plain, start), plain.seconds)
+        plan = replace(plan, rate=rate or chosen)
         measured = _first_that_works(_candidates(tool, uses_gpu, kernel), plan, run, plain)
         if measured.path.name.endswith(".txt"):
             copy_sources(measured.path, folder if sources is None else sources, measured.path.parent)
@@ -116,6 +117,7 @@ class _Run:
     runner: Runner
     shown: Runner
     progress: Callable[[str], None]
+    free_rate: bool  #: the user has not chosen how often to sample
     steps: list[Step] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
 
@@ -186,14 +188,16 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
 def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -> Measured:
     plan = profiler.prepare(plan, run)
     start_up = profiler.start_up(plan, run) if plain is not None else 0.0
-    run.progress(f"running the program under {profiler.name}")
-    done = run.program("run", profiler.record(plan), run.shown, {"PERF_CONFIG": os.devnull})
-    if not profiler.recorded(plan) or (
-        plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code
-    ):
-        raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
+    done = _recorded(profiler, plan, run, plain, run.shown)
     version = profiler.version(plan, run)
     path = profiler.finish(plan, run, version)
+    more = profiler.again(plan, path) if run.free_rate else None
+    if more is not None:
+        try:
+            done = _recorded(profiler, more, run, plain, run.runner)
+            plan, path = more, profiler.finish(more, run, version)
+        except ProfilerError as error:
+            run.remarks.append(f"Measured once only, with few samples: {error}.")
     put(plan.work / "stdout.txt", done.stdout)
     put(plan.work / "stderr.txt", done.stderr)
     sampled = profiler.name in ("perf", "hpctoolkit")
@@ -205,6 +209,17 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
         code=done.code, seconds=done.seconds, start_up=start_up, plain_seconds=plain.seconds if plain is not None and plain.code == done.code else None,
         rate=plan.rate if sampled else None, steps=tuple(run.steps), remarks=tuple(remarks), machine=machine.facts(),
     )  # fmt: skip
+
+
+def _recorded(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None, runner: Runner) -> Completed:
+    """The program's run under the profiler; ProfilerError if it leaves nothing."""
+    run.progress(f"running the program under {profiler.name}")
+    done = run.program("run", profiler.record(plan), runner, {"PERF_CONFIG": os.devnull})
+    if not profiler.recorded(plan) or (
+        plain is not None and plain.succeeded and done.code != 0 and done.code != plain.code
+    ):
+        raise ProfilerError(f"the program ended with {_ending(done)} under it ({reason(done)})")
+    return done
 
 
 def _ending(done: Completed) -> str:

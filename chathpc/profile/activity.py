@@ -115,6 +115,9 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.JOIN,
         r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join",
     ),
+    # A thread that blocked, or ran in the kernel, somewhere behind its last sample.
+    (Activity.BLOCKED, r"<blocked>$"),
+    (Activity.LIBRARY, r"<kernel>$"),
     (
         Activity.BLOCKED,
         r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"
@@ -197,6 +200,22 @@ _NAME_PATTERN = _combined(_NAMES)
 _MODULE_PATTERN = _combined(_MODULES)
 _MATH_PATTERN = re.compile(_MATH)
 _OMP_MODULE = re.compile(r"libgomp|libomp|libiomp|libkmp")
+#: What a thread may be blocked for; others compute until something else stops them.
+_MAY_BLOCK = (
+    Activity.IO,
+    Activity.MPI,
+    Activity.MPI_SETUP,
+    Activity.OMP_WAIT,
+    Activity.OMP_LOCK,
+    Activity.OMP_OVERHEAD,
+    Activity.LOCK,
+    Activity.SLEEP,
+    Activity.JOIN,
+    Activity.GPU_SYNC,
+    Activity.GPU_COPY,
+    Activity.GPU_API,
+    Activity.HELPER,
+)
 _OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _CASELESS = ("MPI_", "PMPI_", "MPIX_", "MPIR_", "MPID_", "MPIDI_", "MPIDU_", "MPL_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
@@ -207,6 +226,8 @@ _INTERFACE = re.compile(
     r"|operator (new|delete)|!\$omp "
 )
 
+#: `__fprintf`, `_IO_new_file_write`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
+_RESERVED = re.compile(r"(__(?!\w*_MOD_)|_IO_)[A-Za-z]")
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 
@@ -294,8 +315,8 @@ def classify(tree: CallTree) -> Activities:
     unambiguous &= outside | interface_table[tree.name]
     # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
     standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
-    # So do the C library's own names for its functions, whose load module perf leaves out where lines are shown.
-    internal_table = np.array([name.startswith("__GI_") for name in names] + [False])
+    # So do names that C reserves for the library (C17 7.1.3), whose load module perf leaves out where lines are shown.
+    internal_table = np.array([bool(_RESERVED.match(name)) for name in names] + [False])
     unambiguous |= standard_table[tree.name] | internal_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
@@ -350,7 +371,10 @@ def classify(tree: CallTree) -> Activities:
     directive_table = np.array([name.startswith(DIRECTIVE) for name in names] + [False])
     program &= ~(directive_table[tree.name] & (tree.kind == NodeKind.REGION))  # a part of the function around it
     program &= ~template_library(tree)[np.maximum(tree.function, 0)]
+    starters = _starters(tree, is_frame, frames_above)
+    program &= ~starters[np.maximum(tree.function, 0)]
     site = tree.nearest(program)
+    site[tree.nearest(starters) > site] = -1
     caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     alone = in_library & (tree.parent[np.maximum(call, 0)] < 0) & (tree.module[np.maximum(call, 0)] < 0)
@@ -362,10 +386,45 @@ def classify(tree: CallTree) -> Activities:
             kind, (Activity.MPI, Activity.BLOCKED, Activity.SLEEP, Activity.GPU_API, Activity.LIBRARY, Activity.IO)
         )
     ] = Activity.HELPER
+    _refine_behind(tree, kind, caller)
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
     return Activities(kind=kind, call=call, site=site, caller=caller)
+
+
+def is_outlined(name: str) -> bool:
+    """True for the body of an OpenMP region that the compiler made a function of its own."""
+    return "._omp_fn." in name or ".omp_outlined" in name
+
+
+#: What stands above `main` and above the first function of a thread.
+_STARTERS = frozenset(
+    {
+        "_start",
+        "__libc_start_main",
+        "__libc_start_main_impl",
+        "__libc_start_call_main",
+        "clone",
+        "__clone",
+        "clone3",
+        "__clone3",
+        "start_thread",
+    }
+)
+
+
+def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray:
+    """True for the frames at the top of a stack that only start the program or a thread: a `clone` further down is the program's own."""
+    named = is_frame & np.array([name in _STARTERS for name in tree.names] + [False])[tree.name]
+    found = np.zeros(len(tree), dtype=bool)
+    top = (above < 0) | ((tree.kind == NodeKind.REGION) & (tree.parent < 0))[np.maximum(above, 0)]
+    for _ in range(4):
+        step = named & (top | found[np.maximum(above, 0)])
+        if np.array_equal(step, found):
+            break
+        found = step
+    return found
 
 
 #: Folders of the C++ standard library's headers.
@@ -400,6 +459,21 @@ def _has_file(tree: CallTree) -> BoolArray:
     """True for nodes whose source file is a real path, which the program's own functions have when compiled with -g."""
     table = np.array([not path.startswith(("[", "<")) for path in tree.files] + [False])
     return np.asarray(table[tree.file])
+
+
+def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], caller: IntArray) -> None:
+    """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
+    sample is; and what blocks in the body of a parallel region waits for the other threads.
+    """
+    names = np.array(["<blocked>", "<kernel>"])
+    blocked, kernel = (np.array([name == each for name in tree.names] + [False])[tree.name] for each in names)
+    if not blocked.any() and not kernel.any():
+        return
+    around = kind[np.maximum(tree.parent, 0)]
+    kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, Activity.BLOCKED)[blocked]
+    kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
+    region = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name[np.maximum(caller, 0)]]
+    kind[blocked & (kind == Activity.BLOCKED) & region & (caller >= 0)] = Activity.OMP_WAIT
 
 
 def _refine_openmp(

@@ -6,9 +6,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Place
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import Activity, is_outlined
 from chathpc.profile.location import Locations
 from chathpc.profile.tree import NodeKind
 from tests.diagnosis.parts import function, libc, libm, main, mpi, ranks, thread

@@ -2,7 +2,8 @@
 
     python stand_in.py TOOL ARGUMENT…
 
-STAND_IN_FAILS names steps that fail (`perf-script,hpcprof`), STAND_IN_COUNTERS says that perf has hardware counters.
+STAND_IN_FAILS names steps that fail (`perf-script,hpcprof`), STAND_IN_COUNTERS says that perf has hardware
+counters, STAND_IN_RARE that it gets few samples.
 """
 
 from __future__ import annotations
@@ -64,6 +65,7 @@ def perf(words: list[str]) -> int:
     if verb == "record":
         options.add_argument("-q", action="store_true")
         options.add_argument("-N", action="store_true")
+        options.add_argument("--switch-events", action="store_true")
         options.add_argument("-F", dest="rate", type=int, required=True)
         options.add_argument("--call-graph", required=True)
         options.add_argument("-e", dest="events", action="append", required=True)
@@ -73,11 +75,13 @@ def perf(words: list[str]) -> int:
         assert asked.call_graph == "fp" or re.fullmatch(r"dwarf,\d+", asked.call_graph)
         code = run(asked.command)
         content = {"program": asked.command[1], "events": asked.events, "pid": os.getpid(), "graph": asked.call_graph}
+        content |= {"switches": asked.switch_events, "rate": asked.rate}
         Path(asked.output).write_text(json.dumps(content))
         return code
     assert verb == "script"
     options.add_argument("-F", dest="fields")
     options.add_argument("--no-inline", action="store_true")
+    options.add_argument("--show-switch-events", action="store_true")
     options.add_argument("-i", dest="input", required=True)
     asked = options.parse_args(words)
     if asked.fields:
@@ -87,15 +91,21 @@ def perf(words: list[str]) -> int:
     recorded = json.loads(Path(asked.input).read_text())
     if "perf-samples" in os.environ.get("STAND_IN_FAILS", ""):
         return 0
-    for number in range(10):
+    samples = recorded["rate"] // 50 if os.environ.get("STAND_IN_RARE") else 250
+    comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
+    for number in range(samples):
         for event in recorded["events"]:
-            comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
+            if event == "context-switches":
+                continue
             print(f"{comm} {pid}/{pid} {10 + number / 100:.6f}:    1000000 {event}: ")
             for address, symbol, line in (("4011f0", "work", 3), ("401200", "main", 6)):
                 print(f"\t{address:>16} {symbol} (/opt/{comm})")
                 if asked.fields:
                     print(f"  heat.c:{line}")
             print()
+        if recorded["switches"] and asked.show_switch_events:
+            print(f"{comm} {pid}/{pid} {10.002 + number / 100:.6f}: PERF_RECORD_SWITCH OUT        ")
+            print(f"{comm} {pid}/{pid} {10.009 + number / 100:.6f}: PERF_RECORD_SWITCH IN         ")
     return 0
 
 

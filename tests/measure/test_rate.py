@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.measure import machine
-from chathpc.measure.rate import HIGHEST, LOWEST, USUAL, kernel_limit, sampling_rate
+from chathpc.measure.rate import HIGHEST, HIGHEST_WAITING, LOWEST, USUAL, kernel_limit, sampling_rate
 
 
 @pytest.mark.parametrize(
@@ -18,6 +18,13 @@ from chathpc.measure.rate import HIGHEST, LOWEST, USUAL, kernel_limit, sampling_
 )
 def test_ten_thousand_samples_within_bounds(cpu_seconds: float, rate: int) -> None:
     assert sampling_rate(cpu_seconds) == rate
+
+
+def test_a_program_that_hardly_computes_is_looked_at_more_often() -> None:
+    assert sampling_rate(0.02, 0.03) == HIGHEST - 1
+    assert sampling_rate(0.02, 1.0) == HIGHEST_WAITING - 1
+    assert sampling_rate(2.0, 100.0) == 5001
+    assert sampling_rate(2.0, 5.9) == HIGHEST - 1
 
 
 def test_without_a_time_the_usual_rate() -> None:

@@ -16,6 +16,7 @@ from chathpc.adapters.nsight_compute import native
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
+from chathpc.measure.rate import HIGHEST_WAITING
 from chathpc.sandbox import Completed, Limits, Request
 from tests.measure import stand_in
 
@@ -77,14 +78,32 @@ def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Ben
     measured = bench.tools("perf").measure()
     assert measured.folder == bench.folder / "chathpc-measure-app-1"
     assert measured.path == measured.folder / "profile" / "perf.txt"
-    assert (measured.tool, measured.version, measured.events) == ("perf", "perf version 6.0.stand-in", ("cpu-clock",))
+    assert (measured.tool, measured.version, measured.events) == (
+        "perf",
+        "perf version 6.0.stand-in",
+        ("cpu-clock", "context-switches"),
+    )
     assert measured.code == 0
     profile = chathpc.load(measured.path)
-    assert profile.total("cpu.time") == pytest.approx(0.010, rel=1e-9)  # ten samples of a million nanoseconds
+    assert profile.total("cpu.time") == pytest.approx(0.250, rel=1e-9)  # 250 samples of a million nanoseconds
+    # A sample each 10 ms, of which the thread is blocked for 7; after the last one it blocks once more and comes back.
+    assert profile.total("cpu.time.wall") == pytest.approx(249 * 0.010 + 0.009, rel=1e-6)
     assert profile.read_source("heat.c", 3, 0) is not None
     assert "processor" in profile.hardware
     assert (measured.folder / "stdout.txt").read_text() == "out 1 2\n"
     assert (measured.folder / "stderr.txt").read_text() == "warned\n"
+
+
+def test_a_run_that_leaves_few_samples_is_measured_once_more_and_more_often(bench: Bench) -> None:
+    bench.environment["STAND_IN_RARE"] = "1"
+    measured = bench.tools("perf").measure(overhead=False)
+    assert [step.name for step in measured.steps].count("run") == 2
+    # 9 samples at 499 a second: a thousand would need 55,000 a second, and the highest rate is the limit.
+    assert measured.rate == HIGHEST_WAITING - 1
+    assert chathpc.load(measured.path).total("cpu.time") == pytest.approx(0.399, rel=1e-9)
+    chosen = bench.measure(overhead=False, rate=501)
+    assert [step.name for step in chosen.steps].count("run") == 1
+    assert chosen.rate == 501
 
 
 def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Bench) -> None:
@@ -94,7 +113,7 @@ def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Benc
     assert record["profile"] == "profile/perf.txt"
     assert record["command"] == ["./app", "1", "2"]
     assert record["overhead"] == pytest.approx(
-        (record["seconds"] - record["start_up"]) / record["plain_seconds"] - 1, abs=1e-3
+        (record["seconds"] - record["start_up"]) / record["plain_seconds"] - 1, rel=1e-3, abs=1e-3
     )
     assert record["steps"][0]["name"] == "plain run"
     assert all(step["code"] == 0 for step in record["steps"])
@@ -153,7 +172,7 @@ def test_everything_runs_through_the_runner_and_may_write_one_folder_more(bench:
 def test_counters_are_measured_where_there_are_some(bench: Bench) -> None:
     bench.environment["STAND_IN_COUNTERS"] = "1"
     measured = bench.tools("perf").measure()
-    assert measured.events == ("cpu-clock", "cycles", "instructions", "cache-misses")
+    assert measured.events == ("cpu-clock", "context-switches", "cycles", "instructions", "cache-misses")
     assert {"cpu.time", "cpu.cycles", "cpu.instructions", "cpu.cache.misses"} <= set(
         chathpc.load(measured.path).metrics
     )
@@ -167,7 +186,7 @@ def test_every_rank_is_measured_behind_its_launcher(bench: Bench) -> None:
         "perf.2.data",
     ]
     profile = chathpc.load(measured.path)
-    assert profile.total("cpu.time") == pytest.approx(0.030, rel=1e-9)
+    assert profile.total("cpu.time") == pytest.approx(0.750, rel=1e-9)
     assert (measured.folder / "stdout.txt").read_text() == "out 5\n" * 3
 
 
@@ -252,7 +271,7 @@ def test_hpcstruct_may_fail(bench: Bench) -> None:
 def test_without_source_lines_the_samples_are_still_written(bench: Bench) -> None:
     bench.environment["STAND_IN_FAILS"] = "perf-script-srcline"
     measured = bench.tools("perf").measure()
-    assert chathpc.load(measured.path).total("cpu.time") == pytest.approx(0.010, rel=1e-9)
+    assert chathpc.load(measured.path).total("cpu.time") == pytest.approx(0.250, rel=1e-9)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
+from chathpc.diagnosis.nameless import NAMELESS
 from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name, template_library
@@ -252,6 +253,8 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         return
     hot = facts.inclusive > 0
     function = (tree.kind == NodeKind.FUNCTION) & (tree.name >= 0) & hot & (facts.activities.call < 0)
+    # Two frames without a name, one in the other, need not be the same function.
+    function &= ~np.array([name in NAMELESS for name in tree.names] + [True])[tree.name]
     nodes = np.flatnonzero(function).astype(np.int32)
     if not len(nodes):
         return

@@ -11,7 +11,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import Activity, activity_of_name, base_name
 
 _SYNCING = re.compile(r"f(data)?sync|sync_file_range|sync$|msync|syncfs")
 
@@ -27,7 +27,12 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     place, tree = hot.place, facts.profile.tree
-    innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[tree.name[tree.function]]
+    # The library's function that the program's request ends in, not what the kernel does for it.
+    requests = np.array([activity_of_name(name) == Activity.IO for name in tree.names] + [False])[tree.name]
+    asked = tree.nearest(requests)
+    innermost = np.array([base_name(name) for name in tree.names] + [""], dtype=object)[
+        tree.name[np.where((asked >= 0) & (asked >= facts.activities.call), asked, tree.function)]
+    ]
     calls: dict[str, float] = {}
     for index in np.flatnonzero(weight > 0).tolist():
         name = str(innermost[index]).removeprefix("libc_").removeprefix("hpcrun_")

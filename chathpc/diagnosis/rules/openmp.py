@@ -16,10 +16,10 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread, calling_function, fact, of_total, share_here, time_text
-from chathpc.diagnosis.facts import Facts, is_outlined, readable_function
+from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.profile import numbers
-from chathpc.profile.activity import DIRECTIVE, Activity
+from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
 
 _WAITING = (Activity.OMP_WAIT, Activity.OMP_OVERHEAD)
@@ -147,6 +147,11 @@ def _region_place(facts: Facts, threads: Team, region: int) -> Place:
     if loops:
         loop = max(loops, key=lambda node: float(facts.inclusive[node]))
         return facts.place(int(tree.function[loop]), line_node=loop)
+    # Without loops the line of the region itself that holds most of the time, though a function that it calls may compute it.
+    lines = np.flatnonzero(members & (owner_name == threads.region_names[region]) & (tree.kind == NodeKind.LINE))
+    if len(lines):
+        line = int(lines[np.argmax(facts.inclusive[lines])])
+        return facts.place(int(tree.function[line]), line_node=line)
     hot = facts.hot_place(np.where(members, facts.time, 0.0))
     return Place() if hot is None else hot.place
 

@@ -12,6 +12,7 @@ from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.tree import NodeKind
 
 
 def locks(facts: Facts) -> Iterable[Draft]:
@@ -58,6 +59,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         return
     place = hot.place
     call = _main_call(facts, weight)
+    waits = f"waits in {call}" if call else "waits"
     against = []
     least = entry.threshold("min_idle_part")
     if nobody < least:
@@ -67,7 +69,7 @@ def blocked(facts: Facts) -> Iterable[Draft]:
     yield Draft(
         cause=entry.id,
         where=place,
-        summary=f"{place.function} waits in {call} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
+        summary=f"{place.function} {waits} instead of working: {share_here(facts, hot.weight, cost, of='the thread time')}.",
         cost=cost,
         share=share,
         headroom=None if nobody >= least else entry.threshold("headroom_beside_work"),
@@ -82,7 +84,9 @@ def blocked(facts: Facts) -> Iterable[Draft]:
             ),
             fact(
                 facts,
-                f"{place.function} calls {call} for {time_text(facts, hot.weight)} of it.",
+                f"{place.function} calls {call} for {time_text(facts, hot.weight)} of it."
+                if call
+                else f"{place.function} waits for {time_text(facts, hot.weight)} of it.",
                 hot.weight,
                 subject=str(place.function),
                 how="the same by calling function",
@@ -102,8 +106,13 @@ def blocked(facts: Facts) -> Iterable[Draft]:
 
 
 def _main_call(facts: Facts, weight: np.ndarray) -> str:
-    call = facts.activities.call
+    """The call in which most of the time is waited; empty where threads blocked without a sample of the call."""
+    call, tree = facts.activities.call, facts.profile.tree
     counted = np.flatnonzero((weight > 0) & (call >= 0))
+    named = tree.kind[call[counted]] != NodeKind.PLACEHOLDER
+    if weight[counted][named].sum() <= weight[counted][~named].sum():
+        return ""
+    counted = counted[named]
     label = facts.profile.tree.function_labels[0][call[counted]]
     return base_name(facts.label_names[int(np.argmax(np.bincount(label, weights=weight[counted])))])
 

@@ -1,0 +1,127 @@
+"""Wall-clock time of threads, from the times of their samples and of their switches (perf record --switch-events).
+
+From one sample of the CPU clock to the next, what the clock counted (the sample's period) belongs to the new sample's place. What a
+thread ran beyond that, it ran in the kernel, where users without rights get no samples, and while it was blocked it did not run: both
+lie somewhere behind the sample before. Only the time in which it could run, but had no core, belongs to nothing that the program does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from chathpc.adapters.linux_perf.layout import SWITCH
+from chathpc.adapters.stacks import Stacks
+from chathpc.profile.metric import Clock, Metric, Unit
+from chathpc.profile.tree import NodeKind
+
+METRIC = Metric(
+    "cpu.time.wall",
+    Unit.SECONDS,
+    "wall-clock time of the threads (sampled), blocked ones as well",
+    "samples and switches",
+    "s",
+    clock=Clock.WALL,
+)
+#: The place of a thread that blocked, or ran in the kernel, behind its last sample.
+BLOCKED, KERNEL = "<blocked>", "<kernel>"
+#: A sample of the event context-switches so shortly before its thread blocks (seconds) is that of this switch.
+_AT_THE_SWITCH = 50e-6
+#: Time beyond a sample's period that is no more than so many periods is that timers are late.
+_LATE = 1.0
+#: Processes with less than this part of the samples of the largest only wait for it: shells, launchers.
+_LEAST_PART = 0.05
+
+Thread = tuple[int, int]
+
+
+@dataclass(slots=True)
+class _Thread:
+    """Where a thread stands: its last sample, since when time is not yet counted, and why it does not run."""
+
+    since: float
+    node: int = -1
+    switched: float = float("-inf")  #: when the last sample was one of a switch
+    samples: int = 0
+    away: str = ""  #: blocked, preempted, or empty while it runs
+    ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
+    early: float = 0.0  #: seconds blocked before the first sample
+    spent: dict[int, float] = field(default_factory=dict)
+
+    def add(self, node: int, seconds: float) -> None:
+        self.spent[node] = self.spent.get(node, 0.0) + seconds
+
+
+@dataclass(slots=True)
+class WallClock:
+    """Counts the time of all threads of a recording; `seen` is false where it has no records of switches."""
+
+    stacks: Stacks
+    seen: bool = False
+    preempted: float = 0.0
+    _threads: dict[Thread, _Thread] = field(default_factory=dict)
+
+    def sample(self, thread: Thread, at: float, node: int, clock: float | None = None, *, switch: bool = False) -> None:
+        """A sample at a context, in the order of time (seconds): of the CPU clock with the seconds that it stands for, or of a switch."""
+        known = self._at(thread, at)
+        known.away = ""
+        before = node if known.node < 0 else known.node
+        if known.early:
+            known.add(self._behind(before, BLOCKED), known.early)
+            known.early = 0.0
+        if clock is not None:
+            beyond = known.ran - clock
+            if beyond <= _LATE * clock:
+                known.add(node, known.ran)
+            else:
+                known.add(node, clock)
+                known.add(self._behind(before, KERNEL), beyond)
+            known.ran = 0.0
+        known.node, known.switched = node, at if switch else float("-inf")
+        known.samples += 1
+
+    def record(self, text: str, thread: Thread, at: float) -> bool:
+        """A line of perf script that is no sample; False if it is no record of a switch."""
+        match = SWITCH.match(text)
+        if match is None:
+            return False
+        self.seen = True
+        known = self._at(thread, at)
+        known.away = "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked"
+        return True
+
+    def _at(self, thread: Thread, at: float) -> _Thread:
+        """The thread, its time counted up to this moment."""
+        known = self._threads.get(thread)
+        if known is None:
+            known = self._threads[thread] = _Thread(at)
+        begun, known.since = known.since, max(at, known.since)
+        passed = known.since - begun
+        if passed <= 0:
+            return known
+        if known.away == "preempted":
+            self.preempted += passed
+        elif known.away == "":
+            known.ran += passed
+        elif known.node < 0:
+            known.early += passed
+        else:
+            exact = begun - known.switched <= _AT_THE_SWITCH
+            known.add(known.node if exact else self._behind(known.node, BLOCKED), passed)
+        return known
+
+    def _behind(self, node: int, name: str) -> int:
+        return self.stacks.step(node, self.stacks.frame(name, kind=NodeKind.PLACEHOLDER))
+
+    def times(self) -> Iterator[tuple[Thread, int, float]]:
+        """Thread, context and seconds; without processes that only wait for another one, and threads of which there is no sample."""
+        samples: dict[int, int] = {}
+        for (process, _), thread in self._threads.items():
+            samples[process] = samples.get(process, 0) + thread.samples
+        least = _LEAST_PART * max(samples.values(), default=0)
+        for key, thread in self._threads.items():
+            if samples[key[0]] < least or thread.node < 0:
+                continue
+            yield key, thread.node, thread.ran  # since the last sample
+            for node, seconds in thread.spent.items():
+                yield key, node, seconds

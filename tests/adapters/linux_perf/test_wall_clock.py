@@ -1,0 +1,196 @@
+"""Wall-clock time from switches: what a schedule spent where, told by arithmetic on the schedule itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.adapters.glance import Glance
+from chathpc.adapters.linux_perf import recognises
+from chathpc.adapters.linux_perf.script import profile_of
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.profile.activity import Activity, classify
+from chathpc.profile.metric import Clock
+from chathpc.profile.profile import Profile
+
+#: Nanoseconds that a sample of the CPU clock stands for.
+PERIOD = 1_000_000
+
+
+@dataclass
+class Recording:
+    """The text of perf script of a schedule; times in microseconds."""
+
+    lines: list[tuple[int, int, str]] = field(default_factory=list)
+
+    def _put(self, at: int, text: str) -> None:
+        self.lines.append((at, len(self.lines), text))
+
+    def sample(self, at: int, *stack: str, tid: int = 7, pid: int = 7, event: str = "cpu-clock:u") -> Recording:
+        frames = "".join(f"\n\t{1000 + n:>16x} {frame}" for n, frame in enumerate(reversed(stack)))
+        self._put(at, f"app {pid}/{tid} {at / 1e6:.6f}: {PERIOD} {event}: {frames}\n")
+        return self
+
+    def out(self, at: int, *, tid: int = 7, pid: int = 7, preempt: bool = False) -> Recording:
+        self._put(at, f"app {pid}/{tid} {at / 1e6:.6f}: PERF_RECORD_SWITCH OUT {'preempt' if preempt else '       '}")
+        return self
+
+    def back(self, at: int, *, tid: int = 7, pid: int = 7) -> Recording:
+        self._put(at, f"app {pid}/{tid} {at / 1e6:.6f}: PERF_RECORD_SWITCH IN         ")
+        return self
+
+    @property
+    def text(self) -> str:
+        return "\n".join(text for *_, text in sorted(self.lines)) + "\n"
+
+    def profile(self) -> Profile:
+        profile = profile_of(self.text.split("\n"), Path("perf.txt"))
+        profile.tree.check()
+        return profile
+
+
+def spent(profile: Profile) -> dict[str, int]:
+    """Microseconds by call path."""
+    column, tree = profile.exclusive("cpu.time.wall"), profile.tree
+    found: dict[str, int] = {}
+    for node, value in zip(column.nodes.tolist(), column.values.tolist(), strict=True):
+        path = "/".join(tree.label(step) for step in tree.path(node))
+        found[path] = found.get(path, 0) + round(value * 1e6)
+    return {path: value for path, value in found.items() if value}
+
+
+MAIN, WORK = "main (/opt/app)", "work (/opt/app)"
+
+
+def test_time_without_a_sample_is_behind_the_last_one() -> None:
+    recording = Recording().back(0).sample(1000, MAIN, WORK).sample(2000, MAIN, WORK)
+    recording.out(2400).back(9400).sample(10000, MAIN).sample(15000, MAIN, WORK).out(15500)
+    profile = recording.profile()
+    assert spent(profile) == {
+        "app/main/work": 1000 + 1000 + 1000 + 500,
+        "app/main/work/<blocked>": 7000,
+        "app/main": 1000,
+        # 5 ms on a core, of which the clock of the user's own code counted one.
+        "app/main/<kernel>": 4000,
+    }
+    metric = profile.metrics["cpu.time.wall"]
+    assert (metric.clock, profile.time) == (Clock.WALL, metric)
+    assert profile.sees_waiting
+    assert "waiting (blocked and sleeping threads)" not in profile.not_collected
+
+
+def test_a_sample_of_the_switch_itself_is_the_place_where_the_thread_blocks() -> None:
+    futex = ("__futex_wait (/lib/libc.so.6)",)
+    recording = Recording().back(0).sample(1000, MAIN, WORK)
+    recording.sample(1300, MAIN, *futex, event="context-switches").out(1310).back(5310).sample(6010, MAIN, WORK)
+    assert spent(recording.profile()) == {
+        "app/main/__futex_wait": 4000,
+        "app/main/work": 1000 + 1010,
+    }
+
+
+def test_a_thread_that_could_run_waits_for_nothing_of_the_program() -> None:
+    recording = Recording().back(0).sample(1000, MAIN).out(1500, preempt=True).back(7500).sample(8000, MAIN).out(8000)
+    profile = recording.profile()
+    assert spent(profile) == {"app/main": 2000}
+    assert any("had no core for 6.00 ms" in caveat for caveat in profile.caveats)
+
+
+def test_a_process_that_waits_for_the_program_is_left_out() -> None:
+    recording = (
+        Recording().back(0, pid=3, tid=3).sample(500, "wait4 (/lib/libc.so.6)", pid=3, tid=3).out(600, pid=3, tid=3)
+    )
+    recording.back(600)
+    for number in range(40):
+        recording.sample(1000 + 1000 * number, MAIN)
+    recording.back(50_000, pid=3, tid=3).out(50_100, pid=3, tid=3)
+    assert spent(recording.profile()) == {"app/main": 40_000 + 400 - 1000}
+
+
+def test_without_records_of_switches_nothing_changes() -> None:
+    profile = Recording().sample(1000, MAIN).sample(9000, MAIN).profile()
+    assert set(profile.metrics) == {"cpu.time"}
+    assert profile.time is not None
+    assert profile.time.clock == Clock.CPU
+    assert "waiting (blocked and sleeping threads)" in profile.not_collected
+
+
+def test_records_of_switches_alone_are_known_for_what_they_are(tmp_path: Path) -> None:
+    recording = Recording()
+    for number in range(2000):
+        recording.back(number * 10).out(number * 10 + 5)
+    file = tmp_path / "perf.txt"
+    file.write_text(recording.sample(30_000, MAIN).text)
+    assert recognises(Glance(file))
+
+
+@pytest.mark.parametrize(
+    ("stack", "activity"),
+    [
+        ((MAIN, "fsync (/lib/libc.so.6)"), Activity.IO),
+        ((MAIN, "GOMP_parallel (/lib/libgomp.so.1)", "solve._omp_fn.0 (/opt/app)"), Activity.OMP_WAIT),
+        ((MAIN, "clone (/lib/libc.so.6)", "[unknown] (/lib/libgomp.so.1)"), Activity.OMP_WAIT),
+        ((MAIN, "sin (/lib/libm.so.6)"), Activity.BLOCKED),
+        ((MAIN, WORK), Activity.BLOCKED),
+        ((MAIN, "MPI_Recv (/lib/libmpi.so.40)"), Activity.MPI),
+    ],
+)
+def test_blocked_for_what_the_library_does_in_which_the_sample_is(stack: tuple[str, ...], activity: Activity) -> None:
+    profile = Recording().back(0).sample(1000, *stack).out(1500).back(9000).sample(10_000, *stack).profile()
+    tree = profile.tree
+    node = next(n for n in range(len(tree)) if tree.label(n) == "<blocked>")
+    assert Activity(int(classify(tree).kind[node])) == activity
+
+
+def test_uneven_threads_are_found_though_they_sleep_at_the_barrier() -> None:
+    """Two threads share a loop: one computes 200 ms, the other 100 ms, and then sleeps."""
+    region = (MAIN, "GOMP_parallel (/lib/libgomp.so.1)", "solve._omp_fn.0 (/opt/app)")
+    barrier = (MAIN, "GOMP_parallel (/lib/libgomp.so.1)", "[unknown] (/lib/libgomp.so.1)")
+    recording = Recording().back(0, tid=7).back(0, tid=8)
+    for number in range(200):
+        recording.sample(1000 + 1000 * number, *region, tid=7)
+    for number in range(100):
+        recording.sample(1000 + 1000 * number, *region, tid=8)
+    recording.sample(101_000, *barrier, tid=8).out(101_500, tid=8).back(200_000, tid=8).out(200_100, tid=8)
+    recording.out(200_500, tid=7)
+    first = diagnose(recording.profile()).findings[0]
+    assert first.cause == "omp-load-imbalance"
+    assert first.seconds == pytest.approx(0.1, rel=0.02)
+
+
+STEPS = st.lists(
+    st.tuples(st.sampled_from(["sample", "block", "preempt", "switch"]), st.integers(1, 9000), st.sampled_from("abc")),
+    min_size=1,
+    max_size=40,
+)
+
+
+@given(st.lists(STEPS, min_size=1, max_size=3))
+def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for(
+    threads: list[list[tuple[str, int, str]]],
+) -> None:
+    recording, lives, without_core = Recording(), 0, 0
+    for tid, steps in enumerate(threads, 11):
+        at, lacked, sampled = 0, 0, False
+        recording.back(0, tid=tid)
+        for step, gap, name in steps:
+            at += gap
+            if step == "sample":
+                recording.sample(at, MAIN, f"{name} (/opt/app)", tid=tid)
+                sampled = True
+            elif step == "switch":
+                recording.sample(at, MAIN, f"{name} (/opt/app)", tid=tid, event="context-switches")
+                sampled = True
+            else:
+                recording.out(at, tid=tid, preempt=step == "preempt").back(at + gap, tid=tid)
+                at += gap
+                lacked += gap if step == "preempt" else 0
+        if sampled:
+            lives, without_core = lives + at, without_core + lacked
+    if not any(step in ("sample", "switch") for steps in threads for step, *_ in steps):
+        return
+    assert sum(spent(recording.profile()).values()) == pytest.approx(lives - without_core, abs=100)
