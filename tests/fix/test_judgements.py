@@ -67,6 +67,27 @@ def test_what_was_diagnosed_has_to_go_down(tmp_path: Path) -> None:
     assert [(each.function, round(each.share, 1)) for each in cause.lost(diff)] == [("pow", 0.8)]
 
 
+def test_what_a_caller_took_over_from_its_callees_has_not_grown(tmp_path: Path) -> None:
+    """Inlined, or computed once before the loop: main does more by itself, and less with all that it calls."""
+    before = {**BEFORE, "main": 100}
+    diff, found = compared(tmp_path, before, {"main;slow": 100, "main": 900, "main;other": 500})
+    passed = cause.judge(diff, found)
+    assert passed.passed, passed.statement
+    diff, found = compared(tmp_path, before, {"main;slow": 100, "main": 100, "main;other": 500, "main;other;new": 900})
+    refused = cause.judge(diff, found)
+    assert refused.verdict == Verdict.CAUSE_UNMOVED
+    assert "more than before" in refused.statement
+
+
+def test_what_another_thread_calls_now_has_not_grown(tmp_path: Path) -> None:
+    """The same work under another entry point: threads that shared it unevenly share it evenly now."""
+    before = {"app;main;region;work": 50, "app;main;region;wait": 4000, "app;clone;region;work": 4000}
+    after = {"app;main;region;work": 2030, "app;main;region;wait": 20, "app;clone;region;work": 2030}
+    diff, _ = compared(tmp_path, before, after)
+    passed = cause.judge(diff, None)
+    assert passed.passed, passed.statement
+
+
 @pytest.mark.parametrize(
     ("after", "says"),
     [
@@ -126,6 +147,12 @@ def test_mutants_alter_one_constant_of_shared_lines_on_both_sides() -> None:
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[0] += b[i];", True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) {\n#pragma omp atomic\na[k[i]] += b[i];\n}", False),
+        ("#pragma omp parallel for reduction(+ : a[:64])\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", False),
+        (
+            "#pragma omp parallel for reduction(+ : a[0:n], t)\nfor (int i = 0; i < n; i++) { a[k[i]] += b[i]; t += b[i]; }",
+            False,
+        ),
+        ("#pragma omp parallel for reduction(+ : b[:64])\nfor (int i = 0; i < n; i++) a[k[i]] += b[i];", True),
         ("#pragma omp parallel for private(t)\nfor (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }", False),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { t = b[i]; a[i] = t; }", True),
         ("#pragma omp parallel for\nfor (int i = 0; i < n; i++) { double u = b[i]; a[i] = u; }", False),

@@ -30,6 +30,7 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
         and share.beyond_noise
         and share.change > threshold("grown") * _gained(found, gained)
         and not _is_place(share.function, finding)
+        and not _moved_within(found, share.function)
     ]
     if grown:
         worst = max(grown, key=lambda share: share.change)
@@ -71,6 +72,14 @@ def _gained(found: Diff, gained: float) -> float:
 
 def _is_place(name: str, finding: Finding | None) -> bool:
     return finding is not None and finding.where.function is not None and _key(name) == _key(finding.where.function)
+
+
+def _moved_within(found: Diff, name: str) -> bool:
+    """Whether what grew in one place only came from another one: the function has no more time in the whole program (another thread
+    calls it now), or it does more by itself but less with all that it calls (what it called was inlined, or is done once before).
+    """
+    row = _row(found, name)
+    return row is not None and (row.change <= 0 or not row.beyond_noise or row.inclusive_after < row.inclusive_before)
 
 
 def _key(name: str) -> str:

@@ -17,6 +17,8 @@ _CLAUSE = re.compile(
 )
 _GUARDS = ("atomic", "critical", "single", "master", "masked", "ordered", "task", "section")
 _THREAD = "omp_get_thread_num"
+#: Bounds of a part of an array: `h[:64]`.
+_SECTION = re.compile(r"\[[^\[\]]*\]")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 
 
@@ -144,7 +146,8 @@ def _private(regions: list[Region]) -> set[str]:
     found: set[str] = set()
     for region in regions:
         for match in _CLAUSE.finditer(region.words):
-            names = match[2].rpartition(":")[2] if match[1] == "reduction" else match[2].partition(":")[0]
+            listed = _SECTION.sub("", match[2])
+            names = listed.rpartition(":")[2] if match[1] == "reduction" else listed.partition(":")[0]
             found.update(_NAME.findall(names))
     return found
 

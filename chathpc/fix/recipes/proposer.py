@@ -11,6 +11,7 @@ from itertools import pairwise
 from chathpc.diagnosis.records import Verdict
 from chathpc.fix.recipes.edits import Edit, applied
 from chathpc.fix.recipes.flags import other_flags
+from chathpc.fix.recipes.free_form import folded
 from chathpc.fix.recipes.program import Program, Spot, program
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 from chathpc.fix.recipes.spots import spots
@@ -131,7 +132,9 @@ def _fits(program: Program, change: Change, taken: Taken) -> bool:
         known = taken.setdefault(path, [])
         for one in each:
             at = bisect_left(known, one)
-            if at < len(known) and known[at] == one and _is_shared(one):
+            if at < len(known) and known[at] == one:
+                if not _is_shared(one):
+                    return False
                 continue
             joining.append((path, one))
     for path in change.edits:
@@ -162,6 +165,8 @@ def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None
         new = applied(program.sources[path].text, listed)
         if new is None:
             return None
+        if program.sources[path].is_fortran:
+            new = folded(new, program.sources[path].text)
         result[path] = new.decode("utf-8", "surrogateescape")
     return result
 
