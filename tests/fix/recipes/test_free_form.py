@@ -46,7 +46,8 @@ def test_lines_of_the_original_and_short_ones_stay() -> None:
 @pytest.mark.skipif(shutil.which("gfortran") is None, reason="needs gfortran")
 def test_a_compiler_takes_them_for_the_same(tmp_path: Path) -> None:
     terms = " + ".join(f"sqrt(a({1 + n % 3}))*{n}.25d0" for n in range(30))
-    text = "  !$omp parallel do reduction(+:total) default(shared) private(i) schedule(dynamic, 16) firstprivate(a) num_threads(2) if(size(a) > 1) collapse(1)\n"
+    text = "  !$omp parallel do reduction(+:total) default(shared) private(i) schedule(dynamic, 16) firstprivate(a) "
+    text += "num_threads(2) if(size(a) > 1) collapse(1)\n"
     text += f"  do i = 1, 3\n    total = total + {terms} + len('{'x y' * 50}')\n  end do\n"
     plain, short = HEAD + text + TAIL, folded((HEAD + text + TAIL).encode(), b"").decode()
     assert max(map(len, plain.split("\n"))) > LONGEST >= max(map(len, short.split("\n")))
