@@ -18,6 +18,7 @@ from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
+from chathpc.profile.activity import STARTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, Source
@@ -114,6 +115,7 @@ class _Reading:
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
     wall_seconds: float = 0.0
+    begins: set[int] = field(default_factory=set)  #: frames with which a whole stack begins
     clock: WallClock = field(init=False)
 
     def __post_init__(self) -> None:
@@ -187,12 +189,18 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
     _finish(reading, begun, chain)
 
 
+#: Of these every stack that was not cut short has one.
+_BEGINS = STARTERS | {"main", "MAIN__"}
+
+
 def _frame(reading: _Reading, line: str) -> _Frame | None:
     """The frame that `line` is, None if it is none."""
     found = frame(line)
     if found is None:
         return None
     symbol, module, address = found
+    if symbol in _BEGINS:
+        reading.begins.add(reading.stacks.frame(symbol, module=module))
     if module == "inlined":
         return _Frame(reading.stacks.frame(symbol, kind=NodeKind.INLINED), symbol, module, address)
     return _Frame(reading.stacks.frame(symbol, module=module), symbol, module, address)
@@ -226,10 +234,11 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
     location = reading.threads.setdefault(thread, len(reading.threads))
     stacks = reading.stacks
     # A region, not an entry point: a stack that was cut short must not look like a thread that a library runs for itself.
-    node = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
+    process = stacks.step(-1, stacks.frame(comm, kind=NodeKind.REGION))
     if chain.pending:
         chain.settle(None)
-    node = stacks.walk(reversed(chain.numbers), node)
+    node = stacks.walk(reversed(chain.numbers), process)
+    cut = process if reading.begins.isdisjoint(chain.numbers) else -1
     chain.clear()
     stacks.add(counted.metric.id, node, float(period) * counted.metric.scale if counted.with_period else 1.0, location)
     if begun["time"]:
@@ -238,7 +247,7 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
         reading.seconds = (min(first, at), max(last, at))
         counts = counted.metric.id == "cpu.time" and counted.with_period
         clock = float(period) * counted.metric.scale if counts else None
-        reading.clock.sample(thread, at, node, clock, switch=counted.event.name == "context-switches")
+        reading.clock.sample(thread, at, node, cut, clock, switch=counted.event.name == "context-switches")
 
 
 def _thread(match: re.Match[str]) -> tuple[int, int]:

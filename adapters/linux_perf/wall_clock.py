@@ -41,12 +41,15 @@ class _Thread:
 
     since: float
     node: int = -1
+    cut: int = -1
     switched: float = float("-inf")  #: when the last sample was one of a switch
     samples: int = 0
     away: str = ""  #: blocked, preempted, or empty while it runs
     ran: float = 0.0  #: seconds on a core since the last sample of the CPU clock
-    early: float = 0.0  #: seconds blocked before the first sample
     spent: dict[int, float] = field(default_factory=dict)
+    unclear: dict[tuple[int, int], float] = field(
+        default_factory=dict
+    )  #: blocked where the stack was cut short: there, or in the process
 
     def add(self, node: int, seconds: float) -> None:
         self.spent[node] = self.spent.get(node, 0.0) + seconds
@@ -58,17 +61,20 @@ class WallClock:
 
     stacks: Stacks
     seen: bool = False
+    whole: bool = False  #: some stack reaches back to the beginning
     preempted: float = 0.0
     _threads: dict[Thread, _Thread] = field(default_factory=dict)
 
-    def sample(self, thread: Thread, at: float, node: int, clock: float | None = None, *, switch: bool = False) -> None:
-        """A sample at a context, in the order of time (seconds): of the CPU clock with the seconds that it stands for, or of a switch."""
+    def sample(
+        self, thread: Thread, at: float, node: int, cut: int, clock: float | None = None, *, switch: bool = False
+    ) -> None:
+        """A sample at a context, in the order of time (seconds): of the CPU clock with the seconds that it stands for, or of a switch.
+
+        `cut` is the context of the process if the stack does not reach back to the beginning of the program or thread, else −1.
+        """
         known = self._at(thread, at)
         known.away = ""
         before = node if known.node < 0 else known.node
-        if known.early:
-            known.add(self._behind(before, BLOCKED), known.early)
-            known.early = 0.0
         if clock is not None:
             beyond = known.ran - clock
             if beyond <= _LATE * clock:
@@ -77,8 +83,9 @@ class WallClock:
                 known.add(node, clock)
                 known.add(self._behind(before, KERNEL), beyond)
             known.ran = 0.0
-        known.node, known.switched = node, at if switch else float("-inf")
+        known.node, known.cut, known.switched = node, cut, at if switch else float("-inf")
         known.samples += 1
+        self.whole |= cut < 0
 
     def record(self, text: str, thread: Thread, at: float) -> bool:
         """A line of perf script that is no sample; False if it is no record of a switch."""
@@ -103,11 +110,13 @@ class WallClock:
             self.preempted += passed
         elif known.away == "":
             known.ran += passed
-        elif known.node < 0:
-            known.early += passed
-        else:
+        elif known.node >= 0:  # before its first sample a thread only waits to begin
             exact = begun - known.switched <= _AT_THE_SWITCH
-            known.add(known.node if exact else self._behind(known.node, BLOCKED), passed)
+            if known.cut >= 0:
+                key = (known.node if exact else self._behind(known.node, BLOCKED), known.cut)
+                known.unclear[key] = known.unclear.get(key, 0.0) + passed
+            else:
+                known.add(known.node if exact else self._behind(known.node, BLOCKED), passed)
         return known
 
     def _behind(self, node: int, name: str) -> int:
@@ -125,3 +134,6 @@ class WallClock:
             yield key, thread.node, thread.ran  # since the last sample
             for node, seconds in thread.spent.items():
                 yield key, node, seconds
+            for (node, process), seconds in thread.unclear.items():
+                # Where other stacks have a beginning, the callers of one that has none, and so the reason to wait, are not known.
+                yield key, self._behind(process, BLOCKED) if self.whole else node, seconds

@@ -21,9 +21,13 @@ FIELDS = "comm,pid,tid,time,period,event,ip,sym,dso,srcline"
 STACK = 8192
 #: Samples a second and thread with such pieces: 8 MB/s of data.
 _HIGHEST_WITH_STACK = 1_000
-#: CPU time is measured always, and where threads give up their cores; counters tell what the time is spent on. Users without rights get
-#: no samples of switches, as these happen in the kernel, but its records of them (--switch-events) they do get.
-_TIME, _SWITCHES, _COUNTERS = "cpu-clock", "context-switches", ("cycles", "instructions", "cache-misses")
+#: CPU time is measured always, where threads give up their cores, and where the kernel gives them memory; counters tell what the time is
+#: spent on. Users without rights get no samples of switches, as these happen in the kernel, but its records of them (--switch-events).
+_TIME, _SWITCHES, _FAULTS = "cpu-clock", "context-switches", "page-faults"
+_COUNTERS = ("cycles", "instructions", "cache-misses")
+#: Faults are counted, a sample for each thousand, which take the kernel about a millisecond (terms: perf-list(1)): at a rate their number
+#: is a guess of the kernel's, seven times too many in runs of a second.
+_TERMS = {_FAULTS: f"{_FAULTS}/period=1000,name={_FAULTS}/"}
 #: No configuration of the user's, no downloads of debug information, no pager.
 _QUIET = {"PERF_CONFIG": os.devnull, "DEBUGINFOD_URLS": "", "PAGER": "cat", "LC_ALL": "C"}
 _PARANOID = Path("/proc/sys/kernel/perf_event_paranoid")
@@ -60,8 +64,8 @@ class Perf:
         return replace(plan, rate=max(min(plan.rate, kernel_limit() - 1, highest - 1), LOWEST))
 
     def events(self, plan: Plan) -> tuple[str, ...]:
-        """CPU time, context switches, and counters where there are some."""
-        return (_TIME, _SWITCHES, *(_COUNTERS if self._counters else ()))
+        """CPU time, context switches, page faults, and counters where there are some."""
+        return (_TIME, _SWITCHES, _FAULTS, *(_COUNTERS if self._counters else ()))
 
     def start_up(self, plan: Plan, do: Do) -> float:
         """Of perf itself, which reads symbols of the kernel before and after: a second or more on some machines."""
@@ -87,7 +91,7 @@ class Perf:
             "--call-graph",
             graph,
         )
-        perf = (*perf, *(word for event in self.events(plan) for word in ("-e", event)))
+        perf = (*perf, *(word for event in self.events(plan) for word in ("-e", _TERMS.get(event, event))))
         if not plan.launcher:
             return (*perf, "-o", str(plan.work / "perf.data"), "--", *plan.program)
         return (

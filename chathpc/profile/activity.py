@@ -227,7 +227,8 @@ _INTERFACE = re.compile(
 )
 
 #: `__fprintf`, `_IO_new_file_write`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
-_RESERVED = re.compile(r"(__(?!\w*_MOD_)|_IO_)[A-Za-z]")
+_RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_)[A-Za-z]")
+_INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 
@@ -321,6 +322,9 @@ def classify(tree: CallTree) -> Activities:
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])
     frame = np.where(trusted, own, by_module)
+    # The dynamic loader's and the C library's inner functions, whatever they do.
+    inner = np.array([bool(_INNER.match(name)) for name in names] + [False])[tree.name] & outside
+    frame[inner & (frame == _USER)] = Activity.LIBRARY
     frame[math_table[tree.name] & (outside | (by_module == Activity.MATH))] = Activity.MATH
     # Transparent placeholders hold the region's own code.
     transparent_names = [
@@ -399,7 +403,7 @@ def is_outlined(name: str) -> bool:
 
 
 #: What stands above `main` and above the first function of a thread.
-_STARTERS = frozenset(
+STARTERS = frozenset(
     {
         "_start",
         "__libc_start_main",
@@ -416,7 +420,7 @@ _STARTERS = frozenset(
 
 def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray:
     """True for the frames at the top of a stack that only start the program or a thread: a `clone` further down is the program's own."""
-    named = is_frame & np.array([name in _STARTERS for name in tree.names] + [False])[tree.name]
+    named = is_frame & np.array([name in STARTERS for name in tree.names] + [False])[tree.name]
     found = np.zeros(len(tree), dtype=bool)
     top = (above < 0) | ((tree.kind == NodeKind.REGION) & (tree.parent < 0))[np.maximum(above, 0)]
     for _ in range(4):
@@ -470,7 +474,9 @@ def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], caller: IntArray) ->
     if not blocked.any() and not kernel.any():
         return
     around = kind[np.maximum(tree.parent, 0)]
-    kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, Activity.BLOCKED)[blocked]
+    # Right below the process: nobody knows where.
+    alone = np.where((caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0), Activity.HELPER, Activity.BLOCKED)
+    kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
     kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
     region = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name[np.maximum(caller, 0)]]
     kind[blocked & (kind == Activity.BLOCKED) & region & (caller >= 0)] = Activity.OMP_WAIT

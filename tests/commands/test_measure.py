@@ -51,7 +51,7 @@ def test_the_programs_output_goes_where_it_would_go_without_us(shell: Shell) -> 
     done = shell("--tool", "perf", "--", "./app", "-n", "3", stdin="from stdin\n")
     assert (done.code, done.out) == (0, "out -n 3\nfrom stdin\n")
     assert "warned" in done.err
-    assert "cpu-clock, context-switches by perf at" in done.err
+    assert "cpu-clock, context-switches, page-faults by perf at" in done.err
     assert "chathpc explain chathpc-measure-app-1/profile/perf.txt" in done.err
     assert (shell.folder / "chathpc-measure-app-1" / "measure.json").is_file()
 

@@ -95,7 +95,8 @@ def perf(words: list[str]) -> int:
     comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
     for number in range(samples):
         for event in recorded["events"]:
-            if event == "context-switches":
+            event = re.sub(r"(.*)/period=\d+,name=\1/", r"\1", event)
+            if event in ("context-switches", "page-faults"):
                 continue
             print(f"{comm} {pid}/{pid} {10 + number / 100:.6f}:    1000000 {event}: ")
             for address, symbol, line in (("4011f0", "work", 3), ("401200", "main", 6)):

@@ -81,7 +81,7 @@ def test_perf_leaves_a_profile_that_is_read_and_shown_with_its_source(bench: Ben
     assert (measured.tool, measured.version, measured.events) == (
         "perf",
         "perf version 6.0.stand-in",
-        ("cpu-clock", "context-switches"),
+        ("cpu-clock", "context-switches", "page-faults"),
     )
     assert measured.code == 0
     profile = chathpc.load(measured.path)
@@ -172,7 +172,7 @@ def test_everything_runs_through_the_runner_and_may_write_one_folder_more(bench:
 def test_counters_are_measured_where_there_are_some(bench: Bench) -> None:
     bench.environment["STAND_IN_COUNTERS"] = "1"
     measured = bench.tools("perf").measure()
-    assert measured.events == ("cpu-clock", "context-switches", "cycles", "instructions", "cache-misses")
+    assert measured.events == ("cpu-clock", "context-switches", "page-faults", "cycles", "instructions", "cache-misses")
     assert {"cpu.time", "cpu.cycles", "cpu.instructions", "cpu.cache.misses"} <= set(
         chathpc.load(measured.path).metrics
     )

@@ -93,6 +93,21 @@ def test_a_sample_of_the_switch_itself_is_the_place_where_the_thread_blocks() ->
     }
 
 
+def test_why_a_thread_blocks_is_not_known_where_its_stack_was_cut_short() -> None:
+    start = "_start (/opt/app)"
+    recording = Recording().back(0).sample(1000, "usleep (/lib/libc.so.6)").out(1000).back(9000)
+    recording.sample(10_000, start, MAIN).out(10_000).back(12_000).sample(13_000, start, MAIN)
+    assert spent(recording.profile()) == {
+        "app/usleep": 1000,
+        "app/<blocked>": 8000,
+        "app/_start/main": 2000,
+        "app/_start/main/<blocked>": 2000,
+    }
+    # Where no stack has a beginning, none is worse than the others.
+    recording = Recording().back(0).sample(1000, WORK).out(1000).back(9000).sample(10_000, WORK)
+    assert spent(recording.profile()) == {"app/work": 2000, "app/work/<blocked>": 8000}
+
+
 def test_a_thread_that_could_run_waits_for_nothing_of_the_program() -> None:
     recording = Recording().back(0).sample(1000, MAIN).out(1500, preempt=True).back(7500).sample(8000, MAIN).out(8000)
     profile = recording.profile()
@@ -137,6 +152,10 @@ def test_records_of_switches_alone_are_known_for_what_they_are(tmp_path: Path) -
         ((MAIN, "sin (/lib/libm.so.6)"), Activity.BLOCKED),
         ((MAIN, WORK), Activity.BLOCKED),
         ((MAIN, "MPI_Recv (/lib/libmpi.so.40)"), Activity.MPI),
+        # Threads that a library runs for itself, and the loader before `main`, wait for nothing of the program.
+        (("clone (/lib/libc.so.6)", "poll_loop (/lib/libevent.so.2)", "free (/lib/libc.so.6)"), Activity.HELPER),
+        (("clone (/lib/libc.so.6)", "start_thread", "free (/lib/libc.so.6)"), Activity.HELPER),
+        (("_start (/lib/ld.so)", "_dl_start", "dlopen_implementation"), Activity.HELPER),
     ],
 )
 def test_blocked_for_what_the_library_does_in_which_the_sample_is(stack: tuple[str, ...], activity: Activity) -> None:
@@ -170,7 +189,7 @@ STEPS = st.lists(
 
 
 @given(st.lists(STEPS, min_size=1, max_size=3))
-def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for(
+def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for_and_waited_to_begin(
     threads: list[list[tuple[str, int, str]]],
 ) -> None:
     recording, lives, without_core = Recording(), 0, 0
@@ -188,7 +207,7 @@ def test_the_whole_is_the_life_of_each_thread_without_what_it_had_no_core_for(
             else:
                 recording.out(at, tid=tid, preempt=step == "preempt").back(at + gap, tid=tid)
                 at += gap
-                lacked += gap if step == "preempt" else 0
+                lacked += gap if step == "preempt" or not sampled else 0
         if sampled:
             lives, without_core = lives + at, without_core + lacked
     if not any(step in ("sample", "switch") for steps in threads for step, *_ in steps):
