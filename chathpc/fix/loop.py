@@ -38,8 +38,6 @@ from chathpc.profile.text import clean
 from chathpc.sandbox import Sandbox
 
 Progress = Callable[[str], None]
-#: Two runs of the original must agree before anything is compared with it.
-_FIRST_RUNS = 2
 #: Source files that a proposer is shown are no larger (bytes), and are so many in all.
 _LARGEST_SOURCE, _ALL_SOURCES = 2 << 20, 32 << 20
 
@@ -250,14 +248,14 @@ class Session:
         return self._state({}, None, built, None, given=profile)
 
     def _case(self) -> Case:
-        return Case(self.project.run, seed=12345 if self.project.run.seeded else None)
+        return Case.usual(self.project.run)
 
     def _agrees_with_itself(self, built: Built) -> None:
         """Nothing can be compared with a program that says something else each time."""
         reference = self._reference()
         for run in reference.declared:
             self.progress(f"running the original: {clean(run.name)}")
-            case = Case(run, seed=12345 if run.seeded else None)
+            case = Case.usual(run)
             ran = reference.run(case)
             if not ran.completed.succeeded:
                 said = clean(ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1])[:200]
@@ -484,7 +482,7 @@ class Session:
 
         judged = kernels.judge(
             self.runner, _load(base.profile), {**self.originals, **base.files}, files, self.random,
-            seconds=self.budget.timing / 4, tell=self.progress,
+            seconds=self.budget.timing * threshold("less_timing"), tell=self.progress,
         )  # fmt: skip
         return kernels.gate(judged, found)
 
@@ -495,7 +493,7 @@ class Session:
         return speed_gate.result(timing, problem)[0]
 
     def _timed(self, original: Built, changed: Built, fewest: float | None = None) -> tuple[Timing, str]:
-        seconds = self.budget.timing if fewest is None else self.budget.timing / 4
+        seconds = self.budget.timing * (1 if fewest is None else threshold("less_timing"))
 
         def once() -> tuple[Timing, str]:
             return speed_gate.measure(

@@ -21,17 +21,7 @@ from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import Language, language_of
 from chathpc.profile.text import clean
 
-#: Fresh seeds that each input with a seed is tried with, and runs of each with several threads: a race may need some.
-SEEDS, REPEATS = 2, 3
-#: Inputs of other sizes that are tried, at most; mutants that are tried until one tells something.
-SIZES, MUTANT_TRIES = 2, 5
-#: A changed program that takes so many times as long with altered numbers knew them, if it is as many seconds as well.
-_MUCH, _NOISE = 3.0, 0.05
 _KNOWN = "It is fast with the numbers that it knows only"
-#: A changed program may take so many times as long as the original, and so many seconds more.
-_LONGER, _MORE_SECONDS = 10.0, 10.0
-#: Sanitizers slow a program 2 to 20 times (K. Serebryany et al., AddressSanitizer, USENIX ATC 2012; ThreadSanitizer, 2009).
-_SANITIZED = 30.0
 #: glibc fills what is allocated with this and what is freed with its complement (mallopt(3), M_PERTURB).
 PERTURBED = ("85", "170")
 _ASAN = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -47,11 +37,12 @@ _OPTIONS = (
 )
 #: A number that stands alone in a command, which may be a size.
 _SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
+#: The seed of runs of other sizes: any number that is not the usual one.
+_OTHER_SEED = 4711
 #: Options before a number that is no size of the problem.
 _NO_SIZE = re.compile(r"(?:-n|-np|-c|-t|--threads|--tasks|--seed|-s)\s+\Z")
-#: Words by which a program starts threads, and with how many one is tried that did not before.
+#: Words by which a program starts threads.
 _STARTS_THREADS = ("omp parallel", "pthread_create", "std::thread", "std::jthread", "std::async", "std::execution")
-_PARALLEL = (1, 4)
 #: What profilers and crashes leave.
 _NOTHING = re.compile(r"(?:^|/)(?:core(?:\.\d+)?|gmon\.out|vgcore\.\d+|__pycache__/.*)\Z")
 
@@ -89,12 +80,11 @@ class Reference:
 
     def timed(self) -> Case:
         """The run that is timed."""
-        run = self.runner.project.run
-        return Case(run, seed=12345 if run.seeded else None)
+        return Case.usual(self.runner.project.run)
 
     def quickest(self) -> Case:
         """The declared input that takes least time."""
-        cases = [Case(run, seed=12345 if run.seeded else None) for run in self.declared]
+        cases = [Case.usual(run) for run in self.declared]
         return min(cases, key=lambda case: self.run(case).seconds)
 
 
@@ -165,7 +155,7 @@ class Examination:
         """What is wrong with the changed program's run of a case; empty if nothing is."""
         self.tell(f"checking {clean(case.name)}")
         mine = self.reference.run(case, variant)
-        limit = mine.seconds * _LONGER + _MORE_SECONDS
+        limit = mine.seconds * threshold("longer") + threshold("longer_seconds")
         theirs = self.reference.runner.run(changed or self.changed, case, seconds=limit)
         self.cases += 1
         where = f"With {clean(case.name)}"
@@ -204,7 +194,7 @@ class Examination:
             f"{len(self.reference.declared)} inputs" if len(self.reference.declared) > 1 else "the declared input"
         )
         if any(run.seeded for run in self.reference.declared):
-            self.tried.append(f"{SEEDS} fresh seeds")
+            self.tried.append(f"{threshold('fresh_seeds'):g} fresh seeds")
         if len(self.threads) > 1:
             self.tried.append(f"{', '.join(map(str, self.threads))} threads")
         return problem
@@ -216,18 +206,20 @@ class Examination:
         if declared:
             return declared
         before, after = ("\n".join(texts.values()) for texts in (self.original_texts, self.texts))
-        return _PARALLEL if any(after.count(word) > before.count(word) for word in _STARTS_THREADS) else ()
+        some = (1, int(threshold("parallel_threads")))
+        return some if any(after.count(word) > before.count(word) for word in _STARTS_THREADS) else ()
 
     def _cases(self) -> Iterator[Case]:
         for run in self.reference.declared:
-            for _ in range(SEEDS if run.seeded else 1):
+            for _ in range(int(threshold("fresh_seeds")) if run.seeded else 1):
                 seed = int(self.random.integers(1, 2**31 - 1)) if run.seeded else None
                 for threads in sorted(self.threads) or (None,):
-                    for _ in range(REPEATS if threads is not None and threads > 1 else 1):
+                    repeats = threshold("threaded_repeats") if threads is not None and threads > 1 else 1
+                    for _ in range(int(repeats)):
                         yield Case(run, seed, threads)
         if self.threads and max(self.threads) > 1:
             # More threads than cores are stopped in the middle of what they do, and races show that do not else.
-            case = replace(self.reference.quickest(), threads=2 * max(self.threads) + 1)
+            case = replace(self.reference.quickest(), threads=int(threshold("oversubscribed") * max(self.threads)) + 1)
             if self._agrees(case):
                 yield from (case, case)
 
@@ -241,13 +233,13 @@ class Examination:
         for run in self.reference.declared:
             for match in _SIZE.finditer(run.command):
                 size = int(match[0])
-                if size < 8 or _NO_SIZE.search(run.command[: match.start()]):
+                if size < threshold("least_size") or _NO_SIZE.search(run.command[: match.start()]):
                     continue
                 other = size - 1 - int(self.random.integers(0, max(1, size // 4)))
                 command = run.command[: match.start()] + str(other) + run.command[match.end() :]
                 case = Case(replace(run, name=f"size {other} for {size} in {run.name}", command=command))
-                cases.append(replace(case, seed=4711 if run.seeded else None))
-        chosen = [cases[at] for at in self.random.permutation(len(cases)).tolist()][:SIZES]
+                cases.append(replace(case, seed=_OTHER_SEED if run.seeded else None))
+        chosen = [cases[at] for at in self.random.permutation(len(cases)).tolist()][: int(threshold("other_sizes"))]
         usable = [case for case in chosen if self._agrees(case) and self._agrees_twice(case)]
         if usable:
             self.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
@@ -260,7 +252,7 @@ class Examination:
             declared = next((run for run in self.reference.declared if case.run.name.endswith(f" in {run.name}")), None)
             if declared is None:
                 continue
-            usual = Case(declared, seed=12345 if declared.seeded else None)
+            usual = Case.usual(declared)
             mine = (self.reference.run(usual), self.reference.run(case))
             theirs = (runner.run(self.changed, usual), runner.run(self.changed, case))
             if self._slower_alone(mine, theirs, lambda case=case: runner.run(self.changed, case)):  # type: ignore[misc]
@@ -292,7 +284,7 @@ class Examination:
         outputs = [
             content
             for run in self.reference.declared
-            for content in self.reference.run(Case(run, seed=12345 if run.seeded else None)).outputs.contents.values()
+            for content in self.reference.run(Case.usual(run)).outputs.contents.values()
             if content is not None
         ]
         found = known_answers(self.original_texts, self.texts, outputs)
@@ -364,7 +356,7 @@ class Examination:
             if not changed.completed.succeeded:
                 self.left_out.append(f"sanitizer of {name}: the change does not build with it")
                 continue
-            limit = self.reference.run(case, more).seconds * _SANITIZED + _MORE_SECONDS
+            limit = self.reference.run(case, more).seconds * threshold("longer_sanitized") + threshold("longer_seconds")
             ran = self.reference.runner.run(changed, case, seconds=limit)
             self.cases += 1
             if not ran.completed.succeeded:
@@ -377,7 +369,8 @@ class Examination:
         told: list[tuple[Verdict, str]] = []
         useful = followed = 0
         for case in dict.fromkeys((self.reference.timed(), self.reference.quickest())):
-            for mutant in islice(mutants(self.original_texts, self.texts, self.random), MUTANT_TRIES):
+            altered = mutants(self.original_texts, self.texts, self.random)
+            for mutant in islice(altered, int(threshold("altered_tries"))):
                 self.tell(f"checking with a constant altered on both sides: {clean(mutant.statement)}")
                 found = self._mutated(mutant, case)
                 if found is None:
@@ -405,7 +398,7 @@ class Examination:
         runner = self.reference.runner
         check = runner.project.check
         plain = self.reference.run(case)
-        limit = plain.seconds * 2 + _MORE_SECONDS
+        limit = plain.seconds * threshold("longer_altered") + threshold("longer_seconds")
         mine = runner.build(mutant.original, None)
         if not mine.completed.succeeded:
             return None
@@ -433,7 +426,8 @@ class Examination:
         def much(ran: Ran) -> bool:
             mine = max(1.0, original[1].seconds / max(original[0].seconds, 1e-3))
             theirs = ran.seconds / max(changed[0].seconds, 1e-3)
-            return theirs > _MUCH * mine and ran.seconds - changed[0].seconds > _NOISE
+            more = ran.seconds - changed[0].seconds
+            return theirs > threshold("knew") * mine and more > threshold("knew_seconds")
 
         return much(changed[1]) and all(much(again()) for _ in range(2))
 

@@ -22,8 +22,8 @@ class Lost:
 
 
 def bound(finding: Finding) -> float:
-    """The speed-up if all of the finding's time vanished, with twice its error (Amdahl's law): nothing can gain more there."""
-    share = min(1.0, finding.share + 2 * (finding.share_error or 0.0))
+    """The speed-up if all of the finding's time vanished, with its error (Amdahl's law): nothing can gain more there."""
+    share = min(1.0, finding.share + threshold("share_errors") * (finding.share_error or 0.0))
     return 1 / max(1 - share, 1 / threshold("most_speedup"))
 
 
