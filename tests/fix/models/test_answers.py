@@ -100,6 +100,12 @@ def test_any_lines_that_are_unique_can_be_replaced(data: st.DataObject) -> None:
         }
 
 
+def test_lines_that_also_occur_across_the_ends_of_others_are_replaced_where_they_stand() -> None:
+    text = "a;\na;\n\na;\n\n"  # a blank line, a; and a blank line stand once; their characters also from the end of the first line on
+    found = edited("<<<<<<< SEARCH\n\na;\n\n=======\nzz;\n>>>>>>> REPLACE", {"notes.txt": text})
+    assert found.files == {"notes.txt": "a;\na;\nzz;\n"}
+
+
 def test_functions_of_fortran_are_found_whatever_their_case() -> None:
     assert [name for name, _ in definitions("m.f90", FORTRAN)] == ["Scale", "total"]
     new = "subroutine scale(a, n)\n    a = a + a\n  end subroutine scale"
