@@ -14,7 +14,17 @@ from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import bare, children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import (
+    bare,
+    children,
+    enclosing,
+    field,
+    inside,
+    is_container_use,
+    line_of,
+    nodes,
+    text_of,
+)
 from chathpc.fix.recipes.types import is_arithmetic, type_of
 
 if TYPE_CHECKING:
@@ -22,6 +32,13 @@ if TYPE_CHECKING:
 
 _STACK = 8 * 1024
 _BLOCKS = frozenset({"compound_statement"})
+#: Members of a vector that leave its memory its own; not what is returned, moved, swapped or handed on.
+_OWNING = frozenset(
+    {
+        "size", "push_back", "begin", "end", "empty", "back", "front", "data",
+        "reserve", "emplace_back", "pop_back", "clear", "at", "assign", "resize",
+    }
+)  # fmt: skip
 
 
 def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
@@ -452,7 +469,7 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
         if (
             any(not inside(each, loops[-1]) for each in uses)
-            or any(not _is_plain_use(each) for each in uses)
+            or any(not is_container_use(each, _OWNING) for each in uses)
             or sum(
                 1
                 for each in procedure.all("declaration")
@@ -493,34 +510,6 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
     del context
-
-
-def _is_plain_use(node: Node) -> bool:
-    """True for indices and members that take no ownership; not for what is returned, moved, swapped or handed on."""
-    parent = node.parent
-    if parent is None:
-        return False
-    if parent.type == "subscript_expression":
-        return field(parent, "argument") == node
-    if parent.type == "field_expression":
-        return text_of(field(parent, "field")) in (
-            "size",
-            "push_back",
-            "begin",
-            "end",
-            "empty",
-            "back",
-            "front",
-            "data",
-            "reserve",
-            "emplace_back",
-            "pop_back",
-            "clear",
-            "at",
-            "assign",
-            "resize",
-        )
-    return parent.type == "for_range_loop" and field(parent, "right") == node
 
 
 def reserved(context: Context, spot: Spot) -> Iterator[Change]:

@@ -13,7 +13,7 @@ from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import counted
 from chathpc.fix.recipes.program import Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import bare, children, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.syntax import bare, children, field, is_container_use, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.types import is_arithmetic
 
 if TYPE_CHECKING:
@@ -21,6 +21,13 @@ if TYPE_CHECKING:
 
 _INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[^\n]*\n", re.MULTILINE)
 _STEADY = frozenset({"size", "empty", "begin", "end", "cbegin", "cend", "front", "back", "at", "reserve", "capacity"})
+#: Members of a vector that a deque has as well, with the same meaning.
+_OF_QUEUES = frozenset(
+    {
+        "push_back", "pop_back", "front", "back", "empty", "size", "begin",
+        "end", "erase", "clear", "at", "emplace_back",
+    }
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -333,26 +340,11 @@ def _is_queue_like(node: Node) -> bool:
         return False
     if parent.type in ("field_declaration", "declaration"):
         return True
-    if parent.type == "subscript_expression":
-        # From the address of an item a queue does not lead to the next one.
-        is_addressed = parent.parent is not None and parent.parent.type == "pointer_expression"
-        return field(parent, "argument") == one and not is_addressed
-    if parent.type == "field_expression":
-        return text_of(field(parent, "field")) in (
-            "push_back",
-            "pop_back",
-            "front",
-            "back",
-            "empty",
-            "size",
-            "begin",
-            "end",
-            "erase",
-            "clear",
-            "at",
-            "emplace_back",
-        )
-    return parent.type == "for_range_loop" and field(parent, "right") == one
+    # From the address of an item a queue does not lead to the next one.
+    is_item = parent.type == "subscript_expression"
+    if is_item and parent.parent is not None and parent.parent.type == "pointer_expression":
+        return False
+    return is_container_use(one, _OF_QUEUES)
 
 
 def appended(context: Context, spot: Spot) -> Iterator[Change]:
