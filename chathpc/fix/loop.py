@@ -54,12 +54,15 @@ class Budget:
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """Where the loop stands: files that are changed so far, flags (None: the user's), how it is built and what its profile says."""
+    """Where the loop stands: files that are changed so far, flags (None: the user's), how it is built and what its profile says.
+
+    `key` is that of the candidate that led here; None for the original.
+    """
 
     files: Mapping[str, str]
     flags: str | None
     built: Built
-    profile: Path
+    profile: Profile
     diagnosis: Diagnosis
     key: str | None = None
 
@@ -171,6 +174,7 @@ class Session:
     remarks: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     reference: Reference | None = None
+    loaded: dict[Path, Profile] = field(default_factory=dict)
 
     # -- the whole -------------------------------------------------------------------------------------------
 
@@ -292,8 +296,10 @@ class Session:
         self, files: Mapping[str, str], flags: str | None, built: Built, key: str | None, given: Path | None = None
     ) -> State:
         """The state of a built tree, profiled unless that is done."""
-        path = self._profile(built) if given is None else given
-        return State(files, flags, built, path, self._diagnosed(path), key)
+        from chathpc.diagnosis.diagnose import diagnose
+
+        profile = self._load(self._profile(built) if given is None else given)
+        return State(files, flags, built, profile, diagnose(profile), key)
 
     def _profile(self, built: Built) -> Path:
         """The profile of a built tree, made once."""
@@ -307,10 +313,13 @@ class Session:
         self.ledger.append("profile", {"build": built.digest, "path": self.past.profiles[built.digest]})
         return path
 
-    def _diagnosed(self, path: Path) -> Diagnosis:
-        from chathpc.diagnosis.diagnose import diagnose
+    def _load(self, path: Path) -> Profile:
+        """The profile at a path, read once."""
+        if path not in self.loaded:
+            from chathpc.adapters.load import load
 
-        return diagnose(_load(path))
+            self.loaded[path] = load(path)
+        return self.loaded[path]
 
     # -- a round ---------------------------------------------------------------------------------------------
 
@@ -342,7 +351,7 @@ class Session:
         if number in self.past.rounds:
             return
         sources = {**self.originals, **base.files}
-        problem = Problem(replace(self.project, flags=self._flags(base)), sources, base.diagnosis, _load(base.profile))
+        problem = Problem(replace(self.project, flags=self._flags(base)), sources, base.diagnosis, base.profile)
         for proposer in self.proposers:
             if (number, proposer.name) in self.past.asked:
                 continue
@@ -481,7 +490,7 @@ class Session:
         from chathpc.fix.gpu import gate as kernels
 
         judged = kernels.judge(
-            self.runner, _load(base.profile), {**self.originals, **base.files}, files, self.random,
+            self.runner, base.profile, {**self.originals, **base.files}, files, self.random,
             seconds=self.budget.timing * threshold("less_timing"), tell=self.progress,
         )  # fmt: skip
         return kernels.gate(judged, found)
@@ -510,9 +519,9 @@ class Session:
     def _compared(self, base: State, changed: Built) -> Diff:
         from chathpc.comparison.compare import diff
 
-        after = self._profile(changed)
+        after = self._load(self._profile(changed))
         self.progress("comparing the profiles")
-        return diff(_load(base.profile), _load(after))
+        return diff(base.profile, after)
 
     def _plausible(
         self, candidate: Candidate, base: State, speedup: Speedup, diff: Callable[[], Diff], flags_alone: bool
@@ -635,7 +644,7 @@ def _own_functions(sources: Mapping[str, str]) -> set[str]:
 
 def _named(base: State) -> set[str]:
     """Functions that findings are about, and what is only called from there."""
-    tree = _load(base.profile).tree
+    tree = base.profile.tree
     label, texts = tree.function_labels
     places = {each.where.function for each in base.diagnosis.findings if each.where.function}
     found = set(places)
@@ -654,12 +663,6 @@ def _named(base: State) -> set[str]:
 def _plain(name: str) -> str:
     """A function's own name: without arguments, classes and what compilers append."""
     return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
-
-
-def _load(path: Path) -> Profile:
-    from chathpc.adapters.load import load
-
-    return load(path)
 
 
 def _holds(path: Path, text: str) -> bool:

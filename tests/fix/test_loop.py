@@ -16,6 +16,7 @@ from chathpc.fix.project import Check, Project, Run
 from chathpc.fix.records import Verdict
 from chathpc.fix.result import exit_code, report
 from chathpc.fix.workspace import tree_hash
+from chathpc.profile.profile import Profile
 from chathpc.reports import fix_renderers
 from chathpc.reports.style import Style
 from tests.fix.parts import Scripted, Unguarded, candidate
@@ -46,6 +47,22 @@ def test_the_right_change_is_accepted_and_no_other(outcome) -> None:  # type: ig
     ]  # fmt: skip
     assert 1.2 < outcome.speedup.low <= outcome.speedup.estimate <= 2.1
     assert exit_code(outcome) == 0
+
+
+def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.adapters.load import load
+
+    read_paths: list[Path] = []
+
+    def counted(path: Path) -> Profile:
+        read_paths.append(path)
+        return load(path)
+
+    monkeypatch.setattr("chathpc.adapters.load.load", counted)
+    found = session(tmp_path)
+    assert report(found).tree_after is not None
+    assert len(found.accepted) == 1
+    assert len(read_paths) == len(set(read_paths)) == 2
 
 
 def test_the_patch_makes_the_change(outcome, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]
