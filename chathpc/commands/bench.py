@@ -160,7 +160,7 @@ def fixes(
     from chathpc.bench.fixes.result import result_of
     from chathpc.bench.fixes.run import Settings, run_tasks
     from chathpc.bench.gates import failures, parse_gate
-    from chathpc.fix.loop import Budget
+    from chathpc.fix.session import Budget
     from chathpc.sandbox import choose
 
     strategies = tuple(dict.fromkeys(strategies))

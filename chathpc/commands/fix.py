@@ -17,7 +17,7 @@ from chathpc.errors import UsageError
 from chathpc.fix.strategies import NAMES
 
 if TYPE_CHECKING:
-    from chathpc.fix.loop import Outcome
+    from chathpc.fix.outcome import Outcome
     from chathpc.fix.report import FixReport
 
 FORMATS = ("text", "markdown", "json")

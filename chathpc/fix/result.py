@@ -6,10 +6,11 @@ from statistics import median
 from typing import Literal
 
 from chathpc.diagnosis.records import Verdict as Health
-from chathpc.fix.loop import Baseline, Outcome, State
+from chathpc.fix.outcome import Baseline, Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.records import Attempt, Speedup
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord
+from chathpc.fix.session import State
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
