@@ -10,7 +10,7 @@ from pathlib import Path
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
 from chathpc.fix.gates.build import first_error
-from chathpc.fix.gates.correctness import Reference
+from chathpc.fix.gates.reference import Reference
 from chathpc.fix.history import Past
 from chathpc.fix.outputs import compare
 from chathpc.fix.project import Project

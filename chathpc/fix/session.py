@@ -12,7 +12,7 @@ import numpy as np
 from chathpc.comparison.record import Diff
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.fix.gates import speed as speed_gate
-from chathpc.fix.gates.correctness import Reference
+from chathpc.fix.gates.reference import Reference
 from chathpc.fix.history import Past
 from chathpc.fix.ledger import Ledger
 from chathpc.fix.profiling import Profiler

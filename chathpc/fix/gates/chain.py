@@ -9,7 +9,8 @@ from pathlib import Path
 
 from chathpc.comparison.record import Diff
 from chathpc.fix.gates import build, cause, plausibility, scope, speed
-from chathpc.fix.gates.correctness import Examination
+from chathpc.fix.gates.correctness import examine
+from chathpc.fix.gates.examination import Examination
 from chathpc.fix.gates.imports import imports
 from chathpc.fix.history import gate_data, speedup_of
 from chathpc.fix.records import Attempt, Candidate, Gate, GateResult, Speedup, Verdict
@@ -125,9 +126,9 @@ class Chain:
             return (ran[0].seconds, ran[1].seconds) if all(each.completed.succeeded for each in ran.values()) else None
 
         texts = {**session.originals, **self.files}
-        found = Examination(
-            session.original, changed, texts, session.originals, session.random, session.progress, pair
-        ).examine()
+        found = examine(
+            Examination(session.original, changed, texts, session.originals, session.random, session.progress, pair)
+        )
         if not found.passed or not session.project.kernels or found.figures.get("quick"):
             return found
         from chathpc.fix.gpu import gate as kernels
