@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chathpc.fix.recipes import (
-    allocation,
     block_size,
+    buffers,
     copies,
     fortran_files,
     fortran_interchange,
@@ -18,9 +18,11 @@ from chathpc.fix.recipes import (
     openmp_loops,
     openmp_sums,
     output,
+    pools,
     powers,
     recursion,
     sharing,
+    vectors,
     waiting,
 )
 from chathpc.fix.recipes.recipe import Recipe
@@ -212,25 +214,25 @@ RECIPES: tuple[Recipe, ...] = (
         "keep-buffer",
         "Keeps the memory that a function allocates and frees in every call or iteration, or puts a small array on the stack.",
         "The pointer stays in the function, is freed in the block that allocates it on every way, and the function runs once at a time.",
-        ("allocation-churn", "page-faults", "redundant-copies"), _HOST, "exact", allocation.kept_buffers, 0.9,
+        ("allocation-churn", "page-faults", "redundant-copies"), _HOST, "exact", buffers.kept_buffers, 0.9,
     ),
     Recipe(
         "pool-records",
         "Takes records of one type from a pool that keeps freed ones.",
         "All such records are made one by one with `malloc(sizeof …)`, every `free` has a known type, and there are no threads.",
-        ("allocation-churn", "page-faults"), ("c",), "exact", allocation.pools, 0.9, everywhere=False,
+        ("allocation-churn", "page-faults"), ("c",), "exact", pools.pools, 0.9, everywhere=False,
     ),
     Recipe(
         "hoist-vector",
         "Constructs a vector of numbers before the loop that constructed it in every iteration.",
         "It is not returned, moved, swapped or handed on.",
-        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", allocation.hoisted_vectors, 0.8,
+        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", vectors.hoisted_vectors, 0.8,
     ),
     Recipe(
         "reserve-vector",
         "Reserves the room of a vector before the counted loop that appends to it.",
         "The loop appends to a local vector at most once an iteration from 0 to a bound that it does not change.",
-        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", allocation.reserved, 0.3,
+        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", vectors.reserved, 0.3,
     ),
     Recipe(
         "remember-results",
