@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, add, factor, linear
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, root
-from chathpc.fix.recipes.dependences import Dependences, Reduction, Vector
+from chathpc.fix.recipes.dependences import Dependences, Vector
 from chathpc.fix.recipes.program import Procedure, Program
+from chathpc.fix.recipes.reductions import Reduction
 from chathpc.fix.recipes.syntax import children, line_of, text_of
 
 if TYPE_CHECKING:
