@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from chathpc.commands.fix_options import trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.errors import ChathpcError
@@ -114,22 +115,7 @@ def diagnosis(
 @click.option(
     "--tasks", "chosen", metavar="NAME", multiple=True, help="Only this task, or a pattern of names; repeatable."
 )
-@click.option(
-    "--time-limit",
-    metavar="S",
-    type=click.FloatRange(1.0),
-    default=300.0,
-    show_default=True,
-    help="Seconds of one task.",
-)
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(1, 20),
-    default=3,
-    show_default=True,
-    help="Changes that build on each other.",
-)
+@trial_options(300.0, "of one task")
 @click.option(
     "--require", "required", metavar="NAME=VALUE", multiple=True, help="Fail unless a figure is as good; repeatable."
 )
@@ -141,7 +127,6 @@ def diagnosis(
     show_default=True,
     help="Where results are kept; a run that was ended goes on from there.",
 )
-@click.option("--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
 def fixes(
     folders: tuple[Path, ...],
@@ -175,7 +160,7 @@ def fixes(
     from chathpc.bench.fixes.result import result_of
     from chathpc.bench.fixes.run import Settings, run_tasks
     from chathpc.bench.gates import failures, parse_gate
-    from chathpc.fix.loop import Budget
+    from chathpc.fix.session import Budget
     from chathpc.sandbox import choose
 
     strategies = tuple(dict.fromkeys(strategies))

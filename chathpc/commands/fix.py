@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from chathpc.commands.fix_options import trial_options
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
 from chathpc.commands.streams import complain
@@ -16,7 +17,7 @@ from chathpc.errors import UsageError
 from chathpc.fix.strategies import NAMES
 
 if TYPE_CHECKING:
-    from chathpc.fix.loop import Outcome
+    from chathpc.fix.outcome import Outcome
     from chathpc.fix.report import FixReport
 
 FORMATS = ("text", "markdown", "json")
@@ -34,17 +35,7 @@ FORMATS = ("text", "markdown", "json")
 )
 @click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
 @click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
-@click.option(
-    "--rounds",
-    metavar="N",
-    type=click.IntRange(1, 20),
-    default=3,
-    show_default=True,
-    help="Changes that build on each other.",
-)
-@click.option(
-    "--time-limit", metavar="S", type=click.FloatRange(1.0), default=1800.0, show_default=True, help="Seconds in all."
-)
+@trial_options(1800.0, "in all")
 @click.option(
     "--candidates",
     metavar="N",
@@ -59,7 +50,6 @@ FORMATS = ("text", "markdown", "json")
 @click.option(
     "--patch", metavar="FILE", type=click.Path(path_type=Path), help="Where the patch goes. Default: in --work."
 )
-@click.option("--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust.")
 @click.option("--resume/--fresh", default=True, help="Go on with what an earlier call began (default), or forget it.")
 @click.option(
     "--work", metavar="DIR", type=click.Path(path_type=Path), help="Where copies are built. Default: beside FOLDER."

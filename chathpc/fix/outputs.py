@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chathpc.fix.project import Check
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
 
 Kind = Literal["none", "missing", "text", "number", "format", "poison", "length", "status", "binary"]
@@ -22,8 +23,6 @@ _NUMBER = re.compile(
 _BARE_EXPONENT = re.compile(rb"(?<=[\d.])([+-]\d{3})\Z")
 #: Of a text that is shown to a person (characters).
 _SHOWN = 60
-#: So many digits less are another format, and no zero that was left out.
-_COARSER = 2
 #: Outputs with more are compared byte by byte (bytes).
 _MOST = 256 << 20
 
@@ -103,7 +102,7 @@ def compare_bytes(name: str, original: bytes, changed: bytes, check: Check) -> D
     if len(mine) != len(theirs):
         return Difference("length", f"{clean(name)} has {len(theirs)} lines, the original's {len(mine)}")
     fewer = most_digits(row for _, row in mine) - most_digits(row for _, row in theirs)
-    if fewer >= _COARSER:
+    if fewer >= threshold("coarser"):
         return Difference("format", f"{clean(name)}: numbers are written with {fewer} digits less")
     return Difference("none", "", largest, numbers)
 

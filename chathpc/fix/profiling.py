@@ -25,7 +25,7 @@ def measured(runner: Runner, built: Built, folder: Path) -> Path:
     project = runner.project
     remove(folder)
     stage = runner.workspace.fresh_stage(built.folder)
-    case = Case(project.run, seed=12345 if project.run.seeded else None)
+    case = Case.usual(project.run)
     if project.profile.command is not None:
         return _by_command(runner, stage, case, folder)
     from chathpc.measure import measure

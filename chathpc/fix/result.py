@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from statistics import median
 from typing import Literal
 
 from chathpc.diagnosis.records import Verdict as Health
-from chathpc.fix.loop import Baseline, Outcome
+from chathpc.fix.outcome import Baseline, Outcome
 from chathpc.fix.patch import unified
 from chathpc.fix.records import Attempt, Speedup
 from chathpc.fix.report import AttemptRecord, BaselineRecord, FixReport, GateRecord, SpeedupRecord
+from chathpc.fix.session import State
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
@@ -42,8 +42,8 @@ def report(outcome: Outcome) -> FixReport:
         baselines=[_baseline(each) for each in outcome.baselines],
         compiler_alone=alone,
         patch=unified(outcome.originals, outcome.last.files) if outcome.improved else "",
-        tree_before=_tree(outcome.first.profile) if outcome.improved else None,
-        tree_after=_tree(outcome.last.profile) if outcome.improved else None,
+        tree_before=_tree(outcome.first) if outcome.improved else None,
+        tree_after=_tree(outcome.last) if outcome.improved else None,
         comparison=outcome.diff,
         remarks=list(outcome.remarks),
         work=clean(str(outcome.work)),
@@ -154,11 +154,12 @@ def _seconds(outcome: Outcome) -> tuple[float | None, float | None]:
     return before, before / outcome.speedup.estimate
 
 
-def _tree(path: Path) -> TreeRecord | None:
-    from chathpc.pipeline import explain
+def _tree(state: State) -> TreeRecord | None:
+    from chathpc.diagnosis.facts import Facts
+    from chathpc.pipeline import report_of
     from chathpc.reports.calltree import largest
 
-    tree = explain(path).tree
+    tree = report_of(state.profile, Facts(state.profile), state.diagnosis).tree
     return None if tree is None else largest(tree, _ROWS)
 
 

@@ -31,6 +31,8 @@ _ALWAYS = {
 }
 #: Places that every sandbox shows.
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib64", "/etc")
+#: The seed of runs that are timed and profiled: any number, but always the same.
+_SEED = 12345
 #: Output files with more are not read (bytes).
 _LARGEST_OUTPUT = 1 << 30
 
@@ -74,6 +76,11 @@ class Case:
     threads: int | None = None
     environment: tuple[tuple[str, str], ...] = ()
     sanitized: bool = False
+
+    @classmethod
+    def usual(cls, run: Run) -> Case:
+        """A declared run as it is timed and profiled: with always the same seed, if it takes one."""
+        return cls(run, seed=_SEED if run.seeded else None)
 
     @property
     def command(self) -> str:

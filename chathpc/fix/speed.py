@@ -22,8 +22,6 @@ from chathpc.profile.tree import FloatArray
 Outcome = Literal["faster", "slower", "inconclusive", "invalid"]
 #: Resamples of the bootstrap; the ends of an interval of 95 % rest on 50 each.
 RESAMPLES = 2000
-#: The spread of fewer values is not known well enough to tell a drift from it.
-_LEAST_THIRD = 5
 #: A median absolute deviation of a normal distribution, times this, is its standard deviation.
 _MAD = 1.4826
 
@@ -54,8 +52,10 @@ def walsh(logs: FloatArray) -> FloatArray:
     return np.asarray(np.sort((logs[at] + logs[to]) / 2))
 
 
-def ratio(original: Sequence[float], changed: Sequence[float], level: float = 0.95) -> tuple[float, float, float]:
-    """Estimate and interval (`level`) of original / changed from pairs; (nan, nan, nan) of nothing.
+def ratio(
+    original: Sequence[float], changed: Sequence[float], level: float | None = None
+) -> tuple[float, float, float]:
+    """Estimate and interval (`level`, default: confidence) of original / changed from pairs; (nan, nan, nan) of nothing.
 
     The interval is the wider one, at each end, of the bootstrap over pairs (percentiles) and of the one that belongs to Wilcoxon's
     signed-rank test, which holds for every symmetric noise: with ten pairs the bootstrap alone is too narrow (tests/fix/test_speed.py
@@ -63,6 +63,7 @@ def ratio(original: Sequence[float], changed: Sequence[float], level: float = 0.
     """
     if not original:
         return math.nan, math.nan, math.nan
+    level = threshold("confidence") if level is None else level
     logs = np.log(np.asarray(original, dtype=np.float64)) - np.log(np.asarray(changed, dtype=np.float64))
     means = walsh(logs)
     low, high = signed_rank_interval(means, len(logs), level)
@@ -112,7 +113,7 @@ def enough(original: Sequence[float], changed: Sequence[float], fewest: float) -
     low, high = signed_rank_interval(means, len(logs), 1 - threshold("early_alpha"))
     if low > math.log(threshold("clear")) or high < 0:
         return True
-    low, high = signed_rank_interval(means, len(logs), 0.95)
+    low, high = signed_rank_interval(means, len(logs), threshold("confidence"))
     if high < math.log(threshold("clear")):
         return True
     if high - low > math.log1p(threshold("tight")):
@@ -166,7 +167,7 @@ def drift(values: Sequence[float]) -> float:
     The spread is that of the values around the median of their own third.
     """
     third = len(values) // 3
-    if third < _LEAST_THIRD:
+    if third < threshold("drift_values"):
         return 1.0
     logs = np.log(np.asarray(values, dtype=np.float64))
     parts = (logs[:third], logs[third:-third], logs[-third:])

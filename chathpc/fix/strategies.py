@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 from chathpc.errors import UsageError
 from chathpc.fix.records import Proposer
+
+if TYPE_CHECKING:
+    from chathpc.fix.models.asker import Asker
 
 #: `module:object` without arguments; imported when it is asked for.
 STRATEGIES = {"recipes": "chathpc.fix.recipes:Recipes"}
@@ -24,9 +28,12 @@ def proposers(
 ) -> tuple[Proposer, ...]:
     """The proposers of these strategies, in this order; `llm` names the model of those that ask one, `notice` is told what that needs.
 
+    They share the way to the model: it is loaded once.
+
     UsageError for a name that there is not, and for a strategy that lacks its model.
     """
     found: list[Proposer] = []
+    asker: Asker | None = None
     for name in names:
         if name in STRATEGIES:
             found.append(_made(STRATEGIES[name])())
@@ -35,16 +42,21 @@ def proposers(
         elif llm is None or llm.strip() == "none":
             raise UsageError(f"The strategy {name} asks a model, and none is named.", hint="Name one: --llm SPEC.")
         else:
-            from chathpc.fix.models.asker import ModelAsker
-            from chathpc.llm.settings import load_settings
-
-            found.append(_made(MODEL_STRATEGIES[name])(ModelAsker(llm, load_settings(), notice)))
+            asker = asker or _asker(llm, notice)
+            found.append(_made(MODEL_STRATEGIES[name])(asker))
     return tuple(found)
 
 
 def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:
     """What those that ask a model have to say of it, each sentence once: what it took, and why there was no answer."""
     return tuple(dict.fromkeys(note for proposer in proposers for note in getattr(proposer, "notes", ())))
+
+
+def _asker(llm: str, notice: Callable[[str], None] | None) -> Asker:
+    from chathpc.fix.models.asker import ModelAsker
+    from chathpc.llm.settings import load_settings
+
+    return ModelAsker(llm, load_settings(), notice)
 
 
 def _made(place: str) -> Callable[..., Proposer]:

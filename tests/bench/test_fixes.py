@@ -23,8 +23,8 @@ from chathpc.commands.main import main
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.fix.ledger import Ledger
-from chathpc.fix.loop import Budget
 from chathpc.fix.records import Attempt, Candidate, GateResult, Speedup, Verdict
+from chathpc.fix.session import Budget
 from chathpc.reports.style import Style
 from chathpc.sandbox import Request
 

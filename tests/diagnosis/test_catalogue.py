@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.catalogue import cause, causes, common, ids, to_markdown
-from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause
+from chathpc.diagnosis.catalogue.entry import FAMILIES, GROUPS, Advice, Cause, Threshold
 from chathpc.diagnosis.catalogue.schema import read_cause, read_thresholds
+from chathpc.diagnosis.catalogue.thresholds import Thresholds
 from chathpc.errors import ChathpcError, UsageError
 
 FOLDER = Path(sys.modules[cause.__module__].__file__ or "").parent
@@ -386,6 +387,17 @@ def test_one_cause_is_read_without_the_others(monkeypatch):
     catalogue.built_in.cache_clear()
     assert cause("page-faults") is cause("page-faults")
     assert opened == ["page-faults.yaml"]
+
+
+def test_thresholds_of_a_room_are_read_once_and_when_they_are_needed(tmp_path):
+    file = tmp_path / "thresholds.yaml"
+    room = Thresholds(file)  # not there yet
+    file.write_text("least:\n  value: 3\n  unit: runs\n  source: a source\n")
+    assert room.value("least") == 3
+    file.unlink()
+    assert room() == {"least": Threshold(3, "runs", "a source")}
+    with pytest.raises(KeyError):
+        room.value("most")
 
 
 def test_thresholds_cannot_be_changed():

@@ -1,8 +1,9 @@
 """No number by which something is decided stands in Python: such numbers stand in YAML, with a unit and a source.
 
-Every numeric literal of the rules, of the modules beside them and of the comparison is looked at. What is left is either no threshold
+Every numeric literal of the rules, of the modules beside them, of the comparison and of the gates of changes is looked at. What is left is either no threshold
 by its form (see `bare_numbers`) or listed below with the reason. New numbers belong into the entry of a cause in
-chathpc/diagnosis/catalogue, into its common.yaml where several causes share them, or into chathpc/comparison/thresholds.yaml.
+chathpc/diagnosis/catalogue, into its common.yaml where several causes share them, or into the thresholds.yaml of chathpc/comparison
+or chathpc/fix.
 
 What this cannot see: thresholds of 0 and 1, and bounds of slices (how many of a list are looked at or told).
 """
@@ -21,8 +22,9 @@ from chathpc.diagnosis.catalogue import causes, common
 from chathpc.fix.thresholds import thresholds as of_changes
 
 PACKAGE = Path(chathpc.__file__).parent
-#: Modules that decide what is said of a profile. Recognisers of source (diagnosis/source) have thresholds of their own kind.
-ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "comparison")
+#: Modules that decide what is said of a profile, and whether a change is accepted. Recognisers of source (diagnosis/source) and recipes
+#: have thresholds of their own kind; what they propose the gates judge.
+ROOMS = ("diagnosis", "diagnosis/rules", "diagnosis/sass", "comparison", "fix", "fix/gates")
 
 TOLD = "how many things a sentence or a report lists, or characters of a name"
 WORK = "bounds the work on huge input; what is left out has least"
@@ -31,12 +33,15 @@ TWO = "one alone makes no comparison"
 ROUNDING = "what sums of floating point numbers differ by"
 FORMULA = "part of a formula or a numerical method, which the docstring names"
 LABEL = "a label, a layout or an encoding"
+OPTION = "what holds unless the user says otherwise; the option or chathpc.yaml tells it"
+SEED = "any number would do"
 FITTED = "fitted to labelled profiles by tests/bench/calibrate.py, with its source at the place"
 
 #: Modules of which every number is of one kind.
 WHOLE = {
     "diagnosis/sass/instruction.py": LABEL,  # registers and bits of NVIDIA's instructions
     "diagnosis/sass/opcodes.py": LABEL,  # operands of NVIDIA's instructions
+    "fix/project_schema.py": OPTION,  # defaults, bounds and examples of chathpc.yaml, units of its values
 }
 #: Module, then the constant or function that the numbers stand in.
 ALLOWED = {
@@ -125,6 +130,48 @@ ALLOWED = {
     "diagnosis/rules/openmp.py": {"team": TWO},
     "diagnosis/sass/flow.py": {"_BLOCKS": WORK},
     "diagnosis/sass/slices.py": {"_STEPS": WORK, "loads_behind": WORK},
+    "fix/cmake_lists.py": {"_DEEPEST": WORK},
+    "fix/gates/build.py": {"_KEPT": TOLD},
+    "fix/gates/chain.py": {"Chain._correctness.pair": TWO},
+    "fix/gates/examination.py": {"slower_alone": ROUNDING},
+    "fix/gates/imports.py": {"_MOST": WORK},
+    "fix/gates/inputs.py": {"_OTHER_SEED": SEED},
+    "fix/gates/messages.py": {"_LONGEST": WORK},
+    "fix/gates/mutants.py": {"_altered": LABEL},
+    "fix/gates/scope.py": {"LARGEST": WORK},
+    "fix/gates/text.py": {"value": LABEL},
+    "fix/globs.py": {"MOST_ENTRIES": WORK, "_open_bracket": LABEL},
+    "fix/ledger.py": {"NONE": LABEL, "Ledger.__init__": LABEL},
+    "fix/makefile.py": {"_MOST_LINES": WORK, "_LONGEST": WORK, "_DEEPEST": WORK},
+    "fix/outputs.py": {"_SHOWN": TOLD},
+    "fix/patch.py": {"_GIT_SECONDS": WORK, "unified": LABEL},
+    "fix/project.py": {"Check": OPTION},
+    "fix/project_file.py": {"_LARGEST_FILE": WORK, "_example": LABEL},
+    "fix/records.py": {"identity": LABEL},
+    "fix/report.py": {"FixReport.to_json": LABEL},
+    "fix/result.py": {"_ROWS": TOLD},
+    "fix/runner.py": {"_SEED": SEED, "_beyond_system": LABEL},
+    "fix/session.py": {"Budget": OPTION},
+    "fix/source_facts.py": {"_MOST": WORK},
+    "fix/speed.py": {
+        "RESAMPLES": FORMULA,
+        "_MAD": FORMULA,
+        "walsh": FORMULA,
+        "bootstrap_interval": FORMULA,
+        "_critical": FORMULA,
+        "judge": UNIT,
+        "drift": FORMULA,
+        "outliers": ROUNDING,
+        "measure_pairs": FORMULA,
+    },
+    "fix/suggest.py": {"_written": OPTION},
+    "fix/workspace.py": {
+        "MOST_FILES": WORK,
+        "_FICLONE": LABEL,
+        "remove": LABEL,
+        "Workspace.prepare": LABEL,
+        "Workspace.locked": LABEL,
+    },
 }
 
 #: Calls whose arguments behind the first say how a value is written, or how an array lies in memory.
@@ -311,10 +358,14 @@ def test_every_threshold_that_is_read_is_there() -> None:
 
 def test_no_threshold_is_there_that_nothing_reads() -> None:
     text = "\n".join(file.read_text(encoding="utf-8") for file in sorted(PACKAGE.rglob("*.py")))
-    names = {*common(), *thresholds(), *(name for cause in causes() for name in cause.thresholds)}
+    names = {*common(), *thresholds(), *of_changes(), *(name for cause in causes() for name in cause.thresholds)}
     assert sorted(name for name in names if f'"{name}"' not in text) == []
 
 
-@pytest.mark.parametrize("name", thresholds())
-def test_thresholds_of_a_comparison_have_a_source(name: str) -> None:
-    assert len(thresholds()[name].source) > 40
+@pytest.mark.parametrize(
+    ("room", "name"),
+    [(room, name) for room, all_ in (("comparison", thresholds), ("fix", of_changes)) for name in all_()],
+)
+def test_thresholds_of_a_room_have_a_source(room: str, name: str) -> None:
+    found = {"comparison": thresholds, "fix": of_changes}[room]()[name]
+    assert len(found.source) > 40

@@ -15,32 +15,30 @@ import numpy as np
 
 from chathpc.bench.fixes.find import missing
 from chathpc.bench.fixes.task import Task
+from chathpc.fix.gates.chain import attempt
 from chathpc.fix.ledger import Ledger
-from chathpc.fix.loop import Budget, Session
+from chathpc.fix.original import begin, first_state
 from chathpc.fix.profiling import measured
 from chathpc.fix.project_file import read
 from chathpc.fix.records import Attempt, Candidate
 from chathpc.fix.runner import Runner
+from chathpc.fix.session import Budget, Session
 from chathpc.fix.workspace import Workspace
 from chathpc.sandbox import choose
 from tests.fix.tasks_here import buggy, cheats, human, tasks
 
 
-class Judging(Session):
-    """A session of the loop whose candidates are given, and are judged whatever the diagnosis says."""
-
-    def judge(self, candidates: Sequence[Candidate], causes: Sequence[str]) -> tuple[str, dict[str, Attempt]]:
-        """The diagnosis of the original, and what becomes of each candidate, by its id."""
-        self.begun = self.clock()
-        self._begin()
-        first = self._first(None)
-        findings = first.diagnosis.findings
-        named = [each for each in findings if each.cause in causes]
-        found = {}
-        for number, one in enumerate(candidates):
-            candidate = replace(one, finding=next(iter((*named, *findings)), None))
-            found[one.id] = self._attempt(f"{number}-{one.id}", candidate, first)
-        return first.diagnosis.verdict.value, found
+def _judged(session: Session, candidates: Sequence[Candidate], causes: Sequence[str]) -> tuple[str, dict[str, Attempt]]:
+    """The diagnosis of the original, and what becomes of each candidate, by its id, whatever the diagnosis says."""
+    begin(session)
+    first = first_state(session, None)
+    findings = first.diagnosis.findings
+    named = [each for each in findings if each.cause in causes]
+    found = {}
+    for number, one in enumerate(candidates):
+        candidate = replace(one, finding=next(iter((*named, *findings)), None))
+        found[one.id] = attempt(session, f"{number}-{one.id}", candidate, first)
+    return first.diagnosis.verdict.value, found
 
 
 def judged(task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0) -> tuple[str, dict[str, Attempt]]:
@@ -51,12 +49,12 @@ def judged(task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0)
         with space.locked():
             space.prepare(project.root)
             ledger = Ledger(space.ledger)
-            session = Judging(
+            session = Session(
                 project, (), Runner(project, choose(), space), ledger, Budget(timing=timing), measured, lambda stage: None,
                 np.random.default_rng(), False,
             )  # fmt: skip
             try:
-                return session.judge(candidates, task.right)
+                return _judged(session, candidates, task.right)
             finally:
                 ledger.close()
 
@@ -74,10 +72,10 @@ def main(words: Sequence[str]) -> None:
         diagnosis, found = judged(task, candidates)
         print(f"{task.name:9} {diagnosis}", flush=True)
         for one in candidates:
-            attempt = found[one.id]
-            last = attempt.gates[-1]
+            tried = found[one.id]
+            last = tried.gates[-1]
             print(
-                f"{task.name:9} {one.id:28} {attempt.verdict.value:13} {last.gate:12} {last.statement[:150]}",
+                f"{task.name:9} {one.id:28} {tried.verdict.value:13} {last.gate:12} {last.statement[:150]}",
                 flush=True,
             )
 

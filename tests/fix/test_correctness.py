@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from chathpc.fix.gates.correctness import Examination, Reference
+from chathpc.fix.gates.correctness import examine
+from chathpc.fix.gates.examination import Examination
 from chathpc.fix.gates.imports import imports, suspicious
+from chathpc.fix.gates.reference import Reference
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import GateResult, Verdict
 from chathpc.fix.runner import Runner
@@ -71,9 +73,9 @@ class Gate:
     def __call__(self, text: str) -> GateResult:
         built = self.runner.build({"wave.c": text})
         assert built.completed.succeeded, built.completed.stderr
-        return Examination(
-            self.reference, built, {"wave.c": text}, {"wave.c": self.text}, np.random.default_rng(5)
-        ).examine()
+        return examine(
+            Examination(self.reference, built, {"wave.c": text}, {"wave.c": self.text}, np.random.default_rng(5))
+        )
 
     def replaced(self, old: str, new: str) -> GateResult:
         assert old in self.text

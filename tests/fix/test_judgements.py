@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -46,6 +47,25 @@ def test_a_gain_above_the_bound_needs_an_explanation() -> None:
     assert plausibility.judge(speedup(4.0), whole, lost, {"slow"}, {"slow"}).passed
     assert plausibility.judge(speedup(4.0), None, None, (), ()).passed
     assert plausibility.judge(speedup(5000.0), None, None, (), (), flags_alone=True).passed
+
+
+def test_functions_that_a_finding_names_are_its_own_and_what_only_it_calls(tmp_path: Path) -> None:
+    stacks = ["main;slow;inner 40", "main;slow;shared 20", "main;other;shared 10", "main;other 5", "main;slow 25"]
+    (tmp_path / "p.txt").write_text("\n".join(stacks) + "\n")
+    profile = chathpc.load(tmp_path / "p.txt")
+    found = replace(diagnose(profile), findings=(finding(function="slow"),))
+    assert plausibility.named_functions(profile, found) == {"slow", "inner"}
+    # Everything is called from the main program.
+    assert plausibility.named_functions(profile, replace(found, findings=(finding(function="main"),))) == {"main"}
+
+
+def test_functions_of_the_program_are_those_that_its_sources_define() -> None:
+    sources = {
+        "a.cpp": "namespace n { void Grid::step(int k) {} }\nint lone(void);\n",
+        "b.f90": "subroutine Sweep()\nend\n",
+    }
+    names = ["n::Grid::step(int)", "step.constprop.0", "lone", "sweep", "memcpy"]
+    assert plausibility.own_functions(names, sources) == {"n::Grid::step(int)", "step.constprop.0", "sweep"}
 
 
 def compared(folder: Path, before: dict[str, int], after: dict[str, int]):  # type: ignore[no-untyped-def]

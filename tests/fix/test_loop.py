@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix.ledger import read
-from chathpc.fix.loop import Budget, fix
-from chathpc.fix.project import Check, Project, Run
-from chathpc.fix.records import Verdict
+from chathpc.fix.loop import Budget, Outcome, fix
+from chathpc.fix.project import Check, Flags, Project, Run
+from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
 from chathpc.fix.result import exit_code, report
 from chathpc.fix.workspace import tree_hash
+from chathpc.profile.profile import Profile
 from chathpc.reports import fix_renderers
 from chathpc.reports.style import Style
 from tests.fix.parts import Scripted, Unguarded, candidate
@@ -46,6 +50,63 @@ def test_the_right_change_is_accepted_and_no_other(outcome) -> None:  # type: ig
     ]  # fmt: skip
     assert 1.2 < outcome.speedup.low <= outcome.speedup.estimate <= 2.1
     assert exit_code(outcome) == 0
+
+
+def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.adapters.load import load
+
+    read_paths: list[Path] = []
+
+    def counted(path: Path) -> Profile:
+        read_paths.append(path)
+        return load(path)
+
+    monkeypatch.setattr("chathpc.adapters.load.load", counted)
+    found = session(tmp_path)
+    assert report(found).tree_after is not None
+    assert len(found.accepted) == 1
+    assert len(read_paths) == len(set(read_paths)) == 2
+
+
+class Halving:
+    """Sleeps half as long in each round."""
+
+    name = "halving"
+
+    def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
+        text = problem.sources["work.txt"]
+        seconds = float(re.findall(r"sleep ([\d.]+)", text)[0])
+        shorter = {"work.txt": text.replace(f"sleep {seconds:g}", f"sleep {seconds / 2:g}")}
+        yield Candidate(
+            f"{seconds / 2:g}", self.name, f"half of {seconds:g}", shorter, None, problem.diagnosis.findings[0]
+        )
+
+
+def test_changes_that_build_on_each_other_are_timed_together_and_beside_the_compilers_flags(tmp_path: Path) -> None:
+    flagged = replace(project(tmp_path), flags=Flags("CFLAGS", "-g -O1"))
+    (flagged.root / "work.txt").write_text(SLOW.replace("0.06", "0.12"))
+
+    def session() -> Outcome:
+        return fix(
+            flagged, [Halving()], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=2, timing=6), work=tmp_path / "work"
+        )  # fmt: skip
+
+    found = session()
+    assert [each.candidate.title for each in found.accepted] == ["half of 0.12", "half of 0.06"]
+    alone = [each.speedup.estimate for each in found.accepted if each.speedup is not None]
+    assert found.speedup is not None
+    assert found.speedup.estimate == pytest.approx(alone[0] * alone[1], rel=0.35)
+    assert found.last.key != found.first.key
+    (baseline,) = found.baselines
+    assert baseline.flags == "-g -O3 -march=native"
+    assert baseline.speedup is not None
+    # A script does not heed the flags: they gain nothing, and the change gains the same with them.
+    assert baseline.speedup.estimate == pytest.approx(1.0, abs=0.35)
+    assert baseline.changed is not None
+    assert baseline.changed.estimate == pytest.approx(found.speedup.estimate, rel=0.35)
+    # What was timed once is in the ledger.
+    again = session()
+    assert (again.speedup, again.baselines) == (found.speedup, found.baselines)
 
 
 def test_the_patch_makes_the_change(outcome, tmp_path: Path) -> None:  # type: ignore[no-untyped-def]

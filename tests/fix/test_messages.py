@@ -50,6 +50,36 @@ def test_fortran_has_the_error_behind_the_request_or_nothing() -> None:
     assert not changed(short + "  call mpi_wait(req, st)\nend subroutine\n", "a.f90", FORTRAN)
 
 
+@pytest.mark.parametrize("error", ["", ", ierr"])
+@pytest.mark.parametrize(
+    "call", ["mpi_ibarrier(MPI_COMM_WORLD", "MPI_Ibcast(e, 4, MPI_DOUBLE, 0, comm", "mpi_send_init(e, 4, t, 1, 7, comm"]
+)
+def test_in_fortran_the_request_is_told_from_the_error_behind_it(call: str, error: str) -> None:
+    start = f"subroutine f(e)\n  call {call}, req{error})\n"
+    waited = changed(f"{start}  call mpi_wait(req, MPI_STATUS_IGNORE)\nend subroutine\n", "a.f90", FORTRAN)
+    other = changed(f"{start}  call mpi_wait(other, MPI_STATUS_IGNORE, ierr)\nend subroutine\n", "a.f90", FORTRAN)
+    several = changed(f"{start}  call mpi_waitall(1, [req], statuses, ierr)\nend subroutine\n", "a.f90", FORTRAN)
+    assert (waited, several) == ([], [])
+    assert len(other) == 1
+
+
+@pytest.mark.parametrize(
+    ("wait", "told"),
+    [
+        ("MPI_Wait(&r, &s)", 0),
+        ("MPI_Test(&r, &done, &s)", 0),
+        ("MPI_Waitall(n, &r, MPI_STATUSES_IGNORE)", 0),
+        ("MPI_Waitany(n, all_of(r), &at, &s)", 0),
+        ("MPI_Testsome(n, &r, &count, at, statuses)", 0),
+        ("MPI_Wait(&q, &r)", 1),
+        ("MPI_Waitall(r, q, MPI_STATUSES_IGNORE)", 1),
+        ("MPI_Session_init(i, h, &r)", 1),
+    ],
+)
+def test_what_is_waited_for_is_the_request_and_nothing_else_of_the_call(wait: str, told: int) -> None:
+    assert len(changed(f"void f(void) {{ MPI_Ibarrier(MPI_COMM_WORLD, &r); {wait}; }}")) == told
+
+
 def test_what_the_original_does_already_is_not_held_against_a_change() -> None:
     open_ended = "void f(double *e) { MPI_Isend(e, 4, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD, &r); }"
     assert changed(open_ended + " // faster", before=open_ended) == []

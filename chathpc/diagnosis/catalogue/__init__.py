@@ -18,6 +18,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from chathpc.diagnosis.catalogue.entry import FAMILIES, Advice, Cause, NextMeasurement, Threshold
+from chathpc.diagnosis.catalogue.thresholds import Thresholds
 from chathpc.errors import UsageError
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Cause",
     "NextMeasurement",
     "Threshold",
+    "Thresholds",
     "cause",
     "causes",
     "common",
@@ -36,6 +38,9 @@ __all__ = [
 
 _FOLDER = Path(__file__).parent
 _COMMON = "common"
+
+#: Thresholds that do not belong to one cause.
+common = Thresholds(_FOLDER / f"{_COMMON}.yaml")
 
 #: Entries of the user that are in force, by id. A context variable: two threads may explain with different folders.
 _OWN: ContextVar[Mapping[str, Cause]] = ContextVar("own patterns", default=MappingProxyType({}))
@@ -97,14 +102,6 @@ def causes() -> tuple[Cause, ...]:
 def own_causes() -> tuple[Cause, ...]:
     """New and changed entries of the user, by id."""
     return tuple(own for _, own in sorted(_OWN.get().items()))
-
-
-@cache
-def common() -> Mapping[str, Threshold]:
-    """Thresholds that do not belong to one cause, by name."""
-    from chathpc.diagnosis.catalogue.schema import read_thresholds
-
-    return read_thresholds(_FOLDER / f"{_COMMON}.yaml")
 
 
 def to_markdown() -> str:

@@ -50,6 +50,7 @@ UNITS = frozenset(
         "registers",
         "reasons",
         "values",
+        "digits",
         "iterations",
         "runs",
         "functions",

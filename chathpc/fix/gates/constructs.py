@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 from chathpc.fix.gates.text import Code
+from chathpc.fix.thresholds import threshold
 
 _FILE = Path(__file__).with_name("constructs.yaml")
 
@@ -82,8 +83,6 @@ _HIDDEN = re.compile("[\x00-\x08\x0b\x0e-\x1f\x7f\u061c\u200b-\u200f\u202a-\u202
 _KEYWORDS = "keyword"
 #: Calls whose names are also names of variables and methods: they count before a bracket only.
 _EVERYDAY = "everyday"
-#: A change with more new numbers brings a table, and with it maybe the answer.
-MOST_NUMBERS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +194,7 @@ def _directives(before: list[Code], after: list[Code], headers: frozenset[str]) 
 
 def _numbers(before: list[Code], after: list[Code]) -> list[Sight]:
     more = new_numbers(before, after)
-    if sum(more.values()) > MOST_NUMBERS:
+    if sum(more.values()) > threshold("new_numbers"):
         return [Sight("table", f"brings {sum(more.values())} new numbers, which may hold the answer")]
     return []
 

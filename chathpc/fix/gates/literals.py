@@ -9,15 +9,11 @@ from collections.abc import Iterable, Mapping
 from chathpc.fix.gates.constructs import new_numbers
 from chathpc.fix.gates.text import code, value
 from chathpc.fix.outputs import numbers_in, value_of
-
-#: Numbers with fewer digits are everywhere.
-_DIGITS = 4
-#: How close a literal has to be to an answer (relative).
-_CLOSE = 1e-5
+from chathpc.fix.thresholds import threshold
 
 
 def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outputs: Iterable[bytes]) -> list[str]:
-    """Numbers and words that the changed files bring and that the original prints; of the numbers those with four digits or more."""
+    """Numbers and words that the changed files bring and that the original prints; of the numbers those with enough digits."""
     texts = [text for text in outputs if b"\0" not in text]
     answers = {
         abs(value_of(number))
@@ -31,7 +27,11 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
         its = value(number)
         if its is None or not _significant(number) or not math.isfinite(its):
             continue
-        if any(answer and abs(its - answer) <= _CLOSE * answer for answer in answers if math.isfinite(answer)):
+        if any(
+            answer and abs(its - answer) <= threshold("answer_distance") * answer
+            for answer in answers
+            if math.isfinite(answer)
+        ):
             found.append(number)
     old = {each for one in sides[0] for each in one.strings}
     for each in (each for one in sides[1] for each in one.strings if each not in old):
@@ -50,4 +50,4 @@ def known_answers(original: Mapping[str, str], changed: Mapping[str, str], outpu
 def _significant(number: str) -> bool:
     mantissa = re.split(r"[eEdD]", number)[0] if not number.lower().startswith("0x") else number[2:]
     digits = re.sub(r"\D", "", mantissa).strip("0")
-    return len(digits) >= _DIGITS
+    return len(digits) >= threshold("answer_digits")

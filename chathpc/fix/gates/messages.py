@@ -15,8 +15,10 @@ _STARTS = re.compile(
     r"\bMPI_(?:I(?!nit\b|s_|nfo_|ntercomm_)[a-z]\w*|[A-Z]\w*_init|R(?:put|get)\w*)\s*\(", re.IGNORECASE
 )
 _ENDS = re.compile(r"\bMPI_(?:Wait|Test)(?:all|any|some)?\s*\(", re.IGNORECASE)
-#: Calls that begin with I and take no request.
-_OTHERS = frozenset({"mpi_iprobe", "mpi_improbe", "mpi_initialized"})
+#: Those that wait for several: how many, then the requests. The others have the request in the first place.
+_OF_SEVERAL = ("all", "any", "some")
+#: Calls that are named like those that start something, and take no request.
+_OTHERS = frozenset({"mpi_iprobe", "mpi_improbe", "mpi_initialized", "mpi_session_init"})
 _WILDCARDS = ("MPI_ANY_SOURCE", "MPI_ANY_TAG")
 _NAME = re.compile(r"[A-Za-z_]\w*")
 #: A call with more characters between its brackets is none that somebody wrote.
@@ -45,15 +47,19 @@ def _count(codes: list[Code], word: str) -> int:
 
 def _forgotten(codes: list[Code]) -> Iterator[tuple[str, str]]:
     """Names of requests that no call of the files waits for, with the call that starts each."""
-    waited = {name for one in codes for words, _ in _calls(one, _ENDS) for part in words for name in _names(part, one)}
+    waited = {
+        name
+        for one in codes
+        for arguments, call in _calls(one, _ENDS)
+        for part in (arguments[1:2] if call.lower().endswith(_OF_SEVERAL) else arguments[:1])
+        for name in _names(part, one)
+    }
     for one in codes:
         for arguments, call in _calls(one, _STARTS):
             if call.lower() in _OTHERS or len(arguments) < 2:
                 continue
-            names = _names(arguments[-2 if one.fortran and call.lower() != "mpi_ibarrier" else -1], one)
-            if one.fortran:
-                # The last argument of Fortran's calls, the error, may be left out (mpi_f08).
-                names += _names(arguments[-1], one)
+            # The request is the last argument, before Fortran's error, which may be left out (mpi_f08).
+            names = [name for part in arguments[-2 if one.fortran else -1 :] for name in _names(part, one)]
             if names and waited.isdisjoint(names):
                 yield names[0], call
 

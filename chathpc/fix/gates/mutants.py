@@ -14,12 +14,9 @@ from difflib import SequenceMatcher
 import numpy as np
 
 from chathpc.fix.gates.text import code, value
+from chathpc.fix.thresholds import threshold
 from chathpc.profile.languages import kind_of
 
-#: A constant becomes larger by a factor between these: enough to be seen, too little to lead out of where a program works.
-_LEAST, _MOST = 1.011, 1.083
-#: Counts from here on are made smaller by some; less is a dimension, a flag or a power.
-_LEAST_COUNT = 24
 _REAL = re.compile(r"(?<![\w.])(?:\d+\.\d*|\.\d+)(?:[eEdD][+-]?\d+)?(?![\w.])")
 _COUNT = re.compile(r"(?<![\w.])\d{2,7}(?![\w.])")
 #: Lines that say how much memory there is, or what a text looks like, are left alone.
@@ -83,10 +80,11 @@ def _sites(path: str, original: str, changed: str) -> Iterator[tuple[str, tuple[
 def _altered(number: str, real: bool, random: np.random.Generator) -> str | None:
     if not real:
         count = int(number)
-        return None if count < _LEAST_COUNT else str(count - int(random.integers(1, max(2, count // 8))))
+        return None if count < threshold("altered_count") else str(count - int(random.integers(1, max(2, count // 8))))
     mantissa, mark, exponent = re.match(r"([\d.]+)([eEdD]?)(.*)", number).groups()  # type: ignore[union-attr]
     digits = len(mantissa.partition(".")[2]) + 3
-    altered = f"{float(mantissa) * random.uniform(_LEAST, _MOST):.{digits}f}"
+    factor = random.uniform(threshold("altered_least"), threshold("altered_most"))
+    altered = f"{float(mantissa) * factor:.{digits}f}"
     return f"{altered}{mark}{exponent}"
 
 

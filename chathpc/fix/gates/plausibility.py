@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
-from chathpc.diagnosis.records import Finding
+import numpy as np
+
+from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.records import GateResult, Speedup, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
+from chathpc.profile.profile import Profile
 from chathpc.profile.text import clean
 
 
@@ -22,8 +25,8 @@ class Lost:
 
 
 def bound(finding: Finding) -> float:
-    """The speed-up if all of the finding's time vanished, with twice its error (Amdahl's law): nothing can gain more there."""
-    share = min(1.0, finding.share + 2 * (finding.share_error or 0.0))
+    """The speed-up if all of the finding's time vanished, with its error (Amdahl's law): nothing can gain more there."""
+    share = min(1.0, finding.share + threshold("share_errors") * (finding.share_error or 0.0))
     return 1 / max(1 - share, 1 / threshold("most_speedup"))
 
 
@@ -62,6 +65,38 @@ def judge(
             {**figures, "elsewhere": [each.function for each in others]},
         )  # fmt: skip
     return GateResult("plausibility", True, f"{above}; all the time that is gone was named by findings.", None, figures)
+
+
+def own_functions(names: Iterable[str], sources: Mapping[str, str]) -> set[str]:
+    """Those of some names in a profile that the program's files define (path → text)."""
+    from chathpc.diagnosis.source.text import parsed
+
+    files = (parsed(path, text.encode("utf-8", "surrogateescape")) for path, text in sources.items())
+    defined = {name for file in files if file is not None for name in file.function_names}
+    return {name for name in names if _plain(name) in defined}
+
+
+def named_functions(profile: Profile, diagnosis: Diagnosis) -> set[str]:
+    """Functions that findings are about, and what is only called from there."""
+    tree = profile.tree
+    label, texts = tree.function_labels
+    places = {each.where.function for each in diagnosis.findings if each.where.function}
+    found = set(places)
+    for place in places - {"main", "MAIN__"}:
+        # Everything is called from the main program, which makes nothing plausible.
+        inside = np.zeros(len(tree) + 1, dtype=np.int64)
+        at = np.flatnonzero(label == texts.index(place)) if place in texts else np.zeros(0, dtype=np.int64)
+        np.add.at(inside, at, 1)
+        np.add.at(inside, tree.end[at], -1)
+        below = np.cumsum(inside[:-1]) > 0
+        everywhere = set(np.unique(label[~below]).tolist())
+        found |= {texts[number] for number in np.unique(label[below]).tolist() if number not in everywhere}
+    return found
+
+
+def _plain(name: str) -> str:
+    """A function's own name: without arguments, classes and what compilers append."""
+    return name.partition("(")[0].rpartition("::")[2].partition(".")[0]
 
 
 def _times(ratio: float) -> str:

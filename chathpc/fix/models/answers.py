@@ -113,7 +113,9 @@ def _once(text: str, search: str, replace: str) -> str | None:
     """`text` with the lines `search` replaced; None unless they occur exactly once, as they stand or but for blanks at line ends."""
     if not search.strip():
         return None
-    if text.count(search) == 1:
+    first = text.find(search)
+    # Occurrences may overlap: blank lines around a line are also the ends of lines.
+    if first >= 0 and text.find(search, first + 1) < 0:
         return text.replace(search, replace)
     lines, wanted = text.splitlines(keepends=True), [line.rstrip() for line in search.splitlines()]
     bare = [line.rstrip() for line in lines]

@@ -10,8 +10,10 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 
 if TYPE_CHECKING:
     from chathpc.fix.records import Problem
+    from chathpc.llm.guard import GuardedBackend
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
+    from chathpc.profile.profile import Profile
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,8 @@ class Asker(Protocol):
 class ModelAsker:
     """The first of the models that a SPEC names which can be asked, behind the guard; counts what it takes.
 
-    `tokens` are the model's own count, of prompts and answers; `notes` says why there was no answer, each reason once.
+    All strategies of a session share one: a local model is loaded once, and the guard, which has to find every name of the profile, is
+    made once for each problem. `tokens` are the model's own count, of prompts and answers; `notes` says why there was no answer, each reason once.
     """
 
     llm: str
@@ -53,6 +56,7 @@ class ModelAsker:
     notes: list[str] = field(default_factory=list)
     _choice: Choice | None = None
     _over: bool = False
+    _guarded: tuple[Problem, GuardedBackend] | None = None
 
     @property
     def form(self) -> Literal["prose", "structured"]:
@@ -62,14 +66,13 @@ class ModelAsker:
 
     def __call__(self, question: Question, problem: Problem) -> str | None:
         """Ask the model within the settings' deadline; see Asker."""
-        from chathpc.asked import guard
         from chathpc.llm.asking import ask
         from chathpc.llm.backend import Request
 
         choice = self._chosen()
         if self._over or choice is None or choice.backend is None or problem.profile is None:
             return None
-        backend = guard(problem.profile, problem.diagnosis, choice, self.settings, self.notice)
+        backend = self._behind_guard(choice, problem, problem.profile)
         if backend.mode == "all":
             self._note("With `confidential: all` no source leaves the machine: a hosted model cannot propose changes.")
             return None
@@ -90,6 +93,14 @@ class ModelAsker:
             return None
         self.tokens += (answer.prompt_tokens or 0) + (answer.completion_tokens or 0)
         return answer.text
+
+    def _behind_guard(self, choice: Choice, problem: Problem, profile: Profile) -> GuardedBackend:
+        """The back end behind the guard for this problem."""
+        if self._guarded is None or self._guarded[0] is not problem:
+            from chathpc.asked import guard
+
+            self._guarded = problem, guard(profile, problem.diagnosis, choice, self.settings, self.notice)
+        return self._guarded[1]
 
     def _chosen(self) -> Choice | None:
         if self._choice is None and not self._over:
@@ -117,7 +128,7 @@ class Asking:
 
     @property
     def tokens(self) -> int:
-        """Tokens of all questions and answers, as far as the model counts them."""
+        """Tokens of all questions and answers of those that share the way, as far as the model counts them."""
         return int(getattr(self._ask, "tokens", 0))
 
     @property

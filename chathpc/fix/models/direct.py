@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from chathpc.fix.models.answers import edited
 from chathpc.fix.models.asker import Asking
-from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
+from chathpc.fix.models.questions import candidate, place_of, question, tries_of, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
 
@@ -19,11 +19,7 @@ class Direct(Asking):
         """What the model writes for each finding; what it has written before is left out."""
         known = {attempt.candidate.id for attempt in history}
         for finding in worthwhile(problem):
-            tries = [
-                one
-                for one in history
-                if one.candidate.finding is not None and one.candidate.finding.cause == finding.cause
-            ]
+            tries = tries_of(finding, history)
             mine = sum(one.candidate.proposer == self.name for one in tries)
             # The same question would get the same answer: each further try is drawn anew.
             asked = question(

@@ -1,33 +1,31 @@
-"""The functions of a source file as spans of its text, by tree-sitter."""
+"""The functions of a source file as spans of its text."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.languages import grammar_of, is_fortran, parser
+from chathpc.diagnosis.source.languages import is_fortran
+from chathpc.diagnosis.source.text import parsed
+from chathpc.fix.recipes.syntax import field, nodes, text_of, walk
 
 if TYPE_CHECKING:
-    from tree_sitter import Node, Tree
+    from tree_sitter import Node
 
-_DEFINITIONS = frozenset({"function_definition", "subroutine", "function", "program"})
-_NAMES = frozenset(
-    {"identifier", "field_identifier", "qualified_identifier", "destructor_name", "operator_name", "name"}
-)
 #: What may stand around a definition and belongs to it.
 _WRAPPERS = frozenset({"template_declaration"})
 
 
 def faults(path: str, text: str) -> int:
-    """How many places of `text` its language's grammar does not understand; 0 where there is no grammar for it."""
-    tree = _parsed(path, text)
-    if tree is None:
-        return 0
-    return sum(node.is_error or node.is_missing for node in _nodes(tree.root_node))
+    """How many places of `text` its language's grammar does not understand; 0 where there is no grammar for it, or too much of it."""
+    file = parsed(path, text.encode("utf-8", "surrogateescape"))
+    return 0 if file is None else sum(node.is_error or node.is_missing for node in walk(file.tree.root_node))
 
 
 def definitions(path: str, text: str) -> Iterator[tuple[str, str]]:
-    """Name and text of each function that `text`, in the language of `path`, defines, in order."""
+    """Name and text of each function that `text`, in the language of `path`, defines, in order; names of Fortran in lower case."""
     data = text.encode("utf-8", "surrogateescape")
     for name, start, end in _spans(path, text):
         yield name, data[start:end].decode("utf-8", "surrogateescape")
@@ -35,12 +33,8 @@ def definitions(path: str, text: str) -> Iterator[tuple[str, str]]:
 
 def with_definition(path: str, text: str, name: str, definition: str) -> str | None:
     """`text` with `definition` in place of the function `name`; None if it defines none or several of that name."""
-    fortran = is_fortran(path)
-    found = [
-        (start, end)
-        for one, start, end in _spans(path, text)
-        if one == name or (fortran and one.lower() == name.lower())
-    ]
+    wanted = name.lower() if is_fortran(path) else name
+    found = [(start, end) for one, start, end in _spans(path, text) if one == wanted]
     if len(found) != 1:
         return None
     data = text.encode("utf-8", "surrogateescape")
@@ -60,44 +54,24 @@ def enclosing(path: str, text: str, line: int) -> tuple[str, str] | None:
 
 
 def _spans(path: str, text: str) -> list[tuple[str, int, int]]:
-    tree = _parsed(path, text)
-    if tree is None:
-        return []
+    """Name, first byte and end of each definition. Nodes are placed by line and column: what is parsed may be shorter or longer."""
     data = text.encode("utf-8", "surrogateescape")
+    file = parsed(path, data)
+    if file is None:
+        return []
+    lines = list(accumulate((len(line) + 1 for line in data.split(b"\n")), initial=0))
     found = []
-    for node in _nodes(tree.root_node):
-        if node.type in _DEFINITIONS and (name := _name(node)):
+    for node, model in file.procedures(sys.maxsize):
+        if model.name:
             whole = node.parent if node.parent is not None and node.parent.type in _WRAPPERS else node
+            start, end = (lines[row] + column for row, column in (whole.start_point, whole.end_point))
             # Fortran's definitions end with the line break behind them.
-            found.append(
-                (name, whole.start_byte, whole.start_byte + len(data[whole.start_byte : whole.end_byte].rstrip()))
-            )
+            found.append((_qualified(node, model.name), start, start + len(data[start:end].rstrip())))
     return found
 
 
-def _name(node: Node) -> str:
-    """The name that a definition defines: the first name in its declarator, in Fortran in its first statement."""
-    head = node.child_by_field_name("declarator") or (node.named_children[0] if node.named_children else None)
-    while head is not None and head.type not in _NAMES:
-        inner = head.child_by_field_name("declarator") or head.child_by_field_name("name")
-        if inner is None:
-            inner = next((child for child in head.named_children if child.type in _NAMES), None)
-        if inner is None:
-            inner = next((child for child in head.named_children if child.type.endswith("declarator")), None)
-        head = inner
-    return "" if head is None or head.text is None else head.text.decode("utf-8", "replace")
-
-
-def _parsed(path: str, text: str) -> Tree | None:
-    grammar = grammar_of(path)
-    found = None if grammar is None else parser(grammar)
-    return None if found is None else found.parse(text.encode("utf-8", "surrogateescape"))
-
-
-def _nodes(root: Node) -> Iterator[Node]:
-    """All nodes below `root`, itself first, in the order of the text, without recursion."""
-    waiting = [root]
-    while waiting:
-        node = waiting.pop()
-        yield node
-        waiting += reversed(node.children)
+def _qualified(node: Node, name: str) -> str:
+    """The name with the class that stands before it in the definition."""
+    declarator = field(node, "declarator")
+    full = () if declarator is None else map(text_of, nodes(declarator, "qualified_identifier"))
+    return next((each for each in full if each.rsplit("::", 1)[-1] == name), name)

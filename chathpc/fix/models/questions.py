@@ -35,6 +35,13 @@ def worthwhile(problem: Problem) -> list[Finding]:
     ][:FINDINGS]
 
 
+def tries_of(finding: Finding, history: Sequence[Attempt]) -> list[Attempt]:
+    """What was tried before for a finding of the same cause, by whichever strategy."""
+    return [
+        one for one in history if one.candidate.finding is not None and one.candidate.finding.cause == finding.cause
+    ]
+
+
 def place_of(problem: Problem, finding: Finding) -> str | None:
     """The editable source that a finding lies in: by its file's name, else by the name of its function; None if there is none."""
     if finding.where.file:

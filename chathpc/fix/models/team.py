@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.models.answers import edited
 from chathpc.fix.models.asker import Asker, Asking
-from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
+from chathpc.fix.models.questions import candidate, place_of, question, tries_of, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 
 #: Proposals of one finding in a round.
@@ -31,11 +31,7 @@ class Team(Asking):
         """For each finding some proposals, the ones that the critic finds good first."""
         known = {attempt.candidate.id for attempt in history}
         for finding in worthwhile(problem):
-            tries = [
-                one
-                for one in history
-                if one.candidate.finding is not None and one.candidate.finding.cause == finding.cause
-            ]
+            tries = tries_of(finding, history)
             start = _best(tries)
             best = None if start is None else start.candidate.files
             good: list[Candidate] = []

@@ -363,12 +363,8 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
             body, procedure, program, frozenset({root, text_of(own)})
         ):
             continue
-        constant = any(text_of(each) == "const" for each in loop.children if each.type == "type_qualifier")
-        edits = () if constant else (Edit(kind.start_byte, kind.start_byte, b"const "),)
-        yield Change(
-            {spot.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))},
-            line_of(loop),
-            f"visits {text_of(right)} by constant reference instead of copying each item",
+        yield _by_reference(
+            procedure, loop, kind, own, f"visits {text_of(right)} by constant reference instead of copying each item"
         )
     for node in procedure.all("declaration"):
         change = _bound(node, procedure, program)
@@ -406,13 +402,14 @@ def _bound(node: Node, procedure: Procedure, program: Program) -> Change | None:
         return None
     if not changes_only_locals(scope, procedure, program, frozenset({root, text_of(own)})):
         return None
+    return _by_reference(procedure, node, kind, own, f"refers to {text_of(value)} instead of copying it")
+
+
+def _by_reference(procedure: Procedure, node: Node, kind: Node, own: Node, did: str) -> Change:
+    """What `node` declares (`own`, of type `kind`) becomes a constant reference."""
     constant = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
     edits = () if constant else (Edit(kind.start_byte, kind.start_byte, b"const "),)
-    return Change(
-        {procedure.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))},
-        line_of(node),
-        f"refers to {text_of(value)} instead of copying it",
-    )
+    return Change({procedure.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))}, line_of(node), did)
 
 
 def _only_here(name: str, declarator: Node, scope: Node, program: Program) -> bool:

@@ -12,62 +12,15 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, add, factor, linear
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, root
-from chathpc.fix.recipes.dependences import Dependences, Reduction, Vector
+from chathpc.fix.recipes.dependences import Dependences, Vector
 from chathpc.fix.recipes.program import Procedure, Program
+from chathpc.fix.recipes.reductions import Reduction
 from chathpc.fix.recipes.syntax import children, line_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-INTRINSICS = frozenset(
-    {
-        "abs",
-        "min",
-        "max",
-        "sqrt",
-        "exp",
-        "log",
-        "log10",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "mod",
-        "modulo",
-        "int",
-        "nint",
-        "floor",
-        "ceiling",
-        "real",
-        "dble",
-        "sign",
-        "merge",
-        "size",
-        "aint",
-        "anint",
-        "hypot",
-        "erf",
-        "erfc",
-        "gamma",
-        "iand",
-        "ior",
-        "ieor",
-        "ishft",
-        "epsilon",
-        "tiny",
-        "huge",
-        "kind",
-        "ubound",
-        "lbound",
-        "dim",
-    }
-)
+#: Intrinsic functions that take many times as long as an addition.
 COSTLY = frozenset(
     {
         "exp",
@@ -86,6 +39,40 @@ COSTLY = frozenset(
         "erf",
         "erfc",
         "gamma",
+    }
+)
+#: Those that only compute: nothing but their result comes of a call.
+INTRINSICS = COSTLY | frozenset(
+    {
+        "abs",
+        "min",
+        "max",
+        "sqrt",
+        "mod",
+        "modulo",
+        "int",
+        "nint",
+        "floor",
+        "ceiling",
+        "real",
+        "dble",
+        "sign",
+        "merge",
+        "size",
+        "aint",
+        "anint",
+        "hypot",
+        "iand",
+        "ior",
+        "ieor",
+        "ishft",
+        "epsilon",
+        "tiny",
+        "huge",
+        "kind",
+        "ubound",
+        "lbound",
+        "dim",
     }
 )
 _UNSAFE = re.compile(

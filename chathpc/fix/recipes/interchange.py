@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.fix.recipes.dependences import Dependences, dependences, keeps_order, scope_of, subscripts
+from chathpc.fix.recipes.dependences import Dependences, dependences, keeps_order
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.effects import Effects, effects
 from chathpc.fix.recipes.invariants import directive_before
 from chathpc.fix.recipes.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.subscripts import scope_of, subscripts
 from chathpc.fix.recipes.syntax import field, line_of, nodes, statements, text_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Searches that go through everything, and containers that are wrong for what is done with them (C++)."""
+"""Searches through all items of a vector (C++): a hash table beside it finds them."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, line_start
+from chathpc.fix.recipes.containers import INCLUDE
+from chathpc.fix.recipes.edits import Edit, indent
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import counted
 from chathpc.fix.recipes.program import Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import bare, children, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.syntax import bare, field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.types import is_arithmetic
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_INCLUDE = re.compile(rb"^[ \t]*#[ \t]*include[^\n]*\n", re.MULTILINE)
 _STEADY = frozenset({"size", "empty", "begin", "end", "cbegin", "cend", "front", "back", "at", "reserve", "capacity"})
 
 
@@ -126,7 +126,7 @@ def _with_table(search: Search, source: Source, program: Program, spot: Spot) ->
     text = source.text
     growing = _only_grows(search, source)
     declared = _member_declaration(search.container, source)
-    includes = list(_INCLUDE.finditer(text))
+    includes = list(INCLUDE.finditer(text))
     if growing is None or declared is None or not includes:
         return None
     table, slot = fresh_name(f"{search.container.rstrip('_')}_table", text), fresh_name("place", text)
@@ -271,206 +271,3 @@ def _target_key(node: Node, item: str) -> str:
     if target is None or target.type != "field_expression" or text_of(field(target, "argument")) != item:
         return ""
     return text_of(field(target, "field"))
-
-
-def double_ended(context: Context, spot: Spot) -> Iterator[Change]:
-    """A vector from whose front items are taken becomes a double-ended queue."""
-    program, source, text = context.program, spot.source, spot.source.text
-    if len(program.sources) != 1:
-        return
-    for call in spot.procedure.all("call_expression"):
-        match = re.fullmatch(r"(\w+)\.erase\((\w+)\.begin\(\)\)", text_of(call))
-        if match is None or match[1] != match[2]:
-            continue
-        name = match[1]
-        declared = [
-            each
-            for each in nodes(source.file.tree.root_node, "field_declaration", "declaration", "parameter_declaration")
-            if any(text_of(one) == name for one in each.children_by_field_name("declarator"))
-        ]
-        kind = field(declared[0], "type") if len(declared) == 1 else None
-        if kind is None or not re.fullmatch(r"(?:std::)?vector<.*>", text_of(kind)):
-            continue
-        if not all(
-            _is_queue_like(each)
-            for each in nodes(source.file.tree.root_node, "identifier", "field_identifier")
-            if text_of(each) == name
-        ):
-            continue
-        includes = list(_INCLUDE.finditer(text))
-        if not includes:
-            continue
-        written = text[kind.start_byte : kind.end_byte]
-        edits = [Edit(kind.start_byte, kind.end_byte, written.replace(b"vector<", b"deque<", 1))]
-        if b"<deque>" not in text:
-            edits.append(Edit(includes[-1].end(), includes[-1].end(), b"#include <deque>\n"))
-        for each in nodes(source.file.tree.root_node, "call_expression"):
-            if (
-                text_of(each) == f"{name}.erase({name}.begin())"
-                and each.parent is not None
-                and each.parent.type == "expression_statement"
-            ):
-                edits.append(Edit(each.start_byte, each.end_byte, f"{name}.pop_front()".encode()))
-        yield Change(
-            {source.path: tuple(edits)},
-            line_of(call),
-            f"makes {name} a double-ended queue, whose front is taken without moving the rest",
-        )
-        return
-
-
-def _is_queue_like(node: Node) -> bool:
-    """True for uses that a deque has as well, with the same meaning."""
-    one, parent = node, node.parent
-    if (
-        node.type == "field_identifier"
-        and parent is not None
-        and parent.type == "field_expression"
-        and field(parent, "field") == node
-    ):
-        one, parent = parent, parent.parent
-    if parent is None:
-        return False
-    if parent.type in ("field_declaration", "declaration"):
-        return True
-    if parent.type == "subscript_expression":
-        # From the address of an item a queue does not lead to the next one.
-        is_addressed = parent.parent is not None and parent.parent.type == "pointer_expression"
-        return field(parent, "argument") == one and not is_addressed
-    if parent.type == "field_expression":
-        return text_of(field(parent, "field")) in (
-            "push_back",
-            "pop_back",
-            "front",
-            "back",
-            "empty",
-            "size",
-            "begin",
-            "end",
-            "erase",
-            "clear",
-            "at",
-            "emplace_back",
-        )
-    return parent.type == "for_range_loop" and field(parent, "right") == one
-
-
-def appended(context: Context, spot: Spot) -> Iterator[Change]:
-    """`text = text + part` appends in place instead of copying the text each time."""
-    procedure, text = spot.procedure, spot.source.text
-    for node in procedure.all("assignment_expression"):
-        target, right = field(node, "left"), bare(field(node, "right"))
-        if (
-            target is None
-            or right is None
-            or target.type != "identifier"
-            or text_of(field(node, "operator")) != "="
-            or node.parent is None
-            or node.parent.type != "expression_statement"
-        ):
-            continue
-        own = procedure.declarations.get(text_of(target))
-        if own is None or own.type not in ("std::string", "string") or own.pointers or own.dims:
-            continue
-        if own.reference or text_of(target) in procedure.addressed:
-            continue  # what is added may be the text itself under another name
-        parts: list[Node] = []
-        one: Node | None = right
-        while one is not None and one.type == "binary_expression" and text_of(field(one, "operator")) == "+":
-            last = field(one, "right")
-            if last is not None:
-                parts.append(last)
-            one = field(one, "left")
-        if (
-            one is None
-            or text_of(one) != text_of(target)
-            or not parts
-            or any(text_of(target) == text_of(each) for part in parts for each in nodes(part, "identifier"))
-        ):
-            continue
-        name = text_of(target)
-        statement = "; ".join(f"{name} += {text[each.start_byte : each.end_byte].decode()}" for each in reversed(parts))
-        alone = node.parent.parent is not None and node.parent.parent.type == "compound_statement"
-        new = f"{statement};" if alone or len(parts) == 1 else f"{{ {statement}; }}"
-        yield Change(
-            {spot.source.path: (Edit(node.parent.start_byte, node.parent.end_byte, new.encode()),)},
-            line_of(node),
-            f"appends to {name} in place instead of copying it each time",
-        )
-    del context
-
-
-def running_powers(context: Context, spot: Spot) -> Iterator[Change]:
-    """`pow(x, k)` in a loop over k = 0, 1, 2 … is multiplied on from one iteration to the next."""
-    from chathpc.fix.recipes.loops import is_invariant, loops_of
-
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken or not context.may_round or program.named("pow") or "pow" in program.macros:
-        return
-    for loop in loops_of(procedure):
-        header = counted(loop, procedure)
-        if (
-            header is None
-            or header.step != 1
-            or text_of(header.start) not in ("0", "1")
-            or not header.own
-            or loop.parent is None
-            or loop.parent.type != "compound_statement"
-        ):
-            continue
-        if any(True for _ in nodes(header.body, "continue_statement", "goto_statement")) or (
-            loop.prev_named_sibling is not None and loop.prev_named_sibling.type == "preproc_call"
-        ):
-            continue
-        if any(
-            one.write and not one.memory and one.name == header.variable
-            for one in effects(header.body, procedure, program).accesses
-        ):
-            continue
-        calls = [
-            each
-            for each in nodes(header.body, "call_expression")
-            if text_of(field(each, "function")) in ("pow", "std::pow") and _counts(each, header.variable)
-        ]
-        bases = {text_of(children(field(each, "arguments"))[0]) for each in calls}
-        base = children(field(calls[0], "arguments"))[0] if len(bases) == 1 else None
-        if base is None or base.type != "identifier" or not is_invariant(base, loop, procedure, program):
-            continue
-        kind = procedure.declarations.get(text_of(base))
-        if kind is None or kind.type != "double" or kind.pointers or kind.dims:
-            continue
-        name, blank, start = (
-            fresh_name(f"{text_of(base)}_power", text),
-            indent(text, loop.start_byte),
-            line_start(text, loop.start_byte),
-        )
-        if text[start : loop.start_byte].strip():
-            continue
-        first = "1.0" if text_of(header.start) == "0" else text_of(base)
-        edits = [Edit(start, start, blank + f"double {name} = {first};\n".encode())]
-        edits += [Edit(each.start_byte, each.end_byte, name.encode()) for each in calls]
-        update = field(loop, "update")
-        if update is None:
-            continue
-        edits.append(Edit(update.end_byte, update.end_byte, f", {name} *= {text_of(base)}".encode()))
-        yield Change(
-            {spot.source.path: tuple(edits)},
-            line_of(calls[0]),
-            f"multiplies the power of {text_of(base)} on from one iteration to the next instead of calling pow",
-            "rounds differently",
-        )
-
-
-def _counts(call: Node, variable: str) -> bool:
-    """True for `pow(x, k)` and `pow(x, (double)k)`."""
-    listed = children(field(call, "arguments"))
-    if len(listed) != 2:
-        return False
-    exponent = bare(listed[1])
-    while (
-        exponent is not None
-        and exponent.type == "cast_expression"
-        and text_of(field(exponent, "type")) in ("double", "int")
-    ):
-        exponent = bare(field(exponent, "value"))
-    return exponent is not None and text_of(exponent) == variable

@@ -127,22 +127,10 @@ static {result_text} {known}({given}) {{
   return value;
 }}
 
-""".encode() + head + f" {{\n{'  ' + round_ + '++;' + chr(10) if forgets else ''}  return {known}({handed});\n}}".encode()  # fmt: skip
-    body = procedure.body
-    start = procedure.node.start_byte
-    edits = [
-        Edit(start, body.start_byte if body is not None else start, before),
-        Edit(procedure.node.end_byte, procedure.node.end_byte, after),
-    ]
-    for call in calls:
-        called = field(call, "function")
-        if called is not None:
-            edits.append(Edit(called.start_byte, called.end_byte, known.encode()))
-    return Change(
-        {spot.source.path: tuple(edits)},
-        line_of(procedure.node),
-        f"keeps results of {name} in a table with their arguments instead of computing them again",
-    )
+"""
+    after += _entry(head, known, handed, round_ if forgets else "")
+    did = f"keeps results of {name} in a table with their arguments instead of computing them again"
+    return _change(spot, calls, before, after, known, did)
 
 
 def _by_number(
@@ -159,8 +147,7 @@ def _by_number(
     forgets: bool,
 ) -> Change:
     """With one whole number as argument the table is indexed by it; numbers beyond its end are computed each time."""
-    procedure, text = spot.procedure, spot.source.text
-    name = procedure.model.name
+    name, text = spot.procedure.model.name, spot.source.text
     table, round_ = (fresh_name(f"{name}_{each}", text) for each in ("table", "round"))
     after = f"""
 
@@ -176,15 +163,28 @@ static {result} {known}({given}) {{
   return value;
 }}
 
-""".encode() + head + f" {{\n{'  ' + round_ + '++;' + chr(10) if forgets else ''}  return {known}({argument});\n}}".encode()  # fmt: skip
-    body, start = procedure.body, procedure.node.start_byte
+"""
+    after += _entry(head, known, argument, round_ if forgets else "")
+    did = f"keeps results of {name} in a table instead of computing them again"
+    return _change(spot, calls, before, after, known, did)
+
+
+def _entry(head: bytes, known: str, handed: str, round_: str) -> str:
+    """The function under its own name, which asks the table; with `round_` every call from outside begins with an empty one."""
+    forget = f"  {round_}++;\n" if round_ else ""
+    return f"{head.decode('utf-8', 'surrogateescape')} {{\n{forget}  return {known}({handed});\n}}"
+
+
+def _change(spot: Spot, calls: list[Node], before: bytes, after: str, known: str, did: str) -> Change:
+    """`before` takes the place of the function's head, `after` follows its body, and the function calls `known` instead of itself."""
+    node, body = spot.procedure.node, spot.procedure.body
+    end = body.start_byte if body is not None else node.start_byte
     edits = [
-        Edit(start, body.start_byte if body is not None else start, before),
-        Edit(procedure.node.end_byte, procedure.node.end_byte, after),
+        Edit(node.start_byte, end, before),
+        Edit(node.end_byte, node.end_byte, after.encode("utf-8", "surrogateescape")),
     ]
     for call in calls:
         called = field(call, "function")
         if called is not None:
             edits.append(Edit(called.start_byte, called.end_byte, known.encode()))
-    did = f"keeps results of {name} in a table instead of computing them again"
-    return Change({spot.source.path: tuple(edits)}, line_of(procedure.node), did)
+    return Change({spot.source.path: tuple(edits)}, line_of(node), did)

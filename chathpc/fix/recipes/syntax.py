@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import line_of, text_of
@@ -17,6 +17,7 @@ __all__ = [
     "enclosing",
     "field",
     "inside",
+    "is_container_use",
     "line_of",
     "nodes",
     "statements",
@@ -86,6 +87,18 @@ def enclosing(node: Node, kinds: frozenset[str], within: Node | None = None) -> 
 def inside(node: Node, around: Node) -> bool:
     """True if the node is in the other one, or is the same."""
     return around.start_byte <= node.start_byte and node.end_byte <= around.end_byte
+
+
+def is_container_use(node: Node, members: Collection[str]) -> bool:
+    """True where a container of C++ is indexed, visited by a loop, or asked for one of these members."""
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type == "subscript_expression":
+        return field(parent, "argument") == node
+    if parent.type == "field_expression":
+        return text_of(field(parent, "field")) in members
+    return parent.type == "for_range_loop" and field(parent, "right") == node
 
 
 def statements(body: Node | None) -> list[Node]:

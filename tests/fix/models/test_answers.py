@@ -100,12 +100,38 @@ def test_any_lines_that_are_unique_can_be_replaced(data: st.DataObject) -> None:
         }
 
 
+def test_lines_that_also_occur_across_the_ends_of_others_are_replaced_where_they_stand() -> None:
+    text = "a;\na;\n\na;\n\n"  # a blank line, a; and a blank line stand once; their characters also from the end of the first line on
+    found = edited("<<<<<<< SEARCH\n\na;\n\n=======\nzz;\n>>>>>>> REPLACE", {"notes.txt": text})
+    assert found.files == {"notes.txt": "a;\na;\nzz;\n"}
+
+
 def test_functions_of_fortran_are_found_whatever_their_case() -> None:
-    assert [name for name, _ in definitions("m.f90", FORTRAN)] == ["Scale", "total"]
+    assert [name for name, _ in definitions("m.f90", FORTRAN)] == ["scale", "total"]
     new = "subroutine scale(a, n)\n    a = a + a\n  end subroutine scale"
     assert with_definition("m.f90", FORTRAN, "SCALE", new) == FORTRAN.replace(
         FORTRAN[FORTRAN.index("subroutine Scale") : FORTRAN.index("  real function")].rstrip(), new
     )
+
+
+def test_functions_of_fixed_form_are_found_where_they_stand() -> None:
+    first = "      SUBROUTINE HALF(A,\n     &                N)\n      REAL A(N)\n      A = A /\n     &    2\n      END SUBROUTINE HALF"
+    second = "      SUBROUTINE TWICE(A, N)\n      REAL A(N)\n      A = A * 2\n      END SUBROUTINE TWICE"
+    text = f"{first}\nC     And back\n{second}\n"
+    assert list(definitions("m.f", text)) == [("half", first.strip()), ("twice", second.strip())]
+    new = second.replace("A * 2", "A + A").strip()
+    assert with_definition("m.f", text, "twice", new) == text.replace("A * 2", "A + A")
+
+
+def test_methods_of_the_same_name_are_told_apart_by_their_class() -> None:
+    text = "".join(f"template <class T>\nT &{name}<T>::get(std::size_t i) {{\n  return v[i];\n}}\n" for name in "AB")
+    text += "int *Plain::get() { return p; }\nint get(int n) { return n; }\n"
+    assert [name for name, _ in definitions("a.cpp", text)] == ["A<T>::get", "B<T>::get", "Plain::get", "get"]
+    new = "template <class T>\nT &B<T>::get(std::size_t i) { return w[i]; }"
+    changed = with_definition("a.cpp", text, "B<T>::get", new)
+    assert changed is not None
+    assert changed.count("w[i]") == 1
+    assert changed.index("w[i]") > changed.index("v[i]")
 
 
 def test_the_function_around_a_line() -> None:

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import chathpc
+from chathpc.asked import guard
+from chathpc.diagnosis.records import Diagnosis
 from chathpc.errors import UsageError
 from chathpc.fix.models import Advice, Direct, Team
 from chathpc.fix.models.asker import ModelAsker, Question
 from chathpc.fix.models.questions import place_of, worthwhile
 from chathpc.fix.records import Problem, Verdict, identity
 from chathpc.fix.strategies import notes_of, proposers
+from chathpc.llm.guard import GuardedBackend
+from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
+from chathpc.profile.profile import Profile
 from tests.fix.models.programs import FASTER, FUNCTION, SOURCE, Scripted, attempt, block, problem
 from tests.fix.models.test_answers import LOOP, TURNED
 
@@ -143,6 +149,35 @@ def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: 
         assert not list(one.propose(given, ()))
     assert [isinstance(getattr(one, "tokens", None), int) for one in made] == [True, True, True]
     assert notes_of(made) == ()
+
+
+def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CHATHPC_TEST_BACKENDS", "1")
+    backends: list[str] = []
+    guards: list[Diagnosis] = []
+
+    class Counted(ScriptedBackend):
+        def __init__(self, behaviour: str, **options: Any) -> None:
+            backends.append(behaviour)
+            super().__init__(behaviour, **options)
+
+    def counted(profile: Profile, diagnosis: Diagnosis, *more: Any) -> GuardedBackend:
+        guards.append(diagnosis)
+        return guard(profile, diagnosis, *more)
+
+    monkeypatch.setattr("chathpc.llm.scripted.ScriptedBackend", Counted)
+    monkeypatch.setattr("chathpc.asked.guard", counted)
+    profile = chathpc.load(Path("examples/omp-triangle/database"))
+    given = [replace(problem(), profile=profile) for _ in range(2)]
+    made = proposers(("direct", "advice", "team"), "scripted:echo")
+    for each in given:
+        for one in made:
+            list(one.propose(each, ()))
+    (asker,) = {id(one._ask): one._ask for one in made}.values()  # type: ignore[attr-defined]
+    assert asker.questions > 2 * len(made)
+    assert len(guards) == 2
+    assert all(mine is each.diagnosis for mine, each in zip(guards, given, strict=True))
+    assert backends == ["echo"]
 
 
 def test_a_model_that_is_not_there_is_told_of_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

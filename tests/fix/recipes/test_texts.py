@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.fix.recipes.aliases import origins
 from chathpc.fix.recipes.edits import Edit, applied, indent, line_end, line_start, shifted
+from chathpc.fix.recipes.origins import origins
 from chathpc.fix.recipes.program import is_same_file, program
 from chathpc.fix.recipes.syntax import nodes, text_of
 from chathpc.fix.recipes.types import Type, type_of

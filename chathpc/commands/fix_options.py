@@ -1,0 +1,34 @@
+"""Options that all commands share which try changes of a program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def trial_options(seconds: float, of: str) -> Callable[[Function], Function]:
+    """Decorator: adds `--rounds`, `--time-limit` (by default so many seconds; `of` says what they are for) and `--no-sandbox`."""
+    rounds = click.option(
+        "--rounds",
+        metavar="N",
+        type=click.IntRange(1, 20),
+        default=3,
+        show_default=True,
+        help="Changes that build on each other.",
+    )
+    limit = click.option(
+        "--time-limit",
+        metavar="S",
+        type=click.FloatRange(1.0),
+        default=seconds,
+        show_default=True,
+        help=f"Seconds {of}.",
+    )
+    sandbox = click.option(
+        "--no-sandbox", is_flag=True, help="Build and run with all your rights. Only for code that you trust."
+    )
+    return lambda function: rounds(limit(sandbox(function)))

@@ -1,0 +1,161 @@
+"""The gates in their order, for one candidate: each is asked once, and the first that says no ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from chathpc.comparison.record import Diff
+from chathpc.fix.gates import build, cause, plausibility, scope, speed
+from chathpc.fix.gates.correctness import examine
+from chathpc.fix.gates.examination import Examination
+from chathpc.fix.gates.imports import imports
+from chathpc.fix.history import gate_data, speedup_of
+from chathpc.fix.records import Attempt, Candidate, Gate, GateResult, Speedup, Verdict
+from chathpc.fix.runner import Built, changed_inputs
+from chathpc.fix.session import Session, State
+from chathpc.fix.thresholds import threshold
+from chathpc.profile.text import clean
+
+
+def attempt(session: Session, key: str, candidate: Candidate, base: State) -> Attempt:
+    """Let a candidate, which changes the state `base`, pass the gates, from the first one that the ledger does not have."""
+    past = session.past
+    if key not in past.verdicts:
+        session.progress(f"trying: {clean(candidate.title)}")
+        chain = Chain(session, key, candidate, base)
+        verdict = Verdict.ACCEPTED
+        for result in chain.results():
+            if not result.passed:
+                verdict = result.verdict or Verdict.INVALID
+                break
+        past.verdicts[key] = verdict
+        speedup = speedup_of(past.gates.get(key, ()))
+        session.ledger.append(
+            "verdict",
+            {
+                "key": key,
+                "verdict": verdict,
+                "predicted": None if candidate.finding is None else candidate.finding.speedup_bound,
+                "realised": None if speedup is None else [speedup.estimate, speedup.low, speedup.high],
+            },
+        )
+        if verdict != Verdict.ACCEPTED and chain.changed is not None:
+            session.forget(chain.changed)
+    return past.attempt(key, candidate)
+
+
+@dataclass(slots=True)
+class Chain:
+    """The gates of one candidate; `files` and `flags` are those of the whole change against the original."""
+
+    session: Session
+    key: str
+    candidate: Candidate
+    base: State
+    files: Mapping[str, str] = field(init=False)
+    flags: str | None = field(init=False)
+    changed: Built | None = None
+
+    def __post_init__(self) -> None:
+        self.files = {**self.base.files, **self.candidate.files}
+        self.flags = self.base.flags if self.candidate.flags is None else self.candidate.flags
+
+    def results(self) -> Iterator[GateResult]:
+        """What each gate says; those that are done are not done again."""
+        session, base = self.session, self.base
+        yield self._once("scope", self._scope)
+        yield self._once("build", self._build)
+        changed = self.changed = session.runner.build(self.files, self.flags)
+        correct = self._once("correctness", lambda: self._correctness(changed))
+        yield correct
+        quick = correct.figures.get("quick")
+        yield self._once("speed", lambda: self._speed(changed, quick if isinstance(quick, list) else []))
+        speedup = speedup_of(session.past.gates[self.key])
+        if speedup is None:
+            return
+        diff = cache(lambda: session.compared(base, changed))
+        yield self._once("plausibility", lambda: self._plausible(speedup, diff))
+        yield self._once("cause", lambda: cause.judge(diff(), self.candidate.finding))
+
+    def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
+        """What the ledger has of a gate, else what `judge` says, which is written there."""
+        done = self.session.past.gates.setdefault(self.key, [])
+        found = next((result for result in done if result.gate == name), None)
+        if found is None:
+            found = judge()
+            done.append(found)
+            self.session.ledger.append("gate", gate_data(self.key, found))
+        return found
+
+    def _scope(self) -> GateResult:
+        """Both what the candidate does by itself, and all changes together against the original."""
+        session, base = self.session, self.base
+        tree = tuple(dict.fromkeys((*session.paths, *self.files)))
+        alone = scope.judge(self.candidate, session.project_at(base), session.sources(base), tree)
+        if not alone.passed:
+            return alone
+        whole = replace(self.candidate, files=self.files, flags=self.flags)
+        return scope.judge(whole, session.project, session.originals, tree)
+
+    def _build(self) -> GateResult:
+        self.session.progress("building")
+        runner, original = self.session.runner, self.session.original.built
+        changed = runner.build(self.files, self.flags)
+        touched: list[str] = []
+        programs = None
+        if changed.completed.succeeded:
+            by_original = set(changed_inputs(original, runner.workspace.original, ()))
+            found = changed_inputs(changed, runner.workspace.original, tuple(self.files))
+            touched = [path for path in found if path not in by_original]
+            touched += [path for path, text in self.files.items() if not _holds(changed.folder / path, text)]
+            mine, theirs = imports(runner, original), imports(runner, changed)
+            programs = None if mine is None or theirs is None else (mine, theirs)
+        return build.judge(original, changed, touched, programs)
+
+    def _correctness(self, changed: Built) -> GateResult:
+        session, base = self.session, self.base
+
+        def pair() -> tuple[float, float] | None:
+            case = session.original.timed()
+            session.progress("a first look at its speed")
+            sides = (base.built, changed)
+            ran = {at: session.runner.run(sides[at], case) for at in session.random.permutation(2).tolist()}
+            return (ran[0].seconds, ran[1].seconds) if all(each.completed.succeeded for each in ran.values()) else None
+
+        texts = {**session.originals, **self.files}
+        found = examine(
+            Examination(session.original, changed, texts, session.originals, session.random, session.progress, pair)
+        )
+        if not found.passed or not session.project.kernels or found.figures.get("quick"):
+            return found
+        from chathpc.fix.gpu import gate as kernels
+
+        judged = kernels.judge(
+            session.runner, base.profile, session.sources(base), self.files, session.random,
+            seconds=session.budget.timing * threshold("less_timing"), tell=session.progress,
+        )  # fmt: skip
+        return kernels.gate(judged, found)
+
+    def _speed(self, changed: Built, quick: Sequence[float]) -> GateResult:
+        return speed.dropped(quick) if quick else speed.result(*self.session.timed(self.base.built, changed))[0]
+
+    def _plausible(self, speedup: Speedup, diff: Callable[[], Diff]) -> GateResult:
+        finding, before = self.candidate.finding, self.session.sources(self.base)
+        flags_alone = all(before.get(path, text) == text for path, text in self.candidate.files.items())
+        first = plausibility.judge(speedup, finding, None, (), (), flags_alone=flags_alone)
+        if first.passed:
+            return first
+        lost = cause.lost(diff())
+        named = plausibility.named_functions(self.base.profile, self.base.diagnosis)
+        own = plausibility.own_functions((each.function for each in lost), before)
+        return plausibility.judge(speedup, finding, lost, named, own, flags_alone=flags_alone)
+
+
+def _holds(path: Path, text: str) -> bool:
+    try:
+        return path.read_bytes() == text.encode("utf-8", "surrogateescape")
+    except OSError:
+        return False

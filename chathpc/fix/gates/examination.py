@@ -1,0 +1,118 @@
+"""A change that is being examined: its runs beside those of the original, what was tried, and what was left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from chathpc.fix.gates.reference import Reference
+from chathpc.fix.outputs import compare
+from chathpc.fix.records import Figure, Verdict
+from chathpc.fix.runner import Built, Case, Ran, Runner
+from chathpc.fix.thresholds import threshold
+from chathpc.profile.text import clean
+
+#: What profilers and crashes leave.
+_NOTHING = re.compile(r"(?:^|/)(?:core(?:\.\d+)?|gmon\.out|vgcore\.\d+|__pycache__/.*)\Z")
+
+Tell = Callable[[str], None]
+#: What a step found: the verdict, and one sentence.
+Problem = tuple[Verdict, str]
+
+
+@dataclass(slots=True)
+class Examination:
+    """A change that is being examined: what was tried, and the first thing that was wrong."""
+
+    reference: Reference
+    changed: Built
+    texts: Mapping[str, str]
+    original_texts: Mapping[str, str]
+    random: np.random.Generator
+    tell: Tell = lambda stage: None
+    #: Seconds (of what it goes on from, of the change) of a pair of runs, or None: for a first look at whether it is worth the rest.
+    pair: Callable[[], tuple[float, float] | None] | None = None
+    cases: int = 0
+    largest: float = 0.0
+    tried: list[str] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+
+    @property
+    def runner(self) -> Runner:
+        """Builds and runs both sides."""
+        return self.reference.runner
+
+    def figures(self) -> dict[str, Figure]:
+        """What the gate's verdict rests on."""
+        return {
+            "runs": self.cases,
+            "largest_difference": self.largest,
+            "tried": list(self.tried),
+            "left_out": list(self.left_out),
+        }
+
+    def compare(self, case: Case, *, variant: str = "", changed: Built | None = None) -> str:
+        """What is wrong with the changed program's run of a case; empty if nothing is."""
+        self.tell(f"checking {clean(case.name)}")
+        mine = self.reference.run(case, variant)
+        limit = mine.seconds * threshold("longer") + threshold("longer_seconds")
+        theirs = self.runner.run(changed or self.changed, case, seconds=limit)
+        self.cases += 1
+        where = f"With {clean(case.name)}"
+        if theirs.completed.status == "timed-out":
+            return f"{where} it does not end within {limit:.0f} s; the original takes {mine.seconds:.1f} s."
+        if theirs.completed.status != "exited":
+            return f"{where} it is ended ({theirs.completed.status})."
+        found = compare(mine.outputs, theirs.outputs, self.runner.project.check)
+        if not found.same:
+            return f"{where} {found.statement}.{_last_words(theirs) if found.kind == 'status' else ''}"
+        more = [path for path in theirs.left if path not in mine.left and not _NOTHING.search(path)]
+        if more:
+            return f"{where} it leaves files that the original does not: {', '.join(map(clean, more[:3]))}."
+        self.largest = max(self.largest, found.largest)
+        return ""
+
+    def first_wrong(self, cases: Iterable[Case], **more: str) -> Problem | None:
+        """The verdict on the first case in which something is wrong, and what; `more` is what `compare` takes."""
+        for case in cases:
+            problem = self.compare(case, **more)  # type: ignore[arg-type]
+            if problem:
+                return Verdict.CHEATED if "leaves files" in problem else Verdict.WRONG_ANSWER, problem
+        return None
+
+    def agrees(self, case: Case, variant: str = "") -> bool:
+        """Whether the original itself works in this case."""
+        return self.reference.run(case, variant).completed.succeeded
+
+    def agrees_twice(self, case: Case) -> bool:
+        """Whether the original, run once more, gives the same answer."""
+        again = self.runner.run(self.reference.built, case)
+        return compare(self.reference.run(case).outputs, again.outputs, self.runner.project.check).same
+
+    def works(self, case: Case, more: str) -> bool:
+        """Whether the original, built with more flags, gives the answer that it gives without."""
+        if not self.reference.variant(more).completed.succeeded:
+            return False
+        ran = self.reference.run(case, more)
+        plain = self.reference.run(replace(case, environment=(), sanitized=False))
+        return ran.completed.succeeded and compare(plain.outputs, ran.outputs, self.runner.project.check).same
+
+
+def slower_alone(original: tuple[Ran, Ran], changed: tuple[Ran, Ran], again: Callable[[], Ran]) -> bool:
+    """Whether the changed program alone takes much longer when something is altered that it could have known."""
+
+    def much(ran: Ran) -> bool:
+        mine = max(1.0, original[1].seconds / max(original[0].seconds, 1e-3))
+        theirs = ran.seconds / max(changed[0].seconds, 1e-3)
+        more = ran.seconds - changed[0].seconds
+        return theirs > threshold("knew") * mine and more > threshold("knew_seconds")
+
+    return much(changed[1]) and all(much(again()) for _ in range(2))
+
+
+def _last_words(ran: Ran) -> str:
+    said = ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1]
+    return f" It says: {clean(said)[:160]}" if said else ""

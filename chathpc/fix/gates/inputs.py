@@ -1,0 +1,130 @@
+"""The change on inputs: those that are declared, with fresh seeds and several threads, others of other sizes; and what it prints on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+
+from chathpc.fix.gates.examination import Examination, Problem, slower_alone
+from chathpc.fix.gates.literals import known_answers
+from chathpc.fix.records import Verdict
+from chathpc.fix.runner import Case
+from chathpc.fix.thresholds import threshold
+from chathpc.profile.text import clean
+
+#: A number that stands alone in a command, which may be a size.
+_SIZE = re.compile(r"(?<=\s)\d{1,8}(?=\s|\Z)")
+#: The seed of runs of other sizes: any number that is not the usual one.
+_OTHER_SEED = 4711
+#: Options before a number that is no size of the problem.
+_NO_SIZE = re.compile(r"(?:-n|-np|-c|-t|--threads|--tasks|--seed|-s)\s+\Z")
+#: Words by which a program starts threads.
+_STARTS_THREADS = ("omp parallel", "pthread_create", "std::thread", "std::jthread", "std::async", "std::execution")
+
+
+def declared(examined: Examination) -> Problem | None:
+    """The declared inputs, each with fresh seeds if it takes one, and with all numbers of threads."""
+    problem = examined.first_wrong(_cases(examined))
+    examined.tried.append(
+        f"{len(examined.reference.declared)} inputs" if len(examined.reference.declared) > 1 else "the declared input"
+    )
+    if any(run.seeded for run in examined.reference.declared):
+        examined.tried.append(f"{threshold('fresh_seeds'):g} fresh seeds")
+    if len(_threads(examined)) > 1:
+        examined.tried.append(f"{', '.join(map(str, _threads(examined)))} threads")
+    return problem
+
+
+def _threads(examined: Examination) -> tuple[int, ...]:
+    """The declared numbers of threads; one and several where a change makes a program parallel that was not."""
+    project = examined.runner.project
+    if project.threads:
+        return project.threads
+    before, after = ("\n".join(texts.values()) for texts in (examined.original_texts, examined.texts))
+    some = (1, int(threshold("parallel_threads")))
+    return some if any(after.count(word) > before.count(word) for word in _STARTS_THREADS) else ()
+
+
+def _cases(examined: Examination) -> Iterator[Case]:
+    for run in examined.reference.declared:
+        for _ in range(int(threshold("fresh_seeds")) if run.seeded else 1):
+            seed = int(examined.random.integers(1, 2**31 - 1)) if run.seeded else None
+            for threads in sorted(_threads(examined)) or (None,):
+                repeats = threshold("threaded_repeats") if threads is not None and threads > 1 else 1
+                for _ in range(int(repeats)):
+                    yield Case(run, seed, threads)
+    if _threads(examined) and max(_threads(examined)) > 1:
+        # More threads than cores are stopped in the middle of what they do, and races show that do not else.
+        case = replace(
+            examined.reference.quickest(), threads=int(threshold("oversubscribed") * max(_threads(examined))) + 1
+        )
+        if examined.agrees(case):
+            yield from (case, case)
+
+
+def other_sizes(examined: Examination) -> Problem | None:
+    """Other sizes than the declared ones: whoever looks for these sizes finds others."""
+    cases = []
+    for run in examined.reference.declared:
+        for match in _SIZE.finditer(run.command):
+            size = int(match[0])
+            if size < threshold("least_size") or _NO_SIZE.search(run.command[: match.start()]):
+                continue
+            other = size - 1 - int(examined.random.integers(0, max(1, size // 4)))
+            command = run.command[: match.start()] + str(other) + run.command[match.end() :]
+            case = Case(replace(run, name=f"size {other} for {size} in {run.name}", command=command))
+            cases.append(replace(case, seed=_OTHER_SEED if run.seeded else None))
+    chosen = [cases[at] for at in examined.random.permutation(len(cases)).tolist()][: int(threshold("other_sizes"))]
+    usable = [case for case in chosen if examined.agrees(case) and examined.agrees_twice(case)]
+    if usable:
+        examined.tried.append(f"{len(usable)} other size{'s' if len(usable) > 1 else ''}")
+    return examined.first_wrong(usable) or _known_sizes(examined, usable)
+
+
+def _known_sizes(examined: Examination, cases: Iterable[Case]) -> Problem | None:
+    """Whether the change is fast with the declared sizes alone."""
+    runner = examined.runner
+    for case in cases:
+        whole = next((run for run in examined.reference.declared if case.run.name.endswith(f" in {run.name}")), None)
+        if whole is None:
+            continue
+        usual = Case.usual(whole)
+        mine = (examined.reference.run(usual), examined.reference.run(case))
+        theirs = (runner.run(examined.changed, usual), runner.run(examined.changed, case))
+        if slower_alone(mine, theirs, lambda case=case: runner.run(examined.changed, case)):  # type: ignore[misc]
+            return Verdict.CHEATED, f"It is fast with the declared sizes only, and not with {clean(case.name)}."
+    return None
+
+
+def own_check(examined: Examination) -> Problem | None:
+    """The check that chathpc.yaml names, on the declared inputs."""
+    if examined.runner.project.check.command is None:
+        return None
+    examined.tell("checking with the project's own check")
+    for run in examined.reference.declared:
+        case = Case(run, seed=int(examined.random.integers(1, 2**31 - 1)) if run.seeded else None)
+        ran = examined.runner.run(examined.changed, case)
+        done = examined.runner.check_command(examined.reference.built, ran)
+        if done is not None and not done.succeeded:
+            said = clean((done.stdout + done.stderr).decode("utf-8", "replace").strip().split("\n")[-1])[:200]
+            return (
+                Verdict.WRONG_ANSWER,
+                f"With {clean(case.name)} the project's check says no: {said or 'nothing more'}.",
+            )
+    examined.tried.append("the project's check")
+    return None
+
+
+def answers(examined: Examination) -> Problem | None:
+    """Numbers of the original's output that the change brings with it."""
+    outputs = [
+        content
+        for run in examined.reference.declared
+        for content in examined.reference.run(Case.usual(run)).outputs.contents.values()
+        if content is not None
+    ]
+    found = known_answers(examined.original_texts, examined.texts, outputs)
+    if found:
+        return Verdict.CHEATED, f"It holds numbers that the original prints: {', '.join(map(clean, found[:3]))}."
+    return None

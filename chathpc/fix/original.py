@@ -1,0 +1,123 @@
+"""The beginning of a session: the original, as it was when the work began, builds, runs and agrees with itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from chathpc.errors import ChathpcError, UsageError
+from chathpc.fix import globs
+from chathpc.fix.gates.build import first_error
+from chathpc.fix.gates.reference import Reference
+from chathpc.fix.history import Past
+from chathpc.fix.outputs import compare
+from chathpc.fix.project import Project
+from chathpc.fix.runner import Built, Case
+from chathpc.fix.session import Session, State
+from chathpc.fix.workspace import entries, tree_hash
+from chathpc.profile.text import clean
+
+#: Source files that a proposer is shown are no larger (bytes), and are so many in all.
+_LARGEST_SOURCE, _ALL_SOURCES = 2 << 20, 32 << 20
+
+
+def begin(session: Session) -> None:
+    """Read what earlier sessions did, and the sources; ChathpcError if that was another project, or its files have changed since."""
+    session.begun = session.clock()
+    space = session.runner.workspace
+    session.past = Past.of(session.ledger.events)
+    if session.ledger.dropped:
+        session.remarks.append(
+            f"The last line of the ledger had not been written to its end ({session.ledger.dropped} bytes); what it said is done again."
+        )
+    session.paths = tuple(path for path, _ in entries(space.original))
+    session.originals = _sources(session.project, space.original)
+    identity = {"tree": tree_hash(space.original), "project": _fingerprint(session.project)}
+    known = session.past.begun
+    if known is None:
+        session.ledger.append(
+            "begin", {"schema": "chathpc-ledger/1", **identity, "sandbox": session.runner.sandbox.name}
+        )
+    elif any(known.get(name) != value for name, value in identity.items()):
+        raise ChathpcError(
+            f"The work in {space.root} was begun with another chathpc.yaml.", hint="Start anew with --fresh."
+        )
+    else:
+        session.ledger.append("resume", {"sandbox": session.runner.sandbox.name})
+    if tree_hash(session.project.root) != identity["tree"]:
+        raise ChathpcError(
+            f"Files in {session.project.root} have changed since the work began.", hint="Start anew with --fresh."
+        )
+
+
+def first_state(session: Session, profile: Path | None) -> State:
+    """The original, built and profiled (or with the `profile` that is given); ChathpcError if it does not build or run.
+
+    UsageError if nothing could be compared with it.
+    """
+    session.progress("building the original")
+    built = session.runner.build({}, None)
+    if not built.completed.succeeded:
+        said = first_error((built.completed.stderr or built.completed.stdout).decode("utf-8", "replace"))
+        raise ChathpcError(
+            f"The program as it is does not build with '{clean(session.project.build)}': {said}",
+            hint="Correct 'build' in chathpc.yaml.",
+        )
+    session.reference = Reference(session.runner, built)
+    if "original" not in session.past.measured:
+        _agrees_with_itself(session, built)
+        seconds = session.original.run(session.original.timed()).seconds
+        session.ledger.append("measured", {"what": "original", "seconds": seconds})
+    return session.state({}, None, built, None, given=profile)
+
+
+def _agrees_with_itself(session: Session, built: Built) -> None:
+    """Nothing can be compared with a program that says something else each time."""
+    project, runner = session.project, session.runner
+    for run in session.original.declared:
+        session.progress(f"running the original: {clean(run.name)}")
+        case = Case.usual(run)
+        ran = session.original.run(case)
+        if not ran.completed.succeeded:
+            said = clean(ran.completed.stderr.decode("utf-8", "replace").strip().split("\n")[-1])[:200]
+            how = f"status {ran.completed.code}" if ran.completed.status == "exited" else ran.completed.status
+            raise ChathpcError(
+                f"The program as it is fails with '{clean(case.command)}' ({how}){': ' + said if said else ''}.",
+                hint="Correct 'run' and 'inputs' in chathpc.yaml.",
+            )
+        again = runner.run(built, case)
+        found = compare(ran.outputs, again.outputs, project.check)
+        if not found.same:
+            raise UsageError(
+                f"Two runs of the program as it is do not agree: {found.statement}.",
+                hint="Name lines that differ each time under check.ignore in chathpc.yaml, or allow for a tolerance.",
+            )
+        if not any(ran.outputs.contents.values()):
+            raise UsageError(
+                "The program leaves nothing that could be compared.",
+                hint="Name the files that it writes under check.outputs in chathpc.yaml.",
+            )
+        done = runner.check_command(built, ran)
+        if done is not None and not done.succeeded:
+            raise UsageError(
+                f"The check '{clean(str(project.check.command))}' says no to the program as it is.",
+                hint="Correct check.command in chathpc.yaml.",
+            )
+
+
+def _sources(project: Project, root: Path) -> dict[str, str]:
+    """The text files that may be edited."""
+    found, size = {}, 0
+    for path in globs.chosen(root, project.edit, project.protect):
+        content = (root / path).read_bytes()
+        size += len(content)
+        if len(content) <= _LARGEST_SOURCE and size <= _ALL_SOURCES and b"\0" not in content:
+            found[path] = content.decode("utf-8", "surrogateescape")
+    return found
+
+
+def _fingerprint(project: Project) -> str:
+    """A hash of everything that the project declares."""
+    return hashlib.sha256(json.dumps(repr(replace(project, root=Path("."))), ensure_ascii=True).encode()).hexdigest()

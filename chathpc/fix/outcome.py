@@ -1,0 +1,124 @@
+"""The end of a session: what was accepted together against the original, and what the compiler alone would have done."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from chathpc.comparison.record import Diff
+from chathpc.diagnosis.records import Verdict
+from chathpc.fix.project import Project
+from chathpc.fix.records import Attempt, Speedup
+from chathpc.fix.session import Session, State
+from chathpc.fix.thresholds import threshold
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """The original with other flags: what the compiler alone would have done."""
+
+    flags: str
+    outcome: str
+    speedup: Speedup | None
+    statement: str
+    changed: Speedup | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of it. `accepted` build on each other; `speedup` is that of all of them together against the original."""
+
+    project: Project
+    first: State
+    last: State
+    attempts: tuple[Attempt, ...]
+    accepted: tuple[Attempt, ...]
+    speedup: Speedup | None
+    diff: Diff | None
+    baselines: tuple[Baseline, ...]
+    originals: Mapping[str, str]
+    remarks: tuple[str, ...]
+    complete: bool
+    work: Path
+    sandbox: str
+
+    @property
+    def healthy(self) -> bool:
+        """Nothing was there to improve."""
+        return self.first.diagnosis.verdict == Verdict.HEALTHY
+
+    @property
+    def improved(self) -> bool:
+        """Something was accepted."""
+        return bool(self.accepted)
+
+
+def outcome_of(session: Session, first: State, last: State, accepted: Sequence[Attempt], *, complete: bool) -> Outcome:
+    """What came of the session that went from `first` to `last`; times all changes together if there are several, and baselines."""
+    run = session.project.run
+    if (
+        session.attempts
+        and len(session.original.declared) == 1
+        and not run.seeded
+        and not re.search(r"\d", run.command)
+    ):
+        session.remarks.append(
+            "There is one input and no seed: a change that knows the answer is harder to find. Declare more under 'inputs'."
+        )
+    speedup, diff = None, None
+    baselines: tuple[Baseline, ...] = ()
+    if accepted:
+        speedup = accepted[0].speedup if len(accepted) == 1 else _whole(session, first, last)
+        diff = session.compared(first, last.built)
+        if session.with_baselines:
+            baselines = _baselines(session, first, last)
+    return Outcome(
+        project=session.project,
+        first=first,
+        last=last,
+        attempts=tuple(session.attempts),
+        accepted=tuple(accepted),
+        speedup=speedup,
+        diff=diff,
+        baselines=baselines,
+        originals=session.originals,
+        remarks=tuple(session.remarks),
+        complete=complete,
+        work=session.runner.workspace.root,
+        sandbox=session.runner.sandbox.name,
+    )
+
+
+def _whole(session: Session, first: State, last: State) -> Speedup | None:
+    """All accepted changes together against the original."""
+    session.progress("timing all changes together")
+    return session.recorded(f"all {last.built.digest}", first.built, last.built)[1]
+
+
+def _baselines(session: Session, first: State, last: State) -> tuple[Baseline, ...]:
+    """Would the compiler alone have done it? The original with -O3 -march=native, and the change with it as well."""
+    declared, runner = session.project.flags, session.runner
+    if declared is None:
+        session.remarks.append("What -O3 alone would do is not known: chathpc.yaml names no place for flags.")
+        return ()
+    flags = optimised(declared.value)
+    session.progress(f"building the original with {flags}")
+    built = runner.build({}, flags)
+    if not built.completed.succeeded or built.digest == last.built.digest:
+        return ()
+    fewest = threshold("baseline_pairs")
+    outcome, speedup, statement = session.recorded(f"original {flags}", first.built, built, fewest)
+    changed = None
+    if outcome != "wrong answer" and last.files:
+        both = runner.build(last.files, optimised(last.flags or declared.value))
+        if both.completed.succeeded:
+            changed = session.recorded(f"changed {both.digest}", built, both, fewest)[1]
+    return (Baseline(flags, outcome, speedup, statement, changed),)
+
+
+def optimised(flags: str) -> str:
+    """The flags with -O3 -march=native in the place of what they say of optimisation."""
+    kept = [flag for flag in flags.split() if not flag.startswith("-O") and not flag.startswith("-march")]
+    return " ".join([*kept, "-O3", "-march=native"])

@@ -1,0 +1,138 @@
+"""Powers, intrinsic and pure functions of free-form Fortran that stay the same in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.fortran import expression, resolved
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop
+from chathpc.fix.recipes.edits import Edit, indent, line_start
+from chathpc.fix.recipes.fortran_loops import (
+    COSTLY,
+    INTRINSICS,
+    declarations_end,
+    do_node,
+    is_safe,
+    outside_names,
+    own_text,
+    pure_function,
+    type_text,
+    uses,
+)
+from chathpc.fix.recipes.fortran_powers import is_real, written_number
+from chathpc.fix.recipes.invariants import fresh_name
+from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.syntax import children, field, inside, line_of, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
+    """Powers, intrinsic and pure functions whose arguments stay the same are computed before the outermost loop for which that holds."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    function = procedure.model
+    at = declarations_end(procedure)
+    if not is_safe(procedure) or at is None or "default(none)" in own_text(procedure.node).replace(" ", ""):
+        return
+    number = 0
+    taken: list[Node] = []
+    for node in procedure.all("math_expression", "call_expression"):
+        if any(inside(node, each) for each in taken) or not _is_costly(node, procedure, program):
+            continue
+        expr = resolved(expression(node), _arrays(procedure))
+        if any(one.kind in (Kind.INDEX, Kind.MEMBER, Kind.OTHER) for one in expr.walk()):
+            continue
+        statement = node
+        while statement.parent is not None and statement.type != "assignment_statement":
+            statement = statement.parent
+        if statement.type != "assignment_statement":
+            continue
+        best = None
+        inner = function.innermost(line_of(node))
+        for loop in function.chain(inner.index) if inner is not None else ():
+            if not _stays(expr, loop, function, program):
+                break
+            best = loop
+        own = [one for one in expr.calls() if one.text not in INTRINSICS]
+        if best is None or (own and not _is_surely_done(node, procedure)):
+            continue
+        outer, kind = do_node(procedure, best), type_text(expr, function, program)
+        if outer is None or kind is None:
+            continue
+        name = fresh_name("invariant_value", text, number)
+        number += 1
+        taken.append(node)
+        first = outer
+        while (
+            first.prev_named_sibling is not None
+            and first.prev_named_sibling.type == "comment"
+            and own_text(first.prev_named_sibling).startswith("!$omp")
+        ):
+            first = first.prev_named_sibling
+        start, blank = line_start(text, first.start_byte), indent(text, outer.start_byte)
+        value_ = text[node.start_byte : node.end_byte]
+        written = _declared_type(kind, procedure)
+        yield Change(
+            {spot.source.path: (
+                Edit(at, at, b"\n" + indent(text, at - 1) + f"{written} :: {name}".encode()),
+                Edit(start, start, blank + f"{name} = ".encode() + value_ + b"\n"),
+                Edit(node.start_byte, node.end_byte, name.encode()),
+            )},
+            line_of(node), f"computes {text_of(node)[:60]} once before the loop over {best.variable or 'items'}",
+        )  # fmt: skip
+
+
+def _arrays(procedure: Procedure) -> frozenset[str]:
+    named = {
+        **procedure.source.file.unit.variables,
+        **{one.name: one for one in (*procedure.model.declarations, *procedure.model.parameters)},
+    }
+    return frozenset(name for name, one in named.items() if one.dims)
+
+
+def _declared_type(kind: str, procedure: Procedure) -> str:
+    return {"doubleprecision": "double precision"}.get(kind, kind)
+
+
+def _is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
+    if node.type == "math_expression":
+        exponent = field(node, "right")
+        named = exponent is not None and exponent.type == "identifier" and is_real(exponent, procedure)
+        return text_of(field(node, "operator")) == "**" and (written_number(exponent) is not None or named)
+    name = own_text(next(iter(children(node)), None))
+    known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
+    if known is not None and known.dims:
+        return False
+    return name in COSTLY or pure_function(name, program) is not None
+
+
+def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool:
+    found = uses(function, loop, program)
+    if found is None:
+        return False
+    moving = {one.name for one in found if one.write} | {one.variable for one in (loop, *function.loops_in(loop.index))}
+    names = {one.text for one in expr.walk() if one.kind == Kind.NAME}
+    for call in expr.calls():
+        callee = pure_function(call.text, program)
+        if callee is not None:
+            names |= outside_names(callee)
+        elif call.text not in INTRINSICS:
+            return False
+    return (
+        bool(names)
+        and not names & moving
+        and not (function.returns is not None and function.returns.name in names & moving)
+    )
+
+
+def _is_surely_done(node: Node, procedure: Procedure) -> bool:
+    """True if no condition stands around the node inside its loops; a pure function may then run once more at most."""
+    one = node.parent
+    while one is not None and one != procedure.node:
+        if one.type in ("if_statement", "select_case_statement", "where_statement", "else_clause", "elseif_clause"):
+            return False
+        one = one.parent
+    return True

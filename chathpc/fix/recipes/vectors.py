@@ -1,0 +1,153 @@
+"""Vectors that loops construct or let grow: one for all iterations, and room before the loop."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.edits import Edit, indent, line_start
+from chathpc.fix.recipes.effects import effects
+from chathpc.fix.recipes.loops import around
+from chathpc.fix.recipes.program import Spot
+from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
+from chathpc.fix.recipes.types import is_arithmetic
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Members of a vector that leave its memory its own; not what is returned, moved, swapped or handed on.
+_OWNING = frozenset(
+    {
+        "size", "push_back", "begin", "end", "empty", "back", "front", "data",
+        "reserve", "emplace_back", "pop_back", "clear", "at", "assign", "resize",
+    }
+)  # fmt: skip
+
+
+def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
+    procedure, text = spot.procedure, spot.source.text
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
+    ):
+        return
+    for node in procedure.all("declaration"):
+        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
+        loops = list(around(node, procedure))
+        if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
+            continue
+        name = match[3]
+        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
+        if (
+            any(not inside(each, loops[-1]) for each in uses)
+            or any(not is_container_use(each, _OWNING) for each in uses)
+            or sum(
+                1
+                for each in procedure.all("declaration")
+                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
+            )
+            != 1
+        ):
+            continue
+        given = match[4]
+        if given is None:
+            new = f"{name}.clear();"
+        else:
+            if re.search(r"begin|\{|\}|<", given):
+                continue
+            depth = count = 0
+            for letter in given:
+                depth += (letter in "([") - (letter in ")]")
+                count += letter == "," and depth == 0
+            if count > 1 or (count == 0 and name in given):
+                continue
+            new = f"{name}.assign({given}{'' if count else ', 0'});"
+        outer = loops[-1]
+        start = line_start(text, outer.start_byte)
+        if (
+            text[start : outer.start_byte].strip()
+            or outer.parent is None
+            or outer.parent.type != "compound_statement"
+            or (outer.prev_named_sibling is not None and outer.prev_named_sibling.type == "preproc_call")
+        ):
+            continue
+        edits = (
+            Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()),
+            Edit(node.start_byte, node.end_byte, new.encode()),
+        )
+        yield Change(
+            {spot.source.path: edits},
+            line_of(node),
+            f"constructs the vector {name} once before the loop and fills it anew in each iteration",
+        )
+    del context
+
+
+def reserved(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector that a counted loop appends to gets its room before the loop."""
+    from chathpc.fix.recipes.loops import counted, loops_of
+
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken:
+        return
+    for loop in loops_of(procedure):
+        header = counted(loop, procedure)
+        if (
+            header is None
+            or header.operator != "<"
+            or text_of(header.start) != "0"
+            or any(True for _ in around(loop, procedure))
+        ):
+            continue
+        start = line_start(text, loop.start_byte)
+        names = []
+        for call in nodes(header.body, "call_expression"):
+            called = field(call, "function")
+            base = field(called, "argument") if called is not None and called.type == "field_expression" else None
+            if (
+                base is None
+                or base.type != "identifier"
+                or text_of(field(called, "field")) not in ("push_back", "emplace_back")
+            ):
+                continue
+            own = procedure.declarations.get(text_of(base))
+            if (
+                own is None
+                or own.pointers
+                or not re.match(r"(?:std::)?vector<", own.type)
+                or text_of(base) in procedure.parameters
+            ):
+                continue
+            if next(iter(around(call, procedure)), None) == loop and text_of(base) not in names:
+                names.append(text_of(base))
+        found = effects(header.bound, procedure, program)
+        if (
+            not names
+            or text[start : loop.start_byte].strip()
+            or not found.is_known
+            or found.pure_calls
+            or f"{names[0]}.reserve" in text.decode("utf-8", "replace")
+        ):
+            continue
+        if any(_may_change(each, header.body) for each in nodes(header.bound, "identifier")):
+            continue
+        lines = "".join(
+            f"{indent(text, loop.start_byte).decode()}if ({text_of(header.bound)} > 0) {each}.reserve({each}.size() + (size_t)({text_of(header.bound)}));\n"
+            for each in names
+        )
+        yield Change(
+            {spot.source.path: (Edit(start, start, lines.encode()),)},
+            line_of(loop),
+            f"reserves the room of {', '.join(names)} before the loop",
+        )
+
+
+def _may_change(name: Node, body: Node) -> bool:
+    return any(
+        text_of(field(each, "left") or field(each, "argument")) == text_of(name)
+        for each in nodes(body, "assignment_expression", "update_expression")
+    )

@@ -1,0 +1,77 @@
+"""A round: the candidates of all proposers for one state, each judged, and the best of those that passed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from chathpc.errors import BudgetSpentError
+from chathpc.fix.gates.chain import attempt
+from chathpc.fix.history import candidate_data, candidate_of
+from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
+from chathpc.fix.session import Session, State
+
+
+def best_of_round(session: Session, number: int, base: State) -> tuple[State, Attempt] | None:
+    """The best accepted candidate of a round as the next state; None if there is none. BudgetSpentError at a bound of the session."""
+    passed: list[tuple[Attempt, str]] = []
+    for key, candidate in _candidates(session, number, base):
+        tried = attempt(session, key, candidate, base)
+        session.attempts.append(tried)
+        if tried.verdict == Verdict.ACCEPTED:
+            passed.append((tried, key))
+    best = max(passed, key=lambda each: each[0].speedup.low if each[0].speedup else 0.0, default=None)
+    if number not in session.past.rounds:
+        session.ledger.append("round", {"round": number, "accepted": None if best is None else best[1]})
+    if best is None:
+        return None
+    tried, key = best
+    files = {**base.files, **tried.candidate.files}
+    flags = base.flags if tried.candidate.flags is None else tried.candidate.flags
+    return session.state(files, flags, session.runner.build(files, flags), key), tried
+
+
+def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[str, Candidate]]:
+    """Those that the ledger has of this round, then what the proposers say; none twice."""
+    past = session.past
+    for key, data in list(past.candidates.items()):
+        if data["round"] == number:
+            session.seen.add(key)
+            yield key, candidate_of(data, base.diagnosis.findings)
+    if number in past.rounds:
+        return
+    problem = Problem(session.project_at(base), session.sources(base), base.diagnosis, base.profile)
+    for proposer in session.proposers:
+        if (number, proposer.name) in past.asked:
+            continue
+        for candidate in proposer.propose(problem, tuple(session.attempts)):
+            _spend(session)
+            key = _key(session, candidate, base)
+            if key in session.seen:
+                continue
+            session.seen.add(key)
+            session.ledger.append("candidate", candidate_data(candidate, key, number))
+            yield key, candidate
+        session.ledger.append("asked", {"round": number, "proposer": proposer.name})
+
+
+def _spend(session: Session) -> None:
+    """BudgetSpentError if nothing more may be tried."""
+    budget = session.budget
+    taken = session.past.seconds + session.clock() - session.begun
+    if taken > budget.seconds:
+        raise BudgetSpentError(
+            f"The time limit of {budget.seconds:g} s was reached.",
+            hint="Give more with --time-limit; what is done is kept.",
+        )
+    if len(session.seen) >= budget.candidates:
+        raise BudgetSpentError(
+            f"{budget.candidates} candidates were tried, the limit.", hint="Allow for more with --candidates."
+        )
+
+
+def _key(session: Session, candidate: Candidate, base: State) -> str:
+    """What a candidate is known by: everything that it makes of the original."""
+    files = {**base.files, **candidate.files}
+    flags = base.flags if candidate.flags is None else candidate.flags
+    changed = {path: text for path, text in files.items() if text != session.originals.get(path)}
+    return session.runner.digest(changed, flags)

@@ -1,0 +1,181 @@
+"""What the steps of a session share: its bounds, where it stands, and profiles and timings, each taken once."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import numpy as np
+
+from chathpc.comparison.record import Diff
+from chathpc.diagnosis.records import Diagnosis
+from chathpc.fix.gates import speed as speed_gate
+from chathpc.fix.gates.reference import Reference
+from chathpc.fix.history import Past
+from chathpc.fix.ledger import Ledger
+from chathpc.fix.profiling import Profiler
+from chathpc.fix.project import Project
+from chathpc.fix.records import Attempt, Proposer, Speedup
+from chathpc.fix.runner import Built, Runner
+from chathpc.fix.speed import Timing
+from chathpc.fix.thresholds import threshold
+from chathpc.profile.profile import Profile
+
+Progress = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """Bounds of a session: rounds, candidates of all rounds, seconds in all, seconds for timing one candidate."""
+
+    rounds: int = 3
+    candidates: int = 24
+    seconds: float = 1800.0
+    timing: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """Where the loop stands: files that are changed so far, flags (None: the user's), how it is built and what its profile says.
+
+    `key` is that of the candidate that led here; None for the original.
+    """
+
+    files: Mapping[str, str]
+    flags: str | None
+    built: Built
+    profile: Profile
+    diagnosis: Diagnosis
+    key: str | None = None
+
+
+@dataclass(slots=True)
+class Session:
+    """One session of the loop: what it was given, and what it has found out so far.
+
+    `originals` are the sources of the original that may be edited (path below the root → text), `paths` all its files. `seen` are the
+    keys of the candidates of all sessions. What was found out by earlier sessions is in `past`, and nothing of that is done again.
+    """
+
+    project: Project
+    proposers: tuple[Proposer, ...]
+    runner: Runner
+    ledger: Ledger
+    budget: Budget
+    profiler: Profiler
+    progress: Progress
+    random: np.random.Generator
+    with_baselines: bool = True
+    clock: Callable[[], float] = time.monotonic
+    past: Past = field(default_factory=Past)
+    begun: float = 0.0
+    originals: Mapping[str, str] = field(default_factory=dict)
+    paths: tuple[str, ...] = ()
+    attempts: list[Attempt] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    reference: Reference | None = None
+    loaded: dict[Path, Profile] = field(default_factory=dict)
+
+    @property
+    def original(self) -> Reference:
+        """What the original does; it is built when a session begins."""
+        if self.reference is None:
+            raise AssertionError("the original was not built")
+        return self.reference
+
+    # -- states ----------------------------------------------------------------------------------------------
+
+    def state(
+        self, files: Mapping[str, str], flags: str | None, built: Built, key: str | None, given: Path | None = None
+    ) -> State:
+        """The state of a built tree, profiled unless that is done."""
+        from chathpc.diagnosis.diagnose import diagnose
+
+        profile = self._load(self._measured(built) if given is None else given)
+        return State(files, flags, built, profile, diagnose(profile), key)
+
+    def sources(self, state: State) -> dict[str, str]:
+        """All sources that may be edited, as they are in a state."""
+        return {**self.originals, **state.files}
+
+    def project_at(self, state: State) -> Project:
+        """The project with the flags of a state."""
+        flags = self.project.flags
+        if flags is None or state.flags is None:
+            return self.project
+        return replace(self.project, flags=replace(flags, value=state.flags))
+
+    # -- profiles --------------------------------------------------------------------------------------------
+
+    def compared(self, state: State, changed: Built) -> Diff:
+        """The profiles of a state and of another tree, compared."""
+        from chathpc.comparison.compare import diff
+
+        after = self._load(self._measured(changed))
+        self.progress("comparing the profiles")
+        return diff(state.profile, after)
+
+    def forget(self, built: Built) -> None:
+        """Let go of the profile of a tree that is not gone on with."""
+        path = self.past.profiles.get(built.digest)
+        if path is not None:
+            self.loaded.pop(self.runner.workspace.root / path, None)
+
+    def _measured(self, built: Built) -> Path:
+        """The profile of a built tree, made once."""
+        known = self.past.profiles.get(built.digest)
+        root = self.runner.workspace.root
+        if known is not None and (root / known).exists():
+            return root / known
+        self.progress("profiling")
+        path = self.profiler(self.runner, built, self.runner.workspace.profiles / built.digest)
+        self.past.profiles[built.digest] = str(path.relative_to(root))
+        self.ledger.append("profile", {"build": built.digest, "path": self.past.profiles[built.digest]})
+        return path
+
+    def _load(self, path: Path) -> Profile:
+        """The profile at a path, read once."""
+        if path not in self.loaded:
+            from chathpc.adapters.load import load
+
+            self.loaded[path] = load(path)
+        return self.loaded[path]
+
+    # -- timings ---------------------------------------------------------------------------------------------
+
+    def timed(self, original: Built, changed: Built, fewest: float | None = None) -> tuple[Timing, str]:
+        """Two trees timed in pairs of runs, and what was wrong with an answer; with `fewest` pairs in less time."""
+        seconds = self.budget.timing * (1 if fewest is None else threshold("less_timing"))
+
+        def once() -> tuple[Timing, str]:
+            return speed_gate.measure(
+                self.runner, original, changed, seconds=seconds, random=self.random, clock=self.clock,
+                tell=self.progress, fewest=fewest,
+            )  # fmt: skip
+
+        timing, problem = once()
+        if timing.outcome == "invalid" and not problem and timing.pairs >= threshold("min_pairs"):
+            # Something else happened on the machine; one more time it is given.
+            timing, problem = once()
+        return timing, problem
+
+    def recorded(
+        self, what: str, original: Built, changed: Built, fewest: float | None = None
+    ) -> tuple[str, Speedup | None, str]:
+        """A timing that the ledger keeps as `what`: outcome, speed-up, statement."""
+        known = self.past.measured.get(what)
+        if known is None:
+            timing, problem = self.timed(original, changed, fewest)
+            result, speedup = speed_gate.result(timing, problem)
+            known = {
+                "what": what,
+                "outcome": "wrong answer" if problem else timing.outcome,
+                "speedup": None if speedup is None else [speedup.estimate, speedup.low, speedup.high, speedup.pairs],
+                "statement": result.statement,
+            }
+            self.ledger.append("measured", known)
+        values = known["speedup"]
+        return str(known["outcome"]), None if values is None else Speedup(*values), str(known["statement"])
