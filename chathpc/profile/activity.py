@@ -209,6 +209,11 @@ _INTERFACE = re.compile(
 
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
+#: Names that glibc keeps for itself: its own calls of public functions, and what it makes of those on memory and text for each kind of
+#: processor: `__memmove_avx512_unaligned_erms`, `__memcpy_a64fx` (GNU C Library, sysdeps/*/multiarch).
+_INTERNAL = re.compile(
+    r"__GI_|__(w?mem|str|stp|bzero)\w*_(avx|sse|ssse|evex|erms|ia32|generic|a64fx|thunderx|falkor|emag|kunpeng|oryon|mops|sve|simd|power|ppc|z\d)"
+)
 
 
 def activity_of_name(name: str) -> Activity | None:
@@ -295,7 +300,7 @@ def classify(tree: CallTree) -> Activities:
     # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
     standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
     # So do the C library's own names for its functions, whose load module perf leaves out where lines are shown.
-    internal_table = np.array([name.startswith("__GI_") for name in names] + [False])
+    internal_table = np.array([bool(_INTERNAL.match(name)) for name in names] + [False])
     unambiguous |= standard_table[tree.name] | internal_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])

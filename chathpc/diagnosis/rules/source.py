@@ -23,6 +23,7 @@ from chathpc.diagnosis.source import (
     parallel,
     recursion,
     searches,
+    shifts,
     strides,
     traffic,
 )
@@ -167,6 +168,9 @@ def _at_line(
             sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
         )
     own = function.innermost(line.line)
+    shift = shifts.shifting(function, file.unit, line.line, in_loop=own is not None)
+    if shift is not None and (own is not None or _is_called_in_loop(hot, line.node)):
+        yield shift
     if own is None:
         return
     yield from _some(
@@ -174,7 +178,6 @@ def _at_line(
         copies.rebuilt(function, own, line.line),
         calls.synchronous(function, own, line.line),
         pairs.library_search(function, file.unit, own, line.line),
-        pairs.shifting(function, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
@@ -199,6 +202,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         searches.linear_search(function, unit, loop)
         or pairs.pairs(function, unit, loop)
         or pairs.sorting(function, unit, loop)
+        or shifts.shift_loop(function, unit, loop)
     )
     if search is not None:
         if loop.parent >= 0 or _is_called_in_loop(hot, line.node):
@@ -336,17 +340,25 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     )
 
 
+#: Cause of a sign and of a finding that it explains → what the finding measured, which then lies below the lines of the sign.
+_PARTS = {
+    ("redundant-copies", "allocation-churn"): Activity.ALLOCATION,
+    ("quadratic-algorithm", "redundant-copies"): Activity.COPY,
+}
+
+
 def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
-    """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes."""
+    """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes; the copies by which a list
+    is moved.
+    """
     facts, tree = hot.facts, hot.facts.profile.tree
     inside = tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
     kept = []
     for draft in drafts:
         if draft.cause == "hot-compute" and draft.where.node >= 0 and inside[draft.where.node]:
             continue
-        if found.sign.cause == "redundant-copies" and draft.cause == "allocation-churn":
-            below = float(facts.of(Activity.ALLOCATION)[inside].sum())
-            if below >= common()["most"].value * draft.cost:
-                continue
+        part = _PARTS.get((found.sign.cause, draft.cause))
+        if part is not None and float(facts.of(part)[inside].sum()) >= common()["most"].value * draft.cost:
+            continue
         kept.append(draft)
     return kept

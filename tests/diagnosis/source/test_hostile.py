@@ -19,6 +19,7 @@ from chathpc.diagnosis.source import (
     parallel,
     recursion,
     searches,
+    shifts,
     strides,
     traffic,
 )
@@ -66,6 +67,7 @@ def everything(name: str, text: bytes) -> int:
             searches.linear_search(one, file.unit, inner)
             pairs.pairs(one, file.unit, inner)
             pairs.sorting(one, file.unit, inner)
+            shifts.shift_loop(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
             for sign in (
                 traffic.chase(one, file.unit, inner),
@@ -83,7 +85,7 @@ def everything(name: str, text: bytes) -> int:
                 copies.returned_copy(one, file, number)
                 copies.allocation(one, loop, number)
                 pairs.library_search(one, file.unit, loop, number)
-                pairs.shifting(one, loop, number)
+                shifts.shifting(one, file.unit, number, in_loop=True)
                 invariant.invariant(one, file, loop, number)
                 parallel.atomic(one, loop, number)
                 calls.synchronous(one, loop, number)
