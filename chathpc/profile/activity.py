@@ -89,7 +89,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.ALLOCATION,
         r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
         r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
-        r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
+        r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|(default|glibc)_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
         r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
     ),
     (
@@ -212,7 +212,7 @@ _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 #: Names that glibc keeps for itself: its own calls of public functions, and what it makes of those on memory and text for each kind of
 #: processor: `__memmove_avx512_unaligned_erms`, `__memcpy_a64fx` (GNU C Library, sysdeps/*/multiarch).
 _INTERNAL = re.compile(
-    r"__GI_|__(w?mem|str|stp|bzero)\w*_(avx|sse|ssse|evex|erms|ia32|generic|a64fx|thunderx|falkor|emag|kunpeng|oryon|mops|sve|simd|power|ppc|z\d)"
+    r"__GI_|__g?libc_|__(w?mem|str|stp|bzero)\w*_(avx|sse|ssse|evex|erms|ia32|generic|a64fx|thunderx|falkor|emag|kunpeng|oryon|mops|sve|simd|power|ppc|z\d)"
 )
 
 

@@ -18,6 +18,7 @@ from chathpc.diagnosis.source import (
     calls,
     copies,
     footprint,
+    growth,
     invariant,
     pairs,
     parallel,
@@ -168,14 +169,19 @@ def _at_line(
             sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
         )
     own = function.innermost(line.line)
-    shift = shifts.shifting(function, file.unit, line.line, in_loop=own is not None)
-    if shift is not None and (own is not None or _is_called_in_loop(hot, line.node)):
-        yield shift
+    repeated = list(
+        _some(
+            shifts.shifting(function, file.unit, line.line, in_loop=own is not None),
+            growth.grown(function, file.unit, line.line),
+            copies.rebuilt(function, line.line),
+        )
+    )
+    if repeated and (own is not None or _is_called_in_loop(hot, line.node)):
+        yield from repeated
     if own is None:
         return
     yield from _some(
         copies.allocation(function, own, line.line),
-        copies.rebuilt(function, own, line.line),
         calls.synchronous(function, own, line.line),
         pairs.library_search(function, file.unit, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,

@@ -127,10 +127,10 @@ def _is_whole(expr: Expr) -> bool:
 
 def _is_resized(function: Function, names: frozenset[str]) -> bool:
     """True if the function adds a constant to one of the names, or takes it away: the number of items."""
-    return any(one in names for one in _counted(function))
+    return any(one in names for one in counted(function))
 
 
-def _counted(function: Function) -> Iterator[str]:
+def counted(function: Function) -> Iterator[str]:
     """Names of what the function makes larger or smaller by a constant, outside headers of loops."""
     for one in expressions(function.statements):
         if one.kind != Kind.ASSIGN:

@@ -13,6 +13,7 @@ from chathpc.diagnosis.source import (
     calls,
     copies,
     footprint,
+    growth,
     invariant,
     kernels,
     pairs,
@@ -86,6 +87,8 @@ def everything(name: str, text: bytes) -> int:
                 copies.allocation(one, loop, number)
                 pairs.library_search(one, file.unit, loop, number)
                 shifts.shifting(one, file.unit, number, in_loop=True)
+                growth.grown(one, file.unit, number)
+                copies.rebuilt(one, number)
                 invariant.invariant(one, file, loop, number)
                 parallel.atomic(one, loop, number)
                 calls.synchronous(one, loop, number)
