@@ -24,6 +24,7 @@ from chathpc.diagnosis.source import (
     parallel,
     recursion,
     searches,
+    sharing,
     shifts,
     strides,
     traffic,
@@ -96,6 +97,7 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
                 f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell.",
             ),
             next_measurement=f"{measure.command} ({measure.tells})",
+            suspected=(*draft.suspected, entry.id),
         )
         if draft.cause in _UNEXPLAINED and is_there(draft.where)
         else draft
@@ -165,9 +167,7 @@ def _at_line(
     several = _has_threads(facts)
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
-        yield from (
-            sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
-        )
+        yield from (sign for sign in sharing.false_sharing(function, file) if sign.first <= line.line <= sign.last)
     own = function.innermost(line.line)
     repeated = list(
         _some(
@@ -273,7 +273,7 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
         callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
         found = [copies.value_parameter(function, file, line)]
         if _has_threads(facts):
-            found += [sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line <= sign.last]
+            found += [sign for sign in sharing.false_sharing(function, file) if sign.first <= line <= sign.last]
             found.append(parallel.region_in_loop(function, line))
         own = function.innermost(line)
         if own is not None:

@@ -20,6 +20,7 @@ from chathpc.diagnosis.source import (
     parallel,
     recursion,
     searches,
+    sharing,
     shifts,
     strides,
     traffic,
@@ -60,7 +61,7 @@ def everything(name: str, text: bytes) -> int:
         recursion.redundant(one, file)
         kernels.signs(kernels.KernelSource(0, file, one))
         kernels.small_launch(file, one.name, 8)
-        parallel.false_sharing(one, file.unit)
+        sharing.false_sharing(one, file)
         calls.accessor(one, file)
         for loop in one.loops:
             count += 1
