@@ -15,6 +15,7 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.source_build import with_accessors
 from chathpc.diagnosis.source import (
+    accessors,
     calls,
     copies,
     footprint,
@@ -62,7 +63,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         if at is not None:
             result[at] = _joined(facts, result[at], found, hot)
         elif found.sign.alone and _is_worth(facts, found):
-            result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
+            result = [*_giving_way(hot, result, found), _draft(facts, hot, _named(hot, found))]
         elif found.sign.suspected:
             result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
@@ -215,7 +216,7 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
             yield search
         return
     first = (
-        strides.strided(function, unit, loop)
+        strides.strided(accessors.expanded(function, file), unit, loop)
         or traffic.chase(function, unit, loop)
         or traffic.gather(function, unit, loop)
         or traffic.random_access(function, unit, loop)
@@ -325,6 +326,21 @@ def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
         return draft  # the same line was read already
     more = (evidence,) if found.cost >= draft.cost or not found.sign.alone else (_time(facts, found), evidence)
     return replace(draft, evidence=(*draft.evidence, *more), signs=draft.signs + (not draft.derived))
+
+
+def _named(hot: Hot, found: _Found) -> _Found:
+    """What was found, with the name of the function that holds the line in the source, where the profile has that of another function of
+    the file: tools lose the names of functions that were put in place of their calls.
+    """
+    file = hot.source(found.file)
+    holding = file.function_at(found.sign.line) if file is not None else None
+    if file is None or holding is None or not holding.name:
+        return found
+    told = base_name(found.where.function or "").rsplit("::", 1)[-1]
+    others = file.functions_named(told)
+    if not others or any(each.first <= found.sign.line <= each.last for each in others):
+        return found
+    return replace(found, where=replace(found.where, function=holding.name))
 
 
 def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
