@@ -159,7 +159,7 @@ def _at_line(
     """What the recognisers say about a hot line, and about the innermost loop around it where that is not in `loops`."""
     facts = hot.facts
     yield from _some(
-        recursion.redundant(function, file),
+        recursion.redundant(function, file) or recursion.chained(function, file),
         calls.simple_power(function, line.line),
         copies.value_parameter(function, file, line.line),
         copies.range_copy(function, file, line.line),

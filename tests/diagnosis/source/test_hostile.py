@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.source import (
+    accessors,
     calls,
     copies,
     footprint,
@@ -59,6 +60,8 @@ def everything(name: str, text: bytes) -> int:
     count = 0
     for one in file.everything():
         recursion.redundant(one, file)
+        recursion.chained(one, file)
+        accessors.expanded(one, file)
         kernels.signs(kernels.KernelSource(0, file, one))
         kernels.small_launch(file, one.name, 8)
         sharing.false_sharing(one, file)
