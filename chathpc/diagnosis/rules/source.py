@@ -25,6 +25,7 @@ from chathpc.diagnosis.source import (
     parallel,
     recursion,
     searches,
+    sections,
     sharing,
     shifts,
     strides,
@@ -164,6 +165,7 @@ def _at_line(
         copies.value_parameter(function, file, line.line),
         copies.range_copy(function, file, line.line),
         copies.returned_copy(function, file, line.line),
+        sections.packed(function, file, line.line),
     )
     several = _has_threads(facts)
     if several:

@@ -111,13 +111,17 @@ def _of_section(expr: Expr) -> str:
     array = target.base if target.kind == Kind.INDEX else target
     if str(array) != str(value.base):
         return ""
-    low = value.parts[0].parts[0] if value.parts[0].parts else None
+    low = _low(value.parts[0])
     if target.kind == Kind.INDEX:
-        bounds = target.parts[0].parts
-        same = not bounds or str(bounds[0]) == str(low) or target.parts[0].text != "extent_specifier"
-        return "" if same or len(target.parts) != 1 else f"{expr.written(fortran=True)} moves all other items each time"
-    whole = low is None or low.text == "1" or len(value.parts[0].parts) < 1
-    return "" if whole else f"{array} loses its first item, for which all others are copied each time"
+        other = target.parts[0]
+        moved = len(target.parts) == 1 and other.text == "extent_specifier" and _low(other) != low
+        return f"{expr.written(fortran=True)} moves all other items each time" if moved else ""
+    return "" if low == "1" else f"{array} loses its first item, for which all others are copied each time"
+
+
+def _low(extent: Expr) -> str:
+    """The first index of a section; 1 where it is left out."""
+    return str(extent.parts[0]) if extent.parts and extent.parts[0].text else "1"
 
 
 def _is_whole(expr: Expr) -> bool:

@@ -220,6 +220,17 @@ subroutine drop(list)
   integer, allocatable, intent(inout) :: list(:)
   list = list(1:size(list)-1) ! HOT
 end subroutine"""),
+    case("the last is left out, from the beginning", "", """
+subroutine drop(list)
+  integer, allocatable, intent(inout) :: list(:)
+  list = list(:size(list)-1) ! HOT
+end subroutine"""),
+    case("the last are written over", "", """
+subroutine drop(list, n)
+  integer, intent(inout) :: list(:), n
+  n = n - 1
+  list(:n) = list(1:n) ! HOT
+end subroutine"""),
     case("another list", "", """
 subroutine keep(a, b, n)
   integer, intent(inout) :: n
