@@ -207,13 +207,10 @@ _INTERFACE = re.compile(
     r"|operator (new|delete)|!\$omp "
 )
 
+#: `__fprintf`, `_IO_new_file_write`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
+_RESERVED = re.compile(r"(__(?!\w*_MOD_)|_IO_)[A-Za-z]")
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
-#: Names that glibc keeps for itself: its own calls of public functions, and what it makes of those on memory and text for each kind of
-#: processor: `__memmove_avx512_unaligned_erms`, `__memcpy_a64fx` (GNU C Library, sysdeps/*/multiarch).
-_INTERNAL = re.compile(
-    r"__GI_|__g?libc_|__(w?mem|str|stp|bzero)\w*_(avx|sse|ssse|evex|erms|ia32|generic|a64fx|thunderx|falkor|emag|kunpeng|oryon|mops|sve|simd|power|ppc|z\d)"
-)
 
 
 def activity_of_name(name: str) -> Activity | None:
@@ -299,8 +296,8 @@ def classify(tree: CallTree) -> Activities:
     unambiguous &= outside | interface_table[tree.name]
     # Regions of instrumentation have no load modules: MPI's and HDF5's own input and output goes by its name.
     standard_table = np.array([bool(_STANDARD.match(base_name(name))) for name in names] + [False])
-    # So do the C library's own names for its functions, whose load module perf leaves out where lines are shown.
-    internal_table = np.array([bool(_INTERNAL.match(name)) for name in names] + [False])
+    # So do names that C reserves for the library (C17 7.1.3), whose load module perf leaves out where lines are shown.
+    internal_table = np.array([bool(_RESERVED.match(name)) for name in names] + [False])
     unambiguous |= standard_table[tree.name] | internal_table[tree.name]
     trusted = (library | placeholder | unambiguous | (stub & outside)) & (own != _USER)
     math_table = np.array([_is_math(name) for name in names] + [False])

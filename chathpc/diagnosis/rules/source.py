@@ -19,6 +19,7 @@ from chathpc.diagnosis.source import (
     calls,
     copies,
     footprint,
+    fresh,
     growth,
     invariant,
     pairs,
@@ -147,6 +148,8 @@ def _is_broken(function: Function, line: int) -> bool:
 
 def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Iterator[_Found]:
     facts = hot.facts
+    if cost is None and sign.kernel:
+        cost = hot.kernel_time(file, sign.first, sign.last)
     if cost is None:
         cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
     node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
@@ -196,7 +199,32 @@ def _at_line(
         yield from _some(calls.functions_in_loop(function, file.unit, loop, line.line))
     if key not in loops:
         loops.add(key)
+        yield from _fresh(hot, file, function, loop, line)
         yield from _at_loop(hot, file, function, loop, line)
+
+
+def _fresh(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
+    """First writes to memory that is fresh each time. Where page faults were counted, or the kernel's time for them was sampled, these
+    decide, and the source only supports them; where the profile tells the kernel's time and not for what, that of the function does.
+    """
+    found = fresh.touched(function, file, loop)
+    if found is None or not (found[1] or _is_called_in_loop(hot, line.node)):
+        return
+    sign = found[0]
+    supports = replace(sign, alone=False, suspected=False)
+    if "cpu.page-faults" in hot.facts.profile.metrics or hot.facts.spent(Activity.PAGE_FAULT) > 0:
+        yield supports
+    elif hot.tells_kernel:
+        kernel = replace(sign, first=function.first, last=function.last, alone=True, suspected=False, kernel=True)
+        cost = hot.kernel_time(line.file, function.first, function.last)
+        worth = hot.facts.above(min(cost / hot.facts.total, 1.0), cause(sign.cause).threshold("min_share"))
+        yield replace(kernel, against=(_NEAR,)) if worth else supports
+    else:
+        yield sign
+
+
+#: The kernel's time is told behind the last sample before.
+_NEAR = "What the program was doing while the kernel worked is near these lines, not surely at them."
 
 
 def _has_threads(facts: Facts) -> bool:
@@ -310,6 +338,15 @@ def _time(facts: Facts, found: _Found) -> Evidence:
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"Line {sign.first}" if sign.first == sign.last else f"Lines {sign.first} to {sign.last}"
     verb = "takes" if sign.first == sign.last else "take"
+    if sign.kernel:
+        return fact(
+            facts,
+            f"{lines} of {base} {'has' if sign.first == sign.last else 'have'} the kernel work for {of_total(facts, min(found.cost, facts.total))}.",
+            min(found.cost, facts.total),
+            subject=str(found.where.function),
+            how="time in the kernel behind samples of the lines",
+            where=found.where,
+        )
     return fact(
         facts,
         f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}.",

@@ -14,6 +14,7 @@ from chathpc.diagnosis.source import (
     calls,
     copies,
     footprint,
+    fresh,
     growth,
     invariant,
     kernels,
@@ -73,6 +74,7 @@ def everything(name: str, text: bytes) -> int:
             searches.linear_search(one, file.unit, inner)
             pairs.pairs(one, file.unit, inner)
             pairs.sorting(one, file.unit, inner)
+            fresh.touched(one, file, inner)
             shifts.shift_loop(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
             for sign in (
