@@ -63,9 +63,9 @@ def false_sharing(function: Function, file: SourceFile) -> tuple[Sign, ...]:
     """Loops in which each thread writes to its own element of an array, several to a cache line: in a parallel region of OpenMP, or in a
     function that the file starts as several threads.
 
-    Elements of a line or more, padded or aligned ones, and elements written once after a loop are none. Whether the line really goes to and
-    fro only counters tell, so that this is a suspicion; but an atomic update in each iteration is one of the machine's as well, which costs
-    tens of cycles even where nobody else has the line.
+    Elements of a line or more, padded or aligned ones, and elements written once after a loop are none. Whether cores really take the line
+    from each other only counters tell, so that this is a suspicion; but an atomic update in each iteration is one of the machine's as well,
+    which costs tens of cycles even where nobody else has the line.
     """
     numbers = {
         one.parts[0].text
