@@ -79,10 +79,9 @@ def false_sharing(function: Function, file: SourceFile) -> tuple[Sign, ...]:
     for region in (each for each in function.regions if is_parallel(each)):
         inside = tuple(one for one in function.statements if region.first <= one.line <= region.last)
         found += _in_loops(function, file, inside, numbers, {}, region.first)
-    if _starts_threads(file):
-        given, owned = _arguments(function, file)
-        if given or owned:
-            found += _in_loops(function, file, function.statements, numbers | given, owned, function.first)
+    given, owned = _arguments(function, file)
+    if given or owned:
+        found += _in_loops(function, file, function.statements, numbers | given, owned, function.first)
     return tuple(found)
 
 
@@ -240,31 +239,37 @@ def _distance(mine: _Element, unit: Unit) -> int | None:
 
 
 @lru_cache(maxsize=8)
-def _starts_threads(file: SourceFile) -> bool:
-    return any(word in file.text for word in (b"thread", b"thrd_create", b"async"))
+def _started(file: SourceFile) -> tuple[tuple[Function, frozenset[str], Expr], ...]:
+    """Calls in counting loops that may start threads: the function that makes each, the variables of the loops, and the call."""
+    if not any(word in file.text for word in (b"thread", b"thrd_create", b"async")):
+        return ()
+    found = []
+    for caller in file.everything():
+        for one in caller.statements:
+            if one.expr is None or one.loop < 0:
+                continue
+            calls = [call for call in one.expr.calls() if call.short in _STARTS or call.short in _IN_PLACE]
+            counting = (
+                frozenset(loop.variable for loop in caller.chain(one.loop) if loop.counted) if calls else frozenset()
+            )
+            found += [(caller, counting, call) for call in calls if counting]
+    return tuple(found)
 
 
 def _arguments(function: Function, file: SourceFile) -> tuple[set[str], dict[str, _Element]]:
     """Parameters of a function that are another number, or lead to another element, in each thread that a loop starts with it."""
     numbers: set[str] = set()
     owned: dict[str, _Element] = {}
-    for caller in file.everything():
-        for one in caller.statements:
-            counting = {loop.variable for loop in caller.chain(one.loop) if loop.counted}
-            if not counting or one.expr is None:
-                continue
-            for call in one.expr.calls():
-                for parameter, given in _handed(call, function, caller, file.unit):
-                    inner = (
-                        given.parts[0]
-                        if given.kind == Kind.CALL and given.short in ("ref", "data") and given.parts
-                        else given
-                    )
-                    mine = _own_element(inner, counting, caller)
-                    if given.kind == Kind.NAME and given.text in counting:
-                        numbers.add(parameter.name)
-                    elif mine is not None and (inner is not given or inner.kind == Kind.UNARY):
-                        owned[parameter.name] = mine
+    for caller, counting, call in _started(file):
+        for parameter, given in _handed(call, function, caller, file.unit):
+            inner = (
+                given.parts[0] if given.kind == Kind.CALL and given.short in ("ref", "data") and given.parts else given
+            )
+            mine = _own_element(inner, set(counting), caller)
+            if given.kind == Kind.NAME and given.text in counting:
+                numbers.add(parameter.name)
+            elif mine is not None and (inner is not given or inner.kind == Kind.UNARY):
+                owned[parameter.name] = mine
     return numbers, owned
 
 
