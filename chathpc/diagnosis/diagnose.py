@@ -264,6 +264,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         impact=draft.impact,
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement or _next(facts, entry),
+        suspected=draft.suspected,
     )
 
 

@@ -40,7 +40,7 @@ class Draft:
     behind
     the share where that is not the number of time samples; 0 for a share that was timed, not sampled, inf where the tool does not
     tell their number. `spread` tells the locations where the cost is what they differ by. `agreeing` names further tools that
-    found the same cause there by themselves.
+    found the same cause there by themselves. `suspected` names causes that may be behind it, which this profile cannot show.
     """
 
     cause: str
@@ -61,6 +61,7 @@ class Draft:
     derived: bool = False
     spread: Spread | None = None
     agreeing: tuple[str, ...] = ()
+    suspected: tuple[str, ...] = ()
 
 
 #: Log-odds that the cause of a finding is right: with one sign, what each further independent sign adds, and each thing that

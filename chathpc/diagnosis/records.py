@@ -69,7 +69,8 @@ class Finding:
     (0..1),
     `share_error` the standard error of that from sampling (None where it was measured),
     `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
-    `confidence` is a probability (0..1), `confidence_reason` says what it was computed from.
+    `confidence` is a probability (0..1), `confidence_reason` says what it was computed from. `suspected` names causes that the source at a
+    hot place makes one suspect and that this profile cannot show: no claim, but worth a measurement, or a try.
     """
 
     cause: str
@@ -88,6 +89,7 @@ class Finding:
     next_measurement: str | None = None
     impact: float | None = None
     share_error: float | None = None
+    suspected: tuple[str, ...] = ()
 
     @property
     def weight(self) -> float:

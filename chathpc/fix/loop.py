@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.diagnosis.records import Verdict
-from chathpc.errors import BudgetSpentError
+from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.fix.ledger import Ledger
 from chathpc.fix.original import begin, first_state
 from chathpc.fix.outcome import Outcome, outcome_of
@@ -69,24 +68,30 @@ def _forget(space: Workspace) -> None:
         space.ledger.unlink(missing_ok=True)
 
 
+def may_gain(diagnosis: Diagnosis) -> bool:
+    """Whether changes are tried: there is a bottleneck, or the source shows what only counters could tell from its innocent twin (threads
+    that write side by side). A change for it passes the same gates, or none is made.
+    """
+    return diagnosis.verdict == Verdict.BOTTLENECK or any(finding.suspected for finding in diagnosis.findings)
+
+
 def _run(session: Session, profile: Path | None) -> Outcome:
     """From the beginning, or from where an earlier session ended."""
     begin(session)
     first = last = first_state(session, profile)
     accepted: list[Attempt] = []
     complete = True
-    if first.diagnosis.verdict == Verdict.BOTTLENECK:
+    if may_gain(first.diagnosis):
         for number in range(1, session.budget.rounds + 1):
-            try:
-                best = best_of_round(session, number, last)
-            except BudgetSpentError as error:
-                session.remarks.append(error.message)
+            best, spent = best_of_round(session, number, last)
+            if best is not None:
+                last, attempt = best
+                accepted.append(attempt)
+            if spent is not None:
+                session.remarks.append(spent.message)
                 complete = False
+            if best is None or spent is not None:
                 break
-            if best is None:
-                break
-            last, attempt = best
-            accepted.append(attempt)
     outcome = outcome_of(session, first, last, accepted, complete=complete)
     if complete:
         session.ledger.append("end", {"improved": outcome.improved, "healthy": outcome.healthy})

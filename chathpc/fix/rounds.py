@@ -11,23 +11,31 @@ from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
 from chathpc.fix.session import Session, State
 
 
-def best_of_round(session: Session, number: int, base: State) -> tuple[State, Attempt] | None:
-    """The best accepted candidate of a round as the next state; None if there is none. BudgetSpentError at a bound of the session."""
+def best_of_round(
+    session: Session, number: int, base: State
+) -> tuple[tuple[State, Attempt] | None, BudgetSpentError | None]:
+    """The best accepted candidate of a round as the next state, None if there is none; and the bound of the session, if it ended the
+    round: what had passed by then is as good as ever.
+    """
     passed: list[tuple[Attempt, str]] = []
-    for key, candidate in _candidates(session, number, base):
-        tried = attempt(session, key, candidate, base)
-        session.attempts.append(tried)
-        if tried.verdict == Verdict.ACCEPTED:
-            passed.append((tried, key))
+    spent = None
+    try:
+        for key, candidate in _candidates(session, number, base):
+            tried = attempt(session, key, candidate, base)
+            session.attempts.append(tried)
+            if tried.verdict == Verdict.ACCEPTED:
+                passed.append((tried, key))
+    except BudgetSpentError as error:
+        spent = error
     best = max(passed, key=lambda each: each[0].speedup.low if each[0].speedup else 0.0, default=None)
-    if number not in session.past.rounds:
+    if spent is None and number not in session.past.rounds:
         session.ledger.append("round", {"round": number, "accepted": None if best is None else best[1]})
     if best is None:
-        return None
+        return None, spent
     tried, key = best
     files = {**base.files, **tried.candidate.files}
     flags = base.flags if tried.candidate.flags is None else tried.candidate.flags
-    return session.state(files, flags, session.runner.build(files, flags), key), tried
+    return (session.state(files, flags, session.runner.build(files, flags), key), tried), spent
 
 
 def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[str, Candidate]]:

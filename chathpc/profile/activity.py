@@ -89,7 +89,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.ALLOCATION,
         r"(libc_|hpcrun_|je_|tc_|mi_|tbb_?|scalable_|rtc_)?(malloc|calloc|realloc|free|cfree|memalign|posix_memalign|aligned_alloc|valloc|pvalloc)($|[^a-z])"
         r"|_?mid_memalign|int_(malloc|free|realloc|memalign)|operator (new|delete)|sysmalloc|unlink_chunk|malloc_consolidate|tcache_|arena_get|alloc_perturb"
-        r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|default_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
+        r"|libc_(malloc|free|calloc|realloc|memalign)|hpcrun_(malloc|free|calloc|realloc|memalign)_intercept|systrim|(default|glibc)_morecore|(m|s)?brk$|munmap|mmap(64)?$|mremap|madvise"
         r"|std::allocator<.*>::(de)?allocate|gnu_cxx::new_allocator",
     ),
     (

@@ -66,6 +66,7 @@ DETECTED = {
     "omp-barrier-wait": {"min_share": 0.10, "min_explained": 0.25},
     "omp-critical-contention": {"min_share": 0.05},
     "omp-serial-fraction": {"min_share": 0.05, "min_explained": 0.25},
+    "omp-false-sharing": {"min_share": 0.10},
     "omp-fine-grained-regions": {"min_share": 0.10, "max_useful_share": 0.5, "min_explained": 0.25},
     "oversubscription": {"min_share": 0.05, "doubt_share": 0.3},
     "mpi-load-imbalance": {
@@ -164,7 +165,7 @@ DETECTED = {
 }
 
 #: Causes that reports may name in future: ids are never renamed.
-FURTHER: list[str] = ["omp-false-sharing"]
+FURTHER: list[str] = []
 
 #: What makes advice something to type: a call or clause, a name with an underscore, a flag, a scope, a capital inside a word.
 ACTIONABLE = re.compile(

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from chathpc.diagnosis.records import Diagnosis
+from chathpc.diagnosis.records import Verdict as Health
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix.ledger import read
 from chathpc.fix.loop import Budget, Outcome, fix
@@ -23,7 +25,7 @@ from chathpc.profile.profile import Profile
 from chathpc.reports import fix_renderers
 from chathpc.reports.style import Style
 from tests.fix.parts import Scripted, Unguarded, candidate
-from tests.fix.shell_project import FAST, SLOW, profiler, project, session
+from tests.fix.shell_project import FAST, SLOW, WRONG, profiler, project, session
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +162,42 @@ def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
     assert exit_code(found) == 5
     assert report(found).verdict == "unfinished"
     assert exit_code(session(tmp_path, budget=Budget(rounds=1, timing=5))) == 0
+
+
+def test_what_had_passed_when_a_limit_was_reached_is_the_result(tmp_path: Path) -> None:
+    changes = [candidate("right", {"work.txt": FAST}), candidate("wrong", {"work.txt": WRONG})]
+    budget = Budget(rounds=2, timing=5, candidates=1)
+    found = fix(project(tmp_path), [Scripted(changes)], sandbox=Unguarded(), profiler=profiler, budget=budget)
+    assert [each.candidate.title for each in found.accepted] == ["right"]
+    assert not found.complete
+    assert any("1 candidates were tried" in remark for remark in found.remarks)
+    assert (exit_code(found), report(found).verdict) == (0, "improved")
+
+
+def test_changes_are_tried_for_what_only_the_source_suspects(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from chathpc.diagnosis import diagnose as module
+
+    def innocent(suspected: tuple[str, ...]) -> None:
+        def healthy(profile: Profile) -> Diagnosis:
+            found = module_diagnose(profile)
+            findings = tuple(replace(each, suspected=suspected) for each in found.findings)
+            return replace(found, verdict=Health.HEALTHY, findings=findings)
+
+        monkeypatch.setattr(module, "diagnose", healthy)
+
+    module_diagnose = module.diagnose
+    innocent(())
+    assert not session(tmp_path / "innocent").attempts
+    innocent(("omp-false-sharing",))
+    found = session(tmp_path / "suspected")
+    assert [each.candidate.title for each in found.accepted] == ["right"]
+    wrong = fix(
+        project(tmp_path / "wrong"), [Scripted([candidate("wrong", {"work.txt": WRONG})])],
+        sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=1, timing=1),
+    )  # fmt: skip
+    assert exit_code(wrong) == 0
+    assert "no bottleneck" in report(wrong).headline
+    assert "1 change was tried" in report(wrong).headline
 
 
 def test_nothing_passed_ends_with_6(tmp_path: Path) -> None:

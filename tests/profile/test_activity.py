@@ -415,6 +415,9 @@ def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_m
             call(
                 "main",
                 call("__GI___libc_read"),
+                call("__memmove_avx_unaligned_erms", at="memmove-vec-unaligned-erms.S:664"),
+                call("memmove_rows", at="app.c:30"),
+                call("__glibc_morecore", at="morecore.c:29"),
                 call("read", at="app.c:4"),
                 call("!$omp implicit barrier @app.c:9", at="app.c:9"),
                 call("!$omp critical @app.c:7", at="app.c:7"),
@@ -424,6 +427,8 @@ def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_m
     )
     kinds = {tree.label(number): Activity(kind) for number, kind in enumerate(classify(tree).kind)}
     assert kinds["__GI___libc_read"] == Activity.IO
-    assert kinds["read"] == Activity.COMPUTE
+    assert kinds["read"] == kinds["memmove_rows"] == Activity.COMPUTE
+    assert kinds["__memmove_avx_unaligned_erms"] == Activity.COPY
+    assert kinds["__glibc_morecore"] == Activity.ALLOCATION
     assert kinds["!$omp implicit barrier @app.c:9"] == Activity.OMP_WAIT
     assert kinds["!$omp critical @app.c:7"] == Activity.OMP_LOCK

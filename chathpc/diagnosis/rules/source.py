@@ -15,14 +15,20 @@ from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.rules.source_build import with_accessors
 from chathpc.diagnosis.source import (
+    accessors,
     calls,
     copies,
     footprint,
+    fresh,
+    growth,
     invariant,
     pairs,
     parallel,
     recursion,
     searches,
+    sections,
+    sharing,
+    shifts,
     strides,
     traffic,
 )
@@ -59,7 +65,7 @@ def with_source(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
         if at is not None:
             result[at] = _joined(facts, result[at], found, hot)
         elif found.sign.alone and _is_worth(facts, found):
-            result = [*_giving_way(hot, result, found), _draft(facts, hot, found)]
+            result = [*_giving_way(hot, result, found), _draft(facts, hot, _named(hot, found))]
         elif found.sign.suspected:
             result = _suspecting(hot, result, found)
     return with_accessors(hot, result)
@@ -94,6 +100,7 @@ def _suspecting(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]
                 f"It may be {entry.title[0].lower()}{entry.title[1:]}, which only counters can tell.",
             ),
             next_measurement=f"{measure.command} ({measure.tells})",
+            suspected=(*draft.suspected, entry.id),
         )
         if draft.cause in _UNEXPLAINED and is_there(draft.where)
         else draft
@@ -141,6 +148,8 @@ def _is_broken(function: Function, line: int) -> bool:
 
 def _costed(hot: Hot, file: int, sign: Sign, cost: float | None = None) -> Iterator[_Found]:
     facts = hot.facts
+    if cost is None and sign.kernel:
+        cost = hot.kernel_time(file, sign.first, sign.last)
     if cost is None:
         cost = hot.time(file, sign.first, sign.last) if sign.calls else hot.own_time(file, sign.first, sign.last)
     node = hot.hottest(file, sign.first, sign.last, calls=sign.calls)
@@ -154,27 +163,33 @@ def _at_line(
     """What the recognisers say about a hot line, and about the innermost loop around it where that is not in `loops`."""
     facts = hot.facts
     yield from _some(
-        recursion.redundant(function, file),
+        recursion.redundant(function, file) or recursion.chained(function, file),
         calls.simple_power(function, line.line),
         copies.value_parameter(function, file, line.line),
         copies.range_copy(function, file, line.line),
         copies.returned_copy(function, file, line.line),
+        sections.packed(function, file, line.line),
     )
     several = _has_threads(facts)
     if several:
         yield from _some(parallel.region_in_loop(function, line.line))
-        yield from (
-            sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line.line <= sign.last
-        )
+        yield from (sign for sign in sharing.false_sharing(function, file) if sign.first <= line.line <= sign.last)
     own = function.innermost(line.line)
+    repeated = list(
+        _some(
+            shifts.shifting(function, file.unit, line.line, in_loop=own is not None),
+            growth.grown(function, file.unit, line.line),
+            copies.rebuilt(function, line.line),
+        )
+    )
+    if repeated and (own is not None or _is_called_in_loop(hot, line.node)):
+        yield from repeated
     if own is None:
         return
     yield from _some(
         copies.allocation(function, own, line.line),
-        copies.rebuilt(function, own, line.line),
         calls.synchronous(function, own, line.line),
         pairs.library_search(function, file.unit, own, line.line),
-        pairs.shifting(function, own, line.line),
         parallel.atomic(function, own, line.line) if several else None,
         *(invariant.invariant(function, file, own, line.line, name) for name in sorted(invariant.LENGTHS)),
     )
@@ -184,7 +199,32 @@ def _at_line(
         yield from _some(calls.functions_in_loop(function, file.unit, loop, line.line))
     if key not in loops:
         loops.add(key)
+        yield from _fresh(hot, file, function, loop, line)
         yield from _at_loop(hot, file, function, loop, line)
+
+
+def _fresh(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: HotLine) -> Iterator[Sign]:
+    """First writes to memory that is fresh each time. Where page faults were counted, or the kernel's time for them was sampled, these
+    decide, and the source only supports them; where the profile tells the kernel's time and not for what, that of the function does.
+    """
+    found = fresh.touched(function, file, loop)
+    if found is None or not (found[1] or _is_called_in_loop(hot, line.node)):
+        return
+    sign = found[0]
+    supports = replace(sign, alone=False, suspected=False)
+    if "cpu.page-faults" in hot.facts.profile.metrics or hot.facts.spent(Activity.PAGE_FAULT) > 0:
+        yield supports
+    elif hot.tells_kernel:
+        kernel = replace(sign, first=function.first, last=function.last, alone=True, suspected=False, kernel=True)
+        cost = hot.kernel_time(line.file, function.first, function.last)
+        worth = hot.facts.above(min(cost / hot.facts.total, 1.0), cause(sign.cause).threshold("min_share"))
+        yield replace(kernel, against=(_NEAR,)) if worth else supports
+    else:
+        yield sign
+
+
+#: The kernel's time is told behind the last sample before.
+_NEAR = "What the program was doing while the kernel worked is near these lines, not surely at them."
 
 
 def _has_threads(facts: Facts) -> bool:
@@ -199,13 +239,14 @@ def _at_loop(hot: Hot, file: SourceFile, function: Function, loop: Loop, line: H
         searches.linear_search(function, unit, loop)
         or pairs.pairs(function, unit, loop)
         or pairs.sorting(function, unit, loop)
+        or shifts.shift_loop(function, unit, loop)
     )
     if search is not None:
         if loop.parent >= 0 or _is_called_in_loop(hot, line.node):
             yield search
         return
     first = (
-        strides.strided(function, unit, loop)
+        strides.strided(accessors.expanded(function, file), unit, loop)
         or traffic.chase(function, unit, loop)
         or traffic.gather(function, unit, loop)
         or traffic.random_access(function, unit, loop)
@@ -263,7 +304,7 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
         callee = base_name(readable_function(tree.function_name(node))).rsplit("::", 1)[-1]
         found = [copies.value_parameter(function, file, line)]
         if _has_threads(facts):
-            found += [sign for sign in parallel.false_sharing(function, file.unit) if sign.first <= line <= sign.last]
+            found += [sign for sign in sharing.false_sharing(function, file) if sign.first <= line <= sign.last]
             found.append(parallel.region_in_loop(function, line))
         own = function.innermost(line)
         if own is not None:
@@ -297,6 +338,15 @@ def _time(facts: Facts, found: _Found) -> Evidence:
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
     lines = f"Line {sign.first}" if sign.first == sign.last else f"Lines {sign.first} to {sign.last}"
     verb = "takes" if sign.first == sign.last else "take"
+    if sign.kernel:
+        return fact(
+            facts,
+            f"{lines} of {base} {'has' if sign.first == sign.last else 'have'} the kernel work for {of_total(facts, min(found.cost, facts.total))}.",
+            min(found.cost, facts.total),
+            subject=str(found.where.function),
+            how="time in the kernel behind samples of the lines",
+            where=found.where,
+        )
     return fact(
         facts,
         f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}.",
@@ -315,6 +365,21 @@ def _joined(facts: Facts, draft: Draft, found: _Found, hot: Hot) -> Draft:
         return draft  # the same line was read already
     more = (evidence,) if found.cost >= draft.cost or not found.sign.alone else (_time(facts, found), evidence)
     return replace(draft, evidence=(*draft.evidence, *more), signs=draft.signs + (not draft.derived))
+
+
+def _named(hot: Hot, found: _Found) -> _Found:
+    """What was found, with the name of the function that holds the line in the source, where the profile has that of another function of
+    the file: tools lose the names of functions that were put in place of their calls.
+    """
+    file = hot.source(found.file)
+    holding = file.function_at(found.sign.line) if file is not None else None
+    if file is None or holding is None or not holding.name:
+        return found
+    told = base_name(found.where.function or "").rsplit("::", 1)[-1]
+    others = file.functions_named(told)
+    if not others or any(each.first <= found.sign.line <= each.last for each in others):
+        return found
+    return replace(found, where=replace(found.where, function=holding.name))
 
 
 def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
@@ -336,17 +401,25 @@ def _draft(facts: Facts, hot: Hot, found: _Found) -> Draft:
     )
 
 
+#: Cause of a sign and of a finding that it explains → what the finding measured, which then lies below the lines of the sign.
+_PARTS = {
+    ("redundant-copies", "allocation-churn"): Activity.ALLOCATION,
+    ("quadratic-algorithm", "redundant-copies"): Activity.COPY,
+}
+
+
 def _giving_way(hot: Hot, drafts: Sequence[Draft], found: _Found) -> list[Draft]:
-    """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes."""
+    """`drafts` without those that the sign explains: hot code in its lines; the allocations that a copy makes; the copies by which a list
+    is moved.
+    """
     facts, tree = hot.facts, hot.facts.profile.tree
     inside = tree.inside(hot.line_nodes(found.file, found.sign.first, found.sign.last))
     kept = []
     for draft in drafts:
         if draft.cause == "hot-compute" and draft.where.node >= 0 and inside[draft.where.node]:
             continue
-        if found.sign.cause == "redundant-copies" and draft.cause == "allocation-churn":
-            below = float(facts.of(Activity.ALLOCATION)[inside].sum())
-            if below >= common()["most"].value * draft.cost:
-                continue
+        part = _PARTS.get((found.sign.cause, draft.cause))
+        if part is not None and float(facts.of(part)[inside].sum()) >= common()["most"].value * draft.cost:
+            continue
         kept.append(draft)
     return kept

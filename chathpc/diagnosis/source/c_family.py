@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 _ATTRIBUTE = re.compile(
     rb"__attribute__\s*\(\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)\)|\b__restrict(?:__)?\b|__extension__"
 )
-_ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(\s*(\d+)")
+_ALIGNED = re.compile(r"(?:alignas|aligned)\s*\(\s*([\w:]+)")
+#: What is aligned to a constant of the program's own, or to a type, is taken to be aligned to a cache line: nobody writes that for less.
+_NAMED_ALIGNMENT = 64
 #: Where a variable of a GPU's code lies (CUDA C++ Programming Guide, "Variable memory space specifiers"; HIP has the same).
 _SPACE = re.compile(r"__(shared|constant|device|managed)__")
 #: What runs on a GPU.
@@ -130,8 +132,14 @@ def constant(text: str) -> int | None:
 
 def _aligned(node: Node, original: bytes) -> int:
     """Bytes that a declaration is aligned to; attributes stand in the original text, at its sides as well."""
-    match = _ALIGNED.search(original[node.start_byte : node.end_byte + 80].split(b";")[0].decode("utf-8", "replace"))
-    return int(match[1]) if match else 0
+    return _alignment(original[node.start_byte : node.end_byte + 80].split(b";")[0].decode("utf-8", "replace"))
+
+
+def _alignment(text: str) -> int:
+    match = _ALIGNED.search(text)
+    if match is None:
+        return 0
+    return int(match[1]) if match[1].isdigit() else _NAMED_ALIGNMENT
 
 
 def _record(node: Node, original: bytes) -> Record:
@@ -141,15 +149,14 @@ def _record(node: Node, original: bytes) -> Record:
     if parent is not None and parent.type == "type_definition":
         name = text_of(parent.child_by_field_name("declarator")) or name
     fields = [
-        one
+        replace(one, aligned=_aligned(each, original))
         for each in (body.named_children if body is not None else [])
         if each.type == "field_declaration"
         for one in declared(each)
     ]
     around = original[max(node.start_byte, 0) : (parent or node).end_byte].decode("utf-8", "replace")
     outside = around[: around.find("{")] + around[around.rfind("}") :]
-    match = _ALIGNED.search(outside)
-    return Record(name.rsplit("::", 1)[-1], tuple(fields), int(match[1]) if match else 0)
+    return Record(name.rsplit("::", 1)[-1], tuple(fields), _alignment(outside))
 
 
 def declared(node: Node, loop: int = -1, *, inside: bool = False) -> Iterator[Declaration]:

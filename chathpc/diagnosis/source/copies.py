@@ -147,30 +147,28 @@ def returned_copy(function: Function, file: SourceFile, line: int) -> Sign | Non
     return None
 
 
-def rebuilt(function: Function, loop: Loop, line: int) -> Sign | None:
-    """A text or array that is built anew, longer by one, in each iteration: `s = s + x`, Fortran's `a = [a, x]`."""
-    for statement in function.inside(loop.index):
+def rebuilt(function: Function, line: int) -> Sign | None:
+    """A text or array that is built anew, longer by some, at the line: `s = s + x`, Fortran's `a = [a, x]`."""
+    for statement in function.statements:
         one = statement.expr
         if (
             one is None
             or statement.line != line
             or one.kind != Kind.ASSIGN
             or one.text != "="
-            or one.parts[0].kind != Kind.NAME
+            or one.parts[0].kind not in (Kind.NAME, Kind.MEMBER)
         ):
             continue
-        name, value = one.parts[0].text, one.parts[1]
+        name, value = str(one.parts[0]), one.parts[1]
         declared = function.declared(name)
         first = value
         while first.kind == Kind.BINARY and first.text == "+":
             first = first.parts[0]
         text = declared is not None and "string" in declared.type and value.kind == Kind.BINARY and value.text == "+"
         array = function.fortran and value.kind == Kind.OTHER and value.text.startswith("array") and bool(value.parts)
-        if (text and first.kind == Kind.NAME and first.text == name) or (
-            array and any(str(part) == name for part in value.parts)
-        ):
+        if (text and str(first) == name) or (array and any(str(part) == name for part in value.parts)):
             return Sign(
-                "redundant-copies", line, line, line, f"builds {name} anew from {name} in each iteration of the loop, which copies all of it",
+                "redundant-copies", line, line, line, f"builds {name} anew from {name} each time, which copies all of it",
                 f"copies all of {name} to make it longer", calls=True,
             )  # fmt: skip
     return None

@@ -140,8 +140,7 @@ def _dims(node: Node | None) -> tuple[Expr | None, ...]:
     if node is None:
         return ()
     return tuple(
-        None if each.type in ("extent_specifier", "assumed_size", "assumed_rank") else expression(each)
-        for each in node.named_children
+        None if each.type in ("extent_specifier", "assumed_rank") else expression(each) for each in node.named_children
     )
 
 
@@ -180,8 +179,21 @@ def expression(node: Node | None, depth: int = 0) -> Expr:
         if base.kind == Kind.NAME:
             return Expr(Kind.CALL, base.text, None, parts, line)
         return Expr(Kind.INDEX, "", base, parts, line)
+    if kind == "extent_specifier":
+        return Expr(Kind.OTHER, kind, None, _extent(node, deeper), line)
     inside = tuple(expression(each, deeper) for each in node.named_children if each.type != "comment")
     return Expr(Kind.OTHER, kind, None, inside, line)
+
+
+def _extent(node: Node, depth: int) -> tuple[Expr, ...]:
+    """Lower bound, upper bound and, where it is written, step of `low:high:step`; what is left out is OTHER without a text."""
+    parts = [Expr(Kind.OTHER, line=line_of(node))]
+    for each in node.children:
+        if each.type.startswith(":"):
+            parts += [Expr(Kind.OTHER, line=line_of(node))] * len(each.type)
+        elif each.is_named and each.type != "comment":
+            parts[-1] = expression(each, depth)
+    return tuple(parts)
 
 
 #: Fortran's words for operators → those of C, as the model has them.

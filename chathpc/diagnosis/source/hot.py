@@ -21,6 +21,8 @@ LEAST = 0.01
 _MISSES, _MISS_SECONDS, _MISS_CYCLES = "cpu.cache.misses", 80e-9, 200.0
 #: A wait for memory that is less than this part of the time explains nothing.
 _MISSED = 0.1
+#: How readers name the place of a thread that ran in the kernel, behind the last sample before.
+KERNEL = "<kernel>"
 #: So many files are parsed.
 _MOST_FILES = 8
 
@@ -126,6 +128,26 @@ class Hot:
         nodes = self.line_nodes(file, first, last)
         below = tree.inside(nodes)
         return float(misses[below].sum()) * each < _MISSED * self.time(file, first, last) and float(misses.sum()) > 0
+
+    @cached_property
+    def _kernel(self) -> Int64Array:
+        """Contexts that stand for time in the kernel somewhere behind a sample, where the profile tells it."""
+        names = self.facts.profile.tree.names
+        here = np.array([name == KERNEL for name in names] + [False])[self.facts.profile.tree.name]
+        return np.flatnonzero(here & (self.facts.profile.tree.parent >= 0))
+
+    @property
+    def tells_kernel(self) -> bool:
+        """True if the time in which threads ran in the kernel is told, though not where."""
+        return bool(len(self._kernel))
+
+    def kernel_time(self, file: int, first: int, last: int) -> float:
+        """Time that threads ran in the kernel behind samples of the lines, and of what these call."""
+        facts, tree = self.facts, self.facts.profile.tree
+        site = facts.activities.site[tree.parent[self._kernel]]
+        known = np.maximum(site, 0)
+        inside = (site >= 0) & (tree.file[known] == file) & (tree.line[known] >= first) & (tree.line[known] <= last)
+        return float(facts.inclusive[self._kernel[inside]].sum())
 
     @cached_property
     def _lines_by_file(self) -> dict[int, IntArray]:

@@ -23,6 +23,10 @@ _KIND = re.compile(r"(real|integer|logical|complex)\((?:kind=)?(\w+)\)")
 _STARRED = re.compile(r"(?:real|integer|logical|complex)\*(\d{1,2})")
 #: Names that authors give to the kind of double precision.
 _DOUBLE = frozenset({"8", "dp", "real64", "r8", "rk", "wp", "double", "int64", "i8", "r_def"})
+#: Atomic types, which lie in memory as what they hold does where the machine can do it without a lock.
+_ATOMIC = re.compile(
+    r"(?:std::)?atomic<\s*([\w: ]+?)\s*>|(?:std::)?atomic_(int|long|bool|size_t|u?int(?:8|16|32|64)_t)"
+)
 _POINTER = 8
 _DEEPEST = 8
 
@@ -57,7 +61,9 @@ def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
         return None if base is None else base * (2 if match[1] == "complex" else 1)
     if match := _STARRED.fullmatch(kind):
         return int(match[1]) or None
-    if match := re.fullmatch(r"(?:std::)?vector<.*>", kind):
+    if match := _ATOMIC.fullmatch(kind):
+        return type_size(match[1] or match[2], unit, depth + 1) if depth <= _DEEPEST else None
+    if re.fullmatch(r"(?:std::)?vector<.*>", kind):
         return 24
     record = unit.records.get(kind.removeprefix("type(").removesuffix(")").rsplit("::", 1)[-1])
     if record is None or depth > _DEEPEST:
@@ -68,7 +74,7 @@ def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
         counts = [value(dim, unit.constants) for dim in each.dims]
         if own is None or any(count is None for count in counts):
             return None
-        align = min(own, 8) if own & (own - 1) == 0 else 8
+        align = max(min(own, 8) if own & (own - 1) == 0 else 8, each.aligned)
         widest = max(widest, align)
         total = -(-total // align) * align + own * prod(count for count in counts if count is not None)
     widest = max(widest, record.aligned)

@@ -75,6 +75,10 @@ class Expr:
                 return f" {self.text} ".join(inner)
             case Kind.CALL:
                 return f"{self.text}({', '.join(inner)})"
+            case Kind.OTHER if self.text == "extent_specifier":
+                return ":".join(
+                    text if part.text or part.parts else "" for text, part in zip(inner, self.parts, strict=True)
+                )
             case _:
                 return str(self)
 

@@ -1,4 +1,4 @@
-"""Work for each pair of items: searches by the library in a loop, joins, sorting by neighbours, moving all the rest."""
+"""Work for each pair of items: searches by the library in a loop, joins, sorting by neighbours."""
 
 from __future__ import annotations
 
@@ -37,39 +37,6 @@ def library_search(function: Function, unit: Unit, loop: Loop, line: int) -> Sig
 def _is_range(call: Expr) -> bool:
     first, second = call.parts[0], call.parts[1]
     return "begin" in str(first) and "end" in str(second)
-
-
-def shifting(function: Function, loop: Loop, line: int) -> Sign | None:
-    """Inserting or erasing at the front of a vector in a loop, which moves all the rest each time; `strcat` in a loop."""
-    for one in function.inside(loop.index):
-        if one.expr is None or one.line != line:
-            continue
-        for call in one.expr.calls():
-            front = (
-                call.short in ("insert", "erase")
-                and call.parts
-                and call.parts[0].kind == Kind.CALL
-                and call.parts[0].short == "begin"
-            )
-            declared = function.declared(str(call.base)) if call.base is not None else None
-            is_vector = declared is None or "vector" in declared.type or "string" in declared.type
-            if front and is_vector and str(call.parts[0].base) == str(call.base):
-                what = f"{call.base}.{call.short}({call.base}.begin()) moves all other items each time"
-            elif call.short == "strcat" and call.base is None:
-                what = "strcat looks for the end of the text from its beginning each time"
-            else:
-                continue
-            return Sign(
-                "quadratic-algorithm",
-                line,
-                line,
-                line,
-                what,
-                "moves or walks through all items for each one",
-                (),
-                calls=True,
-            )
-    return None
 
 
 def pairs(function: Function, unit: Unit, loop: Loop) -> Sign | None:

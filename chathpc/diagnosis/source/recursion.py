@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from functools import lru_cache
 
+from chathpc.diagnosis.source.affine import Advance, number, scope_of, stride
 from chathpc.diagnosis.source.invariant import is_pure
 from chathpc.diagnosis.source.model import Expr, Function, Kind, expressions
 from chathpc.diagnosis.source.sign import Sign
@@ -50,6 +53,91 @@ def redundant(function: Function, file: SourceFile) -> Sign | None:
         "calls itself again and again with the same arguments",
         calls=True,
     )  # fmt: skip
+
+
+#: Types of whole numbers, of which a table can be kept.
+_WHOLE = re.compile(
+    r"(?:(?:un)?signed |long |short )*(?:int|long|short|unsigned|char)|u?int(?:8|16|32|64)_t|std::u?int\d+_t|size_t|integer(?:\(.*\))?"
+)
+#: By these a number gets shorter by digits each time: the chain is as long as the number has digits, and hardly worth a table.
+_SHORTER = frozenset({"/", ">>", "%", "&"})
+
+
+@lru_cache(maxsize=32)
+def chained(function: Function, file: SourceFile) -> Sign | None:
+    """A function of its arguments alone that calls itself with another whole number each time and is called for one number after the other:
+    the chains of different numbers run into each other, and what is known of one is computed anew for the next.
+
+    No such function remembers anything, looks anything up by its number, or only divides it (digits, powers of two).
+    """
+    calls = [
+        each
+        for each in expressions(function.statements)
+        if each.kind == Kind.CALL and each.short == function.name and each.base is None
+    ]
+    names = [one.name for one in function.parameters]
+    if function.returns is None or not calls or any(len(call.parts) != len(names) for call in calls):
+        return None
+    moving = {at for call in calls for at, part in enumerate(call.parts) if str(part) != names[at]}
+    if len(moving) != 1:
+        return None
+    (at,) = moving
+    parameter = function.parameters[at]
+    arms = [arm for call in calls for arm in _arms(call.parts[at])]
+    if (
+        parameter.pointers
+        or parameter.dims
+        or not _WHOLE.fullmatch(parameter.type)
+        or any(arm.names() - {parameter.name} for arm in arms)
+    ):
+        return None
+    if all(arm.kind != Kind.BINARY or arm.text in _SHORTER for arm in arms) or _looks_up(function, parameter.name):
+        return None
+    caller = _goes_through(function, at, file)
+    if caller is None or not is_pure(function, file, recursive=True):
+        return None
+    shown = " or ".join(dict.fromkeys(function.show(arm) for arm in arms[:2]))
+    return Sign(
+        "redundant-recursion", calls[0].line, function.first, function.last,
+        f"calls itself with {shown}, for one number after the other in {caller}: the same numbers come up again and again, and no result is kept",
+        "calls itself again and again with the same arguments",
+        ("How often the same numbers come up was not measured; few if the range of numbers is short.",), calls=True,
+    )  # fmt: skip
+
+
+def _arms(expr: Expr) -> Iterator[Expr]:
+    """What an expression may be: both sides of a conditional one."""
+    todo = [expr]
+    while todo:
+        one = todo.pop()
+        if one.kind == Kind.CONDITIONAL and len(one.parts) == 3:
+            todo.extend((one.parts[2], one.parts[1]))
+        else:
+            yield one
+
+
+def _looks_up(function: Function, name: str) -> bool:
+    """True if the function reads or writes an element with the number as index."""
+    return any(
+        one.kind == Kind.INDEX and any(name in part.names() for part in one.parts)
+        for one in expressions(function.statements)
+    )
+
+
+def _goes_through(function: Function, at: int, file: SourceFile) -> str | None:
+    """The function that calls it in a loop with a number that the loop counts on; None where none does."""
+    for caller in file.everything():
+        for one in caller.statements if caller.name != function.name else ():
+            for call in one.expr.calls() if one.expr is not None and one.loop >= 0 else ():
+                if call.short != function.name or at >= len(call.parts):
+                    continue
+                for loop in caller.chain(one.loop):
+                    if loop.counted and loop.step is not None:
+                        moves = Advance({loop.variable: {(): loop.step}})
+                        by = stride(call.parts[at], scope_of(caller, file.unit), moves)
+                        if by and number(by):
+                            return caller.name
+    return None
 
 
 def _moved(expr: Expr, name: str) -> str | None:

@@ -18,7 +18,8 @@ class Sign:
     `says` goes on after "The source at file:line"; `summary` after the function's name. `alone` is False for what only
     supports a finding from measurement, and `suspected` is True where even then only counters could tell; `calls` is
     True where time in called functions belongs to the cost. `limit` marks work at the limit of the machine, of which
-    hardly any can go. `memory` names the array, or the pointer to the items, whose size decides.
+    hardly any can go. `memory` names the array, or the pointer to the items, whose size decides. `kernel` is True where the cost is what the
+    kernel does meanwhile, not the lines.
     """
 
     cause: str
@@ -33,6 +34,7 @@ class Sign:
     calls: bool = False
     limit: bool = False
     memory: str = ""
+    kernel: bool = False
 
 
 #: Loops with so few iterations are unrolled by compilers: the loop around them is the inner one.

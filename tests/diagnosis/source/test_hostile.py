@@ -10,15 +10,21 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.source import (
+    accessors,
     calls,
     copies,
     footprint,
+    fresh,
+    growth,
     invariant,
     kernels,
     pairs,
     parallel,
     recursion,
     searches,
+    sections,
+    sharing,
+    shifts,
     strides,
     traffic,
 )
@@ -56,9 +62,11 @@ def everything(name: str, text: bytes) -> int:
     count = 0
     for one in file.everything():
         recursion.redundant(one, file)
+        recursion.chained(one, file)
+        accessors.expanded(one, file)
         kernels.signs(kernels.KernelSource(0, file, one))
         kernels.small_launch(file, one.name, 8)
-        parallel.false_sharing(one, file.unit)
+        sharing.false_sharing(one, file)
         calls.accessor(one, file)
         for loop in one.loops:
             count += 1
@@ -66,6 +74,8 @@ def everything(name: str, text: bytes) -> int:
             searches.linear_search(one, file.unit, inner)
             pairs.pairs(one, file.unit, inner)
             pairs.sorting(one, file.unit, inner)
+            fresh.touched(one, file, inner)
+            shifts.shift_loop(one, file.unit, inner)
             strides.strided(one, file.unit, inner)
             for sign in (
                 traffic.chase(one, file.unit, inner),
@@ -83,7 +93,10 @@ def everything(name: str, text: bytes) -> int:
                 copies.returned_copy(one, file, number)
                 copies.allocation(one, loop, number)
                 pairs.library_search(one, file.unit, loop, number)
-                pairs.shifting(one, loop, number)
+                shifts.shifting(one, file.unit, number, in_loop=True)
+                growth.grown(one, file.unit, number)
+                copies.rebuilt(one, number)
+                sections.packed(one, file, number)
                 invariant.invariant(one, file, loop, number)
                 parallel.atomic(one, loop, number)
                 calls.synchronous(one, loop, number)

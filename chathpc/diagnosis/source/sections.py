@@ -1,0 +1,64 @@
+"""Sections of Fortran's arrays that are handed on by copying them, because the routine wants them in one piece."""
+
+from __future__ import annotations
+
+from chathpc.diagnosis.source.model import Declaration, Expr, Function, Kind
+from chathpc.diagnosis.source.sign import Sign
+from chathpc.diagnosis.source.text import SourceFile
+
+
+def packed(function: Function, file: SourceFile, line: int) -> Sign | None:
+    """A call at the line that hands a section with gaps, like a row, to a routine of the file that declares it with its size (`q(n)`).
+
+    Such an argument lies in one piece (Fortran 2018, 15.5.2.4), so the section is copied before the call and back after it. Columns are in
+    one piece already, and `q(:)` takes a section as it is.
+    """
+    if not function.fortran:
+        return None
+    for call in function.calls_at(line):
+        if call.base is not None:
+            continue
+        for callee in file.functions_named(call.short.removeprefix("call ")):
+            for at, parameter in enumerate(callee.parameters):
+                given = _argument(call, at, parameter)
+                if given is None or not _has_gaps(given) or not _in_one_piece(parameter):
+                    continue
+                shown = function.show(given)
+                return Sign(
+                    "redundant-copies", line, line, line,
+                    f"hands {shown} to {callee.name}, which wants {parameter.name} in one piece: the section is copied before each call and back after it",
+                    f"copies {shown} at each call of {callee.name}",
+                    ("The copy lets the routine read neighbours, which is worth it where it reads them many times.",),
+                )  # fmt: skip
+    return None
+
+
+def _argument(call: Expr, at: int, parameter: Declaration) -> Expr | None:
+    """What a call hands over for a parameter, by its place or its name."""
+    for part in call.parts:
+        if part.text == "keyword_argument" and len(part.parts) == 2 and part.parts[0].text == parameter.name:
+            return part.parts[1]
+    if at < len(call.parts) and call.parts[at].text != "keyword_argument":
+        return call.parts[at]
+    return None
+
+
+def _has_gaps(given: Expr) -> bool:
+    """True for a section of which the elements do not all lie side by side, whatever the bounds: a range behind a single index, or one with
+    a step.
+    """
+    if given.kind != Kind.INDEX:
+        return False
+    single = False
+    for part in given.parts:
+        if part.text == "extent_specifier":
+            if single or (len(part.parts) == 3 and part.parts[2].text != "1"):
+                return True
+        else:
+            single = True
+    return False
+
+
+def _in_one_piece(parameter: Declaration) -> bool:
+    """True for a dummy argument of explicit shape or assumed size; `q(:)` has no such number."""
+    return not parameter.pointers and any(dim is not None for dim in parameter.dims)
