@@ -203,8 +203,9 @@ def test_the_replay_is_what_the_program_takes_on_an_ideal_network(made: Programs
     assert found.length <= measured * TICK
 
 
+# The graph knows calls by their times alone: a message that takes no time at all leaves open which of two of the same moment came first.
 @settings(max_examples=100, deadline=None)
-@given(programs(), networks)
+@given(programs(), networks.filter(lambda network: network.latency > 0))
 def test_the_path_is_as_long_as_the_replay_and_that_of_a_graph(made: Programs, network: Network) -> None:
     told = communication_of(simulate(made, network))
     found = replay(told)
