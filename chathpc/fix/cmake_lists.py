@@ -6,8 +6,10 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from chathpc.measure.files import text_of
+
 NAME = "CMakeLists.txt"
-_LARGEST, _DEEPEST = 1 << 20, 4
+_DEEPEST = 4
 _CALL = re.compile(r"^[ \t]*(\w+)[ \t]*\(([^()]*(?:\([^()]*\)[^()]*)*)\)", re.MULTILINE)
 _CACHED = re.compile(r"^CMAKE_BUILD_TYPE:\w+=(\w+)", re.MULTILINE)
 _LANGUAGES = {"C": "C", "CXX": "CXX", "FORTRAN": "Fortran", "CUDA": "CUDA"}
@@ -37,7 +39,7 @@ def cmake(root: Path) -> CMake:
     languages: list[str] = []
     programs: list[str] = []
     kinds = [
-        match[1] for file in sorted(root.glob("build*/CMakeCache.txt"))[:4] if (match := _CACHED.search(_text(file)))
+        match[1] for file in sorted(root.glob("build*/CMakeCache.txt"))[:4] if (match := _CACHED.search(text_of(file)))
     ]
     packages = set()
     for folder, name, words in calls:
@@ -63,7 +65,7 @@ def cmake(root: Path) -> CMake:
 
 def _calls(root: Path, folder: str, depth: int) -> list[tuple[str, str, list[str]]]:
     """(folder below the root with /, command in lower case, its words) of every call, those of sub-folders included."""
-    text = re.sub(r"#[^\n]*", "", _text(root / folder / NAME))
+    text = re.sub(r"#[^\n]*", "", text_of(root / folder / NAME))
     found = []
     for name, inside in _CALL.findall(text):
         words = inside.split()
@@ -75,11 +77,3 @@ def _calls(root: Path, folder: str, depth: int) -> list[tuple[str, str, list[str
 
 def _below(folder: str) -> bool:
     return re.fullmatch(r"[\w-][\w./-]*", folder) is not None and ".." not in folder.split("/")
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(_LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""

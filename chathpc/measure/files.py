@@ -1,4 +1,6 @@
-"""Writing into the folder of a result, which the measured program could write into, too: no link that it left is followed."""
+"""Small files: writing into the folder of a result, which the measured program could write into, too (no link that it left is followed),
+and reading what a machine or a project says of itself.
+"""
 
 from __future__ import annotations
 
@@ -30,3 +32,12 @@ def fresh_folder(path: Path) -> Path:
     remove(path)
     path.mkdir()
     return path
+
+
+def text_of(file: Path, most: int = 1 << 20) -> str:
+    """The first `most` bytes of a file as text; empty if it cannot be read."""
+    try:
+        with file.open("rb") as stream:
+            return stream.read(most).decode("utf-8", "replace")
+    except OSError:
+        return ""

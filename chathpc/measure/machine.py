@@ -7,30 +7,23 @@ import platform
 import re
 from pathlib import Path
 
+from chathpc.measure.files import text_of
+
 _CPUINFO, _MEMINFO = Path("/proc/cpuinfo"), Path("/proc/meminfo")
 _GOVERNOR = Path("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor")
-_LARGEST = 1 << 20
 
 
 def facts(cpuinfo: Path = _CPUINFO, meminfo: Path = _MEMINFO, governor: Path = _GOVERNOR) -> dict[str, str]:
     """processor, cores that may be used, memory (bytes), system, frequency governor and load; what is not known is left out."""
-    processor = re.search(r"^model name\s*: (.+)$", _text(cpuinfo), re.MULTILINE)
-    memory = re.search(r"^MemTotal:\s*(\d+) kB", _text(meminfo), re.MULTILINE)
+    processor = re.search(r"^model name\s*: (.+)$", text_of(cpuinfo), re.MULTILINE)
+    memory = re.search(r"^MemTotal:\s*(\d+) kB", text_of(meminfo), re.MULTILINE)
     found = {
         "processor": processor[1].strip()[:200] if processor else platform.processor(),
         "architecture": platform.machine(),
         "cores": str(len(os.sched_getaffinity(0))),
         "memory": str(int(memory[1]) * 1024) if memory else "",
         "system": f"{platform.system()} {platform.release()}",
-        "governor": _text(governor).strip()[:40],
+        "governor": text_of(governor).strip()[:40],
         "load": f"{os.getloadavg()[0]:.2f}",
     }
     return {key: value for key, value in found.items() if value}
-
-
-def _text(file: Path) -> str:
-    try:
-        with file.open("rb") as stream:
-            return stream.read(_LARGEST).decode("utf-8", "replace")
-    except OSError:
-        return ""
