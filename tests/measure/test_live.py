@@ -6,6 +6,7 @@ import os
 import signal
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -120,6 +121,15 @@ def test_what_cannot_be_started_is_told(tmp_path: Path) -> None:
     assert b"/no/such/program" in done.stderr
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Where tests are started in the background of a shell, interrupts are ignored, and so would they be by what the tests start."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_the_first_interrupt_is_the_programs_and_its_end_is_waited_for(tmp_path: Path) -> None:
     script = "trap 'echo caught; exit 6' INT; touch ready; while :; do sleep 0.05; done"
     main = os.getpid()
@@ -145,6 +155,7 @@ def _is_ours(pid: int, parent: int) -> bool:
         return False
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_second_interrupt_ends_it(tmp_path: Path) -> None:
     script = "trap '' INT; touch ready; while :; do sleep 0.05; done"
     main = os.getpid()

@@ -79,9 +79,9 @@ def false_sharing(function: Function, file: SourceFile) -> tuple[Sign, ...]:
     for region in (each for each in function.regions if is_parallel(each)):
         inside = tuple(one for one in function.statements if region.first <= one.line <= region.last)
         found += _in_loops(function, file, inside, numbers, {}, region.first)
-    given, owned = _arguments(function, file)
-    if given or owned:
-        found += _in_loops(function, file, function.statements, numbers | given, owned, function.first)
+    given, pointers = _arguments(function, file)
+    if given or pointers:
+        found += _in_loops(function, file, function.statements, numbers | given, pointers, function.first)
     return tuple(found)
 
 
@@ -95,11 +95,11 @@ def _in_loops(
     file: SourceFile,
     inside: tuple[Statement, ...],
     numbers: set[str],
-    owned: Mapping[str, _Element],
+    pointers: Mapping[str, _Element],
     first: int,
 ) -> Iterator[Sign]:
-    """Signs in the loops from line `first` on. `numbers` name the thread, `owned` point to its element."""
-    aliases = dict(owned)
+    """Signs in the loops from line `first` on. `numbers` name the thread, `pointers` point to its element."""
+    aliases = dict(pointers)
     numbers = set(numbers)
     for statement in inside:
         for one in statement.expr.walk() if statement.expr is not None else ():
@@ -259,7 +259,7 @@ def _started(file: SourceFile) -> tuple[tuple[Function, frozenset[str], Expr], .
 def _arguments(function: Function, file: SourceFile) -> tuple[set[str], dict[str, _Element]]:
     """Parameters of a function that are another number, or lead to another element, in each thread that a loop starts with it."""
     numbers: set[str] = set()
-    owned: dict[str, _Element] = {}
+    pointers: dict[str, _Element] = {}
     for caller, counting, call in _started(file):
         for parameter, given in _handed(call, function, caller, file.unit):
             inner = (
@@ -269,8 +269,8 @@ def _arguments(function: Function, file: SourceFile) -> tuple[set[str], dict[str
             if given.kind == Kind.NAME and given.text in counting:
                 numbers.add(parameter.name)
             elif mine is not None and (inner is not given or inner.kind == Kind.UNARY):
-                owned[parameter.name] = mine
-    return numbers, owned
+                pointers[parameter.name] = mine
+    return numbers, pointers
 
 
 def _handed(call: Expr, function: Function, caller: Function, unit: Unit) -> Iterator[tuple[Declaration, Expr]]:
