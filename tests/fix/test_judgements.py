@@ -87,6 +87,19 @@ def test_what_was_diagnosed_has_to_go_down(tmp_path: Path) -> None:
     assert [(each.function, round(each.share, 1)) for each in cause.lost(diff)] == [("pow", 0.8)]
 
 
+def test_a_gain_that_one_profile_cannot_tell_from_noise_passes_if_what_was_diagnosed_went_down(tmp_path: Path) -> None:
+    """The whole went down by 3 %, within what two profiles of 5,000 samples differ by; the place by more than half."""
+    before = {"main;slow": 300, "main;other": 4700}
+    diff, found = compared(tmp_path, before, {"main;slow": 100, "main;other": 4750})
+    assert diff.total is not None
+    assert not diff.total.beyond_noise
+    finding = replace(found, cause="hot-compute", share=0.06, where=Place(function="slow"))
+    passed = cause.judge(diff, finding)
+    assert passed.passed, passed.statement
+    diff, _ = compared(tmp_path, before, {"main;slow": 295, "main;other": 4650})
+    assert "still there" in cause.judge(diff, finding).statement
+
+
 def test_what_a_caller_took_over_from_its_callees_has_not_grown(tmp_path: Path) -> None:
     """Inlined, or computed once before the loop: main does more by itself, and less with all that it calls."""
     before = {**BEFORE, "main": 100}
