@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from chathpc.comparison.findings import WHERE_ONLY
 from chathpc.comparison.function_names import function_key, loose_key
-from chathpc.comparison.record import Diff, FindingChange, FunctionRecord, ShareRecord
+from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
+from chathpc.profile.activity import STARTERS
 from chathpc.profile.text import clean
 
 
@@ -24,21 +25,11 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if gained <= 0:
         return _no("In the profile the run has not become shorter.", figures)
-    grown = [
-        share
-        for share in found.shares
-        if share.change > 0
-        and share.beyond_noise
-        and share.change > threshold("grown") * _gained(found, gained)
-        and not _is_place(share.function, finding)
-        and not _moved_within(found, share.function)
-    ]
+    grown = _grown(found, finding, threshold("grown") * _gained(found, gained))
     if grown:
-        worst = max(grown, key=lambda share: share.change)
-        figures["grown"] = {"function": worst.function, "before": worst.before, "after": worst.after}
-        return _no(
-            f"{clean(worst.function)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures
-        )
+        name, worst = max(grown, key=lambda each: each[1].change)
+        figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
+        return _no(f"{clean(name)} takes {_amount(worst.change, found)} more than before, beyond noise.", figures)
     if finding is None:
         return GateResult(
             "cause",
@@ -75,12 +66,26 @@ def _is_place(name: str, finding: Finding | None) -> bool:
     return finding is not None and finding.where.function is not None and _key(name) == _key(finding.where.function)
 
 
-def _moved_within(found: Diff, name: str) -> bool:
-    """Whether what grew in one place only came from another one: the function has no more time in the whole program (another thread
-    calls it now), or it does more by itself but less with all that it calls (what it called was inlined, or is done once before).
+def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str, ChangeRecord]]:
+    """What takes more than before, beyond noise and by more than `least`: functions of the host wherever they are called from (another
+    thread may do the work now) that also take more with all that they call (what they called may have been inlined, or be done once
+    before); of a device's profile the parts of the difference. The place of the finding is not meant.
     """
-    row = _row(found, name)
-    return row is not None and (row.change <= 0 or not row.beyond_noise or row.inclusive_after < row.inclusive_before)
+    if not found.functions:
+        return [
+            (share.function, share)
+            for share in found.shares
+            if share.beyond_noise and share.change > max(least, 0.0) and not _is_place(share.function, finding)
+        ]
+    return [
+        (row.name, row)
+        for row in found.functions
+        if row.beyond_noise
+        and row.change > max(least, 0.0)
+        and row.inclusive_after >= row.inclusive_before
+        and row.name not in STARTERS
+        and not _is_place(row.name, finding)
+    ]
 
 
 def _key(name: str) -> str:
