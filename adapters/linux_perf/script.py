@@ -13,12 +13,12 @@ import numpy as np
 from chathpc.adapters.lines import lines
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
 from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
-from chathpc.adapters.linux_perf.wall_clock import BLOCKED, KERNEL, WallClock
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
+from chathpc.adapters.linux_perf.wall_clock import WallClock
 from chathpc.adapters.stacks import Stacks
 from chathpc.errors import AdapterError
 from chathpc.profile import numbers
-from chathpc.profile.activity import STARTERS
+from chathpc.profile.activity import BLOCKED, KERNEL, STARTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Metric, slug
 from chathpc.profile.profile import Profile, Source
@@ -199,11 +199,12 @@ def _frame(reading: _Reading, line: str) -> _Frame | None:
     if found is None:
         return None
     symbol, module, address = found
-    if symbol in _BEGINS:
-        reading.begins.add(reading.stacks.frame(symbol, module=module))
     if module == "inlined":
         return _Frame(reading.stacks.frame(symbol, kind=NodeKind.INLINED), symbol, module, address)
-    return _Frame(reading.stacks.frame(symbol, module=module), symbol, module, address)
+    number = reading.stacks.frame(symbol, module=module)
+    if symbol in _BEGINS:
+        reading.begins.add(number)
+    return _Frame(number, symbol, module, address)
 
 
 def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> None:
@@ -240,14 +241,16 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> No
     node = stacks.walk(reversed(chain.numbers), process)
     cut = process if reading.begins.isdisjoint(chain.numbers) else -1
     chain.clear()
-    stacks.add(counted.metric.id, node, float(period) * counted.metric.scale if counted.with_period else 1.0, location)
+    value = float(period) * counted.metric.scale if counted.with_period else 1.0
+    stacks.add(counted.metric.id, node, value, location)
     if begun["time"]:
         at = float(begun["time"])
         first, last = reading.seconds or (at, at)
         reading.seconds = (min(first, at), max(last, at))
         counts = counted.metric.id == "cpu.time" and counted.with_period
-        clock = float(period) * counted.metric.scale if counts else None
-        reading.clock.sample(thread, at, node, cut, clock, switch=counted.event.name == "context-switches")
+        reading.clock.sample(
+            thread, at, node, cut, value if counts else None, switch=counted.event.name == "context-switches"
+        )
 
 
 def _thread(match: re.Match[str]) -> tuple[int, int]:

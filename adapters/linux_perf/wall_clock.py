@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from chathpc.adapters.linux_perf.layout import SWITCH
 from chathpc.adapters.stacks import Stacks
+from chathpc.profile.activity import BLOCKED, KERNEL
 from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.tree import NodeKind
 
@@ -23,8 +24,6 @@ METRIC = Metric(
     "s",
     clock=Clock.WALL,
 )
-#: The place of a thread that blocked, or ran in the kernel, behind its last sample.
-BLOCKED, KERNEL = "<blocked>", "<kernel>"
 #: A sample of the event context-switches so shortly before its thread blocks (seconds) is that of this switch.
 _AT_THE_SWITCH = 50e-6
 #: Time beyond a sample's period that is no more than so many periods is that timers are late.
@@ -87,15 +86,14 @@ class WallClock:
         known.samples += 1
         self.whole |= cut < 0
 
-    def record(self, text: str, thread: Thread, at: float) -> bool:
-        """A line of perf script that is no sample; False if it is no record of a switch."""
+    def record(self, text: str, thread: Thread, at: float) -> None:
+        """A line of perf script that is no sample; what is no record of a switch is passed over."""
         match = SWITCH.match(text)
         if match is None:
-            return False
+            return
         self.seen = True
         known = self._at(thread, at)
         known.away = "" if match["way"] == "IN" else "preempted" if match["preempt"] else "blocked"
-        return True
 
     def _at(self, thread: Thread, at: float) -> _Thread:
         """The thread, its time counted up to this moment."""

@@ -33,8 +33,7 @@ def best_of_round(
     if best is None:
         return None, spent
     tried, key = best
-    files = {**base.files, **tried.candidate.files}
-    flags = base.flags if tried.candidate.flags is None else tried.candidate.flags
+    files, flags = base.changed_by(tried.candidate)
     return (session.state(files, flags, session.runner.build(files, flags), key), tried), spent
 
 
@@ -79,7 +78,6 @@ def _spend(session: Session) -> None:
 
 def _key(session: Session, candidate: Candidate, base: State) -> str:
     """What a candidate is known by: everything that it makes of the original."""
-    files = {**base.files, **candidate.files}
-    flags = base.flags if candidate.flags is None else candidate.flags
+    files, flags = base.changed_by(candidate)
     changed = {path: text for path, text in files.items() if text != session.originals.get(path)}
     return session.runner.digest(changed, flags)

@@ -17,7 +17,7 @@ from chathpc.fix.history import Past
 from chathpc.fix.ledger import Ledger
 from chathpc.fix.profiling import Profiler
 from chathpc.fix.project import Project
-from chathpc.fix.records import Attempt, Proposer, Speedup
+from chathpc.fix.records import Attempt, Candidate, Proposer, Speedup
 from chathpc.fix.runner import Built, Runner
 from chathpc.fix.speed import Timing
 from chathpc.fix.thresholds import threshold
@@ -49,6 +49,11 @@ class State:
     profile: Profile
     diagnosis: Diagnosis
     key: str | None = None
+
+    def changed_by(self, candidate: Candidate) -> tuple[dict[str, str], str | None]:
+        """Files and flags of the whole change against the original once `candidate` is added."""
+        flags = self.flags if candidate.flags is None else candidate.flags
+        return {**self.files, **candidate.files}, flags
 
 
 @dataclass(slots=True)

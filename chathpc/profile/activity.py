@@ -49,6 +49,9 @@ class Activity(IntEnum):
     PAGE_FAULT = 23  #: in the kernel, which supplies a page that the program touches
 
 
+#: The places of a thread that blocked, or ran in the kernel, somewhere behind its last sample.
+BLOCKED, KERNEL = "<blocked>", "<kernel>"
+
 #: Name of a frame (without library suffix, versions and leading underscores) → activity. First match wins.
 _NAMES: tuple[tuple[Activity, str], ...] = (
     # Built-in functions of Python, as its profilers name them.
@@ -115,9 +118,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         Activity.JOIN,
         r"(pthread_)?(timed|clock|try)?join|std::thread::join|wait(pid|4|id|3)?$|pthread_(timed|clock)?join_(ex|common|np)|thrd_join",
     ),
-    # A thread that blocked, or ran in the kernel, somewhere behind its last sample.
-    (Activity.BLOCKED, r"<blocked>$"),
-    (Activity.LIBRARY, r"<kernel>$"),
+    (Activity.BLOCKED, rf"{BLOCKED}$"),
+    (Activity.LIBRARY, rf"{KERNEL}$"),
     (
         Activity.BLOCKED,
         r"(e?p?poll(_p?wait2?)?|p?select|pselect64|futex.*|pthread_cond_.*|sem_(timed|clock)?wait.*|new_sem_wait.*|pthread_barrier_wait|(sig)(timed)?wait(info)?|pause"
@@ -378,7 +380,8 @@ def classify(tree: CallTree) -> Activities:
     starters = _starters(tree, is_frame, frames_above)
     program &= ~starters[np.maximum(tree.function, 0)]
     site = tree.nearest(program)
-    site[tree.nearest(starters) > site] = -1
+    if starters.any():
+        site[tree.nearest(starters) > site] = -1
     caller = np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
     # A flat profile has no callers at all: there a call that stands alone is the program's.
     alone = in_library & (tree.parent[np.maximum(call, 0)] < 0) & (tree.module[np.maximum(call, 0)] < 0)
@@ -469,8 +472,9 @@ def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], caller: IntArray) ->
     """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
     sample is; and what blocks in the body of a parallel region waits for the other threads.
     """
-    names = np.array(["<blocked>", "<kernel>"])
-    blocked, kernel = (np.array([name == each for name in tree.names] + [False])[tree.name] for each in names)
+    blocked, kernel = (
+        np.array([name == place for name in tree.names] + [False])[tree.name] for place in (BLOCKED, KERNEL)
+    )
     if not blocked.any() and not kernel.any():
         return
     around = kind[np.maximum(tree.parent, 0)]

@@ -60,8 +60,7 @@ class Chain:
     changed: Built | None = None
 
     def __post_init__(self) -> None:
-        self.files = {**self.base.files, **self.candidate.files}
-        self.flags = self.base.flags if self.candidate.flags is None else self.candidate.flags
+        self.files, self.flags = self.base.changed_by(self.candidate)
 
     def results(self) -> Iterator[GateResult]:
         """What each gate says; those that are done are not done again."""
