@@ -21,7 +21,9 @@ def best_of_round(
     spent = None
     try:
         for key, candidate in _candidates(session, number, base):
+            begun = session.clock()
             tried = attempt(session, key, candidate, base)
+            session.longest = max(session.longest, session.clock() - begun)
             session.attempts.append(tried)
             if tried.verdict == Verdict.ACCEPTED:
                 passed.append((tried, key))
@@ -65,15 +67,23 @@ def _spend(session: Session) -> None:
     """BudgetSpentError if nothing more may be tried."""
     budget = session.budget
     taken = session.past.seconds + session.clock() - session.begun
-    if taken > budget.seconds:
+    accepted = any(each.verdict == Verdict.ACCEPTED for each in session.attempts)
+    if not time_for_another(budget.seconds, taken, session.longest, accepted=accepted):
         raise BudgetSpentError(
-            f"The time limit of {budget.seconds:g} s was reached.",
+            f"The time limit of {budget.seconds:g} s leaves no time for another change.",
             hint="Give more with --time-limit; what is done is kept.",
         )
     if len(session.seen) >= budget.candidates:
         raise BudgetSpentError(
             f"{budget.candidates} candidates were tried, the limit.", hint="Allow for more with --candidates."
         )
+
+
+def time_for_another(limit: float, taken: float, longest: float, *, accepted: bool) -> bool:
+    """Whether one more candidate can be judged within the limit (seconds), going by the longest so far; once something was accepted,
+    the end of the session needs as much again: all changes together and the compiler alone are timed there.
+    """
+    return taken + longest * (2 if accepted else 1) <= limit
 
 
 def _key(session: Session, candidate: Candidate, base: State) -> str:

@@ -61,7 +61,8 @@ class Session:
     """One session of the loop: what it was given, and what it has found out so far.
 
     `originals` are the sources of the original that may be edited (path below the root → text), `paths` all its files. `seen` are the
-    keys of the candidates of all sessions. What was found out by earlier sessions is in `past`, and nothing of that is done again.
+    keys of the candidates of all sessions, `longest` the seconds of the one that took longest. What was found out by earlier sessions
+    is in `past`, and nothing of that is done again.
     """
 
     project: Project
@@ -76,6 +77,7 @@ class Session:
     clock: Callable[[], float] = time.monotonic
     past: Past = field(default_factory=Past)
     begun: float = 0.0
+    longest: float = 0.0
     originals: Mapping[str, str] = field(default_factory=dict)
     paths: tuple[str, ...] = ()
     attempts: list[Attempt] = field(default_factory=list)

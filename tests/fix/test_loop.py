@@ -15,11 +15,13 @@ import pytest
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.errors import ChathpcError, UsageError
+from chathpc.fix import rounds
 from chathpc.fix.ledger import read
 from chathpc.fix.loop import Budget, Outcome, fix
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
 from chathpc.fix.result import exit_code, report
+from chathpc.fix.rounds import time_for_another
 from chathpc.fix.workspace import tree_hash
 from chathpc.profile.profile import Profile
 from chathpc.reports import fix_renderers
@@ -162,6 +164,42 @@ def test_limits_end_the_work_and_keep_what_is_done(tmp_path: Path) -> None:
     assert exit_code(found) == 5
     assert report(found).verdict == "unfinished"
     assert exit_code(session(tmp_path, budget=Budget(rounds=1, timing=5))) == 0
+
+
+@pytest.mark.parametrize(
+    ("taken", "longest", "accepted", "fits"),
+    [
+        (299.0, 0.0, False, True),  # nothing is known yet of how long one takes
+        (301.0, 0.0, False, False),
+        (240.0, 60.0, False, True),
+        (240.0, 60.1, False, False),
+        (240.0, 60.0, True, False),  # the end of the session would come after the limit
+        (180.0, 60.0, True, True),
+    ],
+)
+def test_no_change_is_begun_that_would_end_after_the_time_limit(
+    taken: float, longest: float, accepted: bool, fits: bool
+) -> None:
+    assert time_for_another(300.0, taken, longest, accepted=accepted) is fits
+
+
+def test_the_longest_candidate_counts_for_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    changes = [candidate(text, {"work.txt": SLOW.replace("0.06", text)}) for text in ("0.03", "0.031")]
+    asked: list[tuple[float, bool]] = []
+
+    def never_twice(limit: float, taken: float, longest: float, *, accepted: bool) -> bool:
+        asked.append((longest, accepted))
+        return len(asked) == 1
+
+    monkeypatch.setattr(rounds, "time_for_another", never_twice)
+    found = fix(
+        project(tmp_path), [Scripted(changes)], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=2, timing=5)
+    )  # fmt: skip
+    assert [each.candidate.title for each in found.attempts] == ["0.03"]
+    assert asked[0] == (0.0, False)
+    assert asked[1][0] > 0.3  # ten pairs of runs of 0.03 and 0.06 s at least
+    assert asked[1][1] == (found.attempts[0].verdict.value == "accepted")
+    assert any("leaves no time for another change" in remark for remark in found.remarks)
 
 
 def test_what_had_passed_when_a_limit_was_reached_is_the_result(tmp_path: Path) -> None:
