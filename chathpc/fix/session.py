@@ -117,30 +117,41 @@ class Session:
 
     # -- profiles --------------------------------------------------------------------------------------------
 
-    def compared(self, state: State, changed: Built) -> Diff:
-        """The profiles of a state and of another tree, compared."""
+    def compared(self, state: State, changed: Built, *, again: bool = False) -> Diff:
+        """The profiles of a state and of another tree, compared. With `again` both are measured once more, which counts from then on."""
         from chathpc.comparison.compare import diff
 
-        after = self._load(self._measured(changed))
+        if again:
+            self._measured(state.built, again=True)
+            self._measured(changed, again=True)
+        before = self._known(state.built, again=True)
+        after = self._known(changed, again=True) or self._measured(changed)
         self.progress("comparing the profiles")
-        return diff(state.profile, after)
+        return diff(state.profile if before is None else self._load(before), self._load(after))
 
     def forget(self, built: Built) -> None:
-        """Let go of the profile of a tree that is not gone on with."""
-        path = self.past.profiles.get(built.digest)
-        if path is not None:
-            self.loaded.pop(self.runner.workspace.root / path, None)
+        """Let go of the profiles of a tree that is not gone on with."""
+        for again in (False, True):
+            path = self.past.profiles.get(_profile_name(built, again=again))
+            if path is not None:
+                self.loaded.pop(self.runner.workspace.root / path, None)
 
-    def _measured(self, built: Built) -> Path:
-        """The profile of a built tree, made once."""
-        known = self.past.profiles.get(built.digest)
-        root = self.runner.workspace.root
-        if known is not None and (root / known).exists():
-            return root / known
-        self.progress("profiling")
-        path = self.profiler(self.runner, built, self.runner.workspace.profiles / built.digest)
-        self.past.profiles[built.digest] = str(path.relative_to(root))
-        self.ledger.append("profile", {"build": built.digest, "path": self.past.profiles[built.digest]})
+    def _known(self, built: Built, *, again: bool = False) -> Path | None:
+        """The profile of a built tree if it was made."""
+        known = self.past.profiles.get(_profile_name(built, again=again))
+        path = None if known is None else self.runner.workspace.root / known
+        return path if path is not None and path.exists() else None
+
+    def _measured(self, built: Built, *, again: bool = False) -> Path:
+        """The profile of a built tree, made once; with `again` its second one, made once as well."""
+        known = self._known(built, again=again)
+        if known is not None:
+            return known
+        name = _profile_name(built, again=again)
+        self.progress("profiling once more" if again else "profiling")
+        path = self.profiler(self.runner, built, self.runner.workspace.profiles / name)
+        self.past.profiles[name] = str(path.relative_to(self.runner.workspace.root))
+        self.ledger.append("profile", {"build": name, "path": self.past.profiles[name]})
         return path
 
     def _load(self, path: Path) -> Profile:
@@ -186,3 +197,7 @@ class Session:
             self.ledger.append("measured", known)
         values = known["speedup"]
         return str(known["outcome"]), None if values is None else Speedup(*values), str(known["statement"])
+
+
+def _profile_name(built: Built, *, again: bool) -> str:
+    return f"{built.digest}-again" if again else built.digest

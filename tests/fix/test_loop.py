@@ -22,6 +22,7 @@ from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
 from chathpc.fix.result import exit_code, report
 from chathpc.fix.rounds import time_for_another
+from chathpc.fix.runner import Built, Runner
 from chathpc.fix.workspace import tree_hash
 from chathpc.profile.profile import Profile
 from chathpc.reports import fix_renderers
@@ -200,6 +201,40 @@ def test_the_longest_candidate_counts_for_the_next(tmp_path: Path, monkeypatch: 
     assert asked[1][0] > 0.3  # ten pairs of runs of 0.03 and 0.06 s at least
     assert asked[1][1] == (found.attempts[0].verdict.value == "accepted")
     assert any("leaves no time for another change" in remark for remark in found.remarks)
+
+
+@pytest.mark.parametrize(("again", "verdict"), [(3000, "accepted"), (6500, "cause-unmoved")])
+def test_a_profile_that_contradicts_the_timed_runs_is_taken_once_more(tmp_path: Path, again: int, verdict: str) -> None:
+    profiled: list[str] = []
+
+    def disturbed(runner: Runner, built: Built, folder: Path) -> Path:
+        """The first profile of the changed program was taken while something else ran."""
+        changed = "0.03" in (built.folder / "work.txt").read_text()
+        profiled.append(f"{'changed' if changed else 'original'} {folder.name.endswith('-again')}")
+        samples = (again if folder.name.endswith("-again") else 6500) if changed else 6000
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "profile.txt").write_text(f"main;slow;pow {samples - 2000}\nmain;slow 500\nmain;other 1500\n")
+        return folder / "profile.txt"
+
+    changes = [candidate("right", {"work.txt": FAST})]
+
+    def run() -> Outcome:
+        return fix(
+            project(tmp_path), [Scripted(changes)], sandbox=Unguarded(), profiler=disturbed, budget=Budget(rounds=1, timing=5),
+            work=tmp_path / "work",
+        )  # fmt: skip
+
+    found = run()
+    (attempt,) = found.attempts
+    assert attempt.verdict.value == verdict
+    assert profiled == ["original False", "changed False", "original True", "changed True"]
+    assert "not become shorter" in str(attempt.gates[-1].figures["first_profiles"])
+    if found.diff is not None:  # what the report shows are the profiles that decided
+        assert found.diff.total is not None
+        assert (found.diff.total.before, found.diff.total.after) == (6000, 3000)
+    profiled.clear()
+    assert [each.verdict for each in run().attempts] == [attempt.verdict]
+    assert not profiled
 
 
 def test_what_had_passed_when_a_limit_was_reached_is_the_result(tmp_path: Path) -> None:

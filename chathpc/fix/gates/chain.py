@@ -77,7 +77,7 @@ class Chain:
             return
         diff = cache(lambda: session.compared(base, changed))
         yield self._once("plausibility", lambda: self._plausible(speedup, diff))
-        yield self._once("cause", lambda: cause.judge(diff(), self.candidate.finding))
+        yield self._once("cause", lambda: self._cause(changed, diff))
 
     def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
         """What the ledger has of a gate, else what `judge` says, which is written there."""
@@ -151,6 +151,14 @@ class Chain:
         named = plausibility.named_functions(self.base.profile, self.base.diagnosis)
         own = plausibility.own_functions((each.function for each in lost), before)
         return plausibility.judge(speedup, finding, lost, named, own, flags_alone=flags_alone)
+
+    def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
+        """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
+        first = cause.judge(diff(), self.candidate.finding)
+        if first.passed:
+            return first
+        second = cause.judge(self.session.compared(self.base, changed, again=True), self.candidate.finding)
+        return replace(second, figures={**second.figures, "first_profiles": first.statement})
 
 
 def _holds(path: Path, text: str) -> bool:
