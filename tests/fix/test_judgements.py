@@ -121,6 +121,23 @@ def test_what_another_thread_calls_now_has_not_grown(tmp_path: Path) -> None:
     assert passed.passed, passed.statement
 
 
+def test_functions_that_a_change_introduced_count_with_the_place_that_they_replace(tmp_path: Path) -> None:
+    replaced = {"main;slow": 500, "main;slow;slow_known": 2300, "main;other": 500}
+    diff, found = compared(tmp_path, BEFORE, replaced)
+    assert "more than before" in cause.judge(diff, found).statement
+    passed = cause.judge(diff, found, {"slow_known"})
+    assert passed.passed, passed.statement
+    # Called from elsewhere, the work has only got another name, whoever introduced it.
+    diff, found = compared(tmp_path, BEFORE, {"main;slow": 100, "main;slow_known": 4050, "main;other": 500})
+    refused = cause.judge(diff, found, {"slow_known"})
+    assert refused.verdict == Verdict.CAUSE_UNMOVED
+    assert "slow_known" in refused.statement
+    assert "still there" in refused.statement
+    # What was there before is no successor, whatever is said of it.
+    diff, found = compared(tmp_path, BEFORE, {"main;slow": 500, "main;other": 2800})
+    assert "more than before" in cause.judge(diff, found, {"other"}).statement
+
+
 @pytest.mark.parametrize(
     ("after", "says"),
     [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Sequence
+
 from chathpc.comparison.findings import WHERE_ONLY
 from chathpc.comparison.function_names import function_key, loose_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
@@ -14,8 +16,10 @@ from chathpc.profile.activity import STARTERS
 from chathpc.profile.text import clean
 
 
-def judge(found: Diff, finding: Finding | None) -> GateResult:
-    """Whether the comparison of the profiles before and after a change says what the change claims."""
+def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> GateResult:
+    """Whether the comparison of the profiles before and after a change says what the change claims. `introduced` are the functions that
+    only the changed sources define: what they take counts with the place of the finding, whose work they may do now.
+    """
     figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
     total = found.elapsed or found.total
     if total is None:
@@ -25,7 +29,14 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if gained <= 0:
         return _no("In the profile the run has not become shorter.", figures)
-    grown = _grown(found, finding, threshold("grown") * _gained(found, gained))
+    successors = [
+        row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0
+    ]
+    grown = [
+        (name, row)
+        for name, row in _grown(found, finding, threshold("grown") * _gained(found, gained))
+        if row not in successors
+    ]
     if grown:
         name, worst = max(grown, key=lambda each: each[1].change)
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
@@ -38,6 +49,10 @@ def judge(found: Diff, finding: Finding | None) -> GateResult:
             None,
             figures,
         )
+    if successors:
+        still = _still_there(found, finding, successors)
+        if still is not None:
+            return _no(still, figures)
     moved, statement, more = _moved(found, finding)
     figures |= more
     return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
@@ -86,6 +101,23 @@ def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str
         and row.name not in STARTERS
         and not _is_place(row.name, finding)
     ]
+
+
+def _still_there(found: Diff, finding: Finding, successors: Sequence[FunctionRecord]) -> str | None:
+    """What is wrong if the place together with the functions that the change introduced has not gone down by what a finding has to."""
+    row, name = _row(found, finding.where.function or ""), finding.where.function or ""
+    total = found.total
+    if row is None or total is None:
+        return None
+    # They may call each other, so that their sum is too much; no more than the whole is theirs.
+    after = min(row.inclusive_after + sum(each.inclusive_after for each in successors), total.after)
+    if row.inclusive_before - after >= threshold("shrunk") * finding.share * row.inclusive_before:
+        return None
+    names = ", ".join(sorted(clean(each.name) for each in successors))
+    return (
+        f"The time in {clean(name)} was {_amount(row.inclusive_before, found)}, and with what the change introduced ({names}) it is up to "
+        f"{_amount(after, found)}: what was diagnosed is still there."
+    )
 
 
 def _key(name: str) -> str:

@@ -154,11 +154,17 @@ class Chain:
 
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
-        first = cause.judge(diff(), self.candidate.finding)
+        first = self._judged(diff())
         if first.passed:
             return first
-        second = cause.judge(self.session.compared(self.base, changed, again=True), self.candidate.finding)
+        second = self._judged(self.session.compared(self.base, changed, again=True))
         return replace(second, figures={**second.figures, "first_profiles": first.statement})
+
+    def _judged(self, diff: Diff) -> GateResult:
+        names = {row.name for row in diff.functions}
+        introduced = plausibility.own_functions(names, self.candidate.files)
+        introduced -= plausibility.own_functions(names, self.session.sources(self.base))
+        return cause.judge(diff, self.candidate.finding, introduced)
 
 
 def _holds(path: Path, text: str) -> bool:
