@@ -8,7 +8,7 @@ from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.rules.mpi import public_name
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import BLOCKED, Activity
 
 _LISTED = 3
 
@@ -27,13 +27,18 @@ def too_brief(facts: Facts) -> str:
 
 
 def only_start_up(facts: Facts) -> str:
-    """That a run shorter than a second mostly started and ended MPI, as a sentence; empty where it did more."""
+    """That a run shorter than a second mostly started and ended MPI, as a sentence; empty where it did more. While a rank waits for the
+    others to start it has no core: that time tells nothing of how much the rest is.
+    """
     if not facts.in_seconds or facts.total <= 0:
         return ""
     duration, share = facts.total / max(facts.thread_count, 1), facts.share(Activity.MPI_SETUP)
-    if duration >= common()["short_run_seconds"].value or share < common()["start_up_share"].value:
-        return ""
     tree, spent = facts.profile.tree, facts.of(Activity.MPI_SETUP)
+    waited = float(spent[np.array([name == BLOCKED for name in tree.names] + [False])[tree.name]].sum())
+    running = facts.total - waited
+    least = common()["start_up_share"].value * running
+    if duration >= common()["short_run_seconds"].value or float(spent.sum()) - waited < least or running <= 0:
+        return ""
     by_name: dict[str, float] = {}
     for node in np.flatnonzero(spent > 0).tolist():
         name = public_name(tree.function_name(node))

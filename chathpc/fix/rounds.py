@@ -83,7 +83,8 @@ def time_for_another(limit: float, taken: float, longest: float, *, accepted: bo
     """Whether one more candidate can be judged within the limit (seconds), going by the longest so far; once something was accepted,
     the end of the session needs as much again: all changes together and the compiler alone are timed there.
     """
-    return taken + longest * (2 if accepted else 1) <= limit
+    closing = longest if accepted else 0.0
+    return taken + longest + closing <= limit
 
 
 def _key(session: Session, candidate: Candidate, base: State) -> str:

@@ -26,6 +26,15 @@ def test_a_short_run_that_mostly_starts_mpi_is_no_ground_for_a_conclusion(
     assert ("(MPI_Init 62.5 %)" in diagnosis.headline) == short
 
 
+@pytest.mark.parametrize(("blocked", "work", "short"), [(0.25, 0.2, False), (0.25, 0.01, True), (0.45, 0.0, True)])
+def test_waiting_for_other_ranks_to_start_does_not_make_the_rest_less(blocked: float, work: float, short: bool) -> None:
+    """Two ranks of a sampled run that sleep in MPI_Init till all are there."""
+    waits = function("<blocked>", time=(blocked, blocked))
+    start = mpi("MPI_Init", waits, time=(0.02, 0.02))
+    profile = build(main(function("work", time=(work, work)), start), locations=ranks(2))
+    assert (diagnose(profile).verdict == Verdict.INSUFFICIENT) == short
+
+
 def test_a_run_of_microseconds_is_too_short_to_be_timed() -> None:
     profile = replace(build(main(function("work", time=(4e-5,)))), timed=True)
     diagnosis = diagnose(profile)
