@@ -121,6 +121,18 @@ def test_what_another_thread_calls_now_has_not_grown(tmp_path: Path) -> None:
     assert passed.passed, passed.statement
 
 
+def test_how_long_mpi_takes_to_start_is_not_laid_at_a_changes_door(tmp_path: Path) -> None:
+    start = "main;MPI_Init [libmpi.so.40];PMPI_Init [libmpi.so.40]"
+    before = {**BEFORE, start: 500}
+    diff, found = compared(tmp_path, before, {"main;slow": 600, "main;other": 500, start: 2000})
+    assert any(row.name == "starting and ending MPI" and row.change == 1500 for row in diff.functions)
+    passed = cause.judge(diff, found)
+    assert passed.passed, passed.statement
+    other = "main;MPI_Send [libmpi.so.40];PMPI_Send [libmpi.so.40]"
+    diff, found = compared(tmp_path, {**BEFORE, other: 500}, {"main;slow": 600, "main;other": 500, other: 2000})
+    assert "more than before" in cause.judge(diff, found).statement
+
+
 def test_functions_that_a_change_introduced_count_with_the_place_that_they_replace(tmp_path: Path) -> None:
     replaced = {"main;slow": 500, "main;slow;slow_known": 2300, "main;other": 500}
     diff, found = compared(tmp_path, BEFORE, replaced)

@@ -5,15 +5,21 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from chathpc.comparison.findings import WHERE_ONLY
-from chathpc.comparison.function_names import function_key, loose_key
+from chathpc.comparison.function_names import ACTIVITY_WORDS, function_key, loose_key
 from chathpc.comparison.record import ChangeRecord, Diff, FindingChange, FunctionRecord, ShareRecord
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.gates.plausibility import Lost
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.thresholds import threshold
 from chathpc.profile import numbers
-from chathpc.profile.activity import STARTERS
+from chathpc.profile.activity import STARTERS, Activity
 from chathpc.profile.text import clean
+
+#: What no change of a program's sources makes more expensive, and what differs most from run to run: how ranks and threads begin and
+#: end, and what libraries and the profiler do in threads of their own.
+_NOT_THE_PROGRAMS = STARTERS | {
+    ACTIVITY_WORDS[each] for each in (Activity.MPI_SETUP, Activity.HELPER, Activity.PROFILER)
+}
 
 
 def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> GateResult:
@@ -98,7 +104,7 @@ def _grown(found: Diff, finding: Finding | None, least: float) -> list[tuple[str
         if row.beyond_noise
         and row.change > max(least, 0.0)
         and row.inclusive_after >= row.inclusive_before
-        and row.name not in STARTERS
+        and row.name not in _NOT_THE_PROGRAMS
         and not _is_place(row.name, finding)
     ]
 
