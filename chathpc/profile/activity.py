@@ -68,6 +68,8 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
         r"(read|write|open|stat|lstat|fsync|listdir|scandir|unlink|replace|mkdir)\w*>",
     ),
     (Activity.MPI_SETUP, r"p?mpi_(init|finalize|init_thread)(_f08)?_*(\(.*\))?$"),
+    # Inside Open MPI and MPICH: MPI_Finalize may jump there and leave no frame of its own.
+    (Activity.MPI_SETUP, r"(ompi_mpi|mpir|mpii|internal)_(init|finalize|init_thread)$"),
     (Activity.MPI, r"p?mpix?_(?!file_)[a-z]"),
     (
         Activity.MPI,

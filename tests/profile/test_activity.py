@@ -38,7 +38,7 @@ LIBC, LIBM, GOMP, MPI = "/lib/libc.so.6", "/lib/libm.so.6", "/usr/lib/libgomp.so
 STDCXX, CUDART = "/usr/lib/libstdc++.so.6", "/usr/lib/libcudart.so.12"
 
 NAMES: dict[Activity | None, tuple[str, ...]] = {
-    A.MPI_SETUP: ("MPI_Init", "PMPI_Init_thread [libmpi.so.40]", "MPI_Finalize", "mpi_init_", "pmpi_finalize_f08_"),
+    A.MPI_SETUP: ("MPI_Init", "PMPI_Init_thread [libmpi.so.40]", "MPI_Finalize", "mpi_init_", "pmpi_finalize_f08_", "ompi_mpi_finalize", "MPIR_Init_thread"),
     A.MPI: (
         "MPI_Send", "PMPI_Allreduce [libmpi.so.40.30.4]", "PMPI_Waitall_f08 [libmpi_mpifh.so.40]", "mpi_allreduce_",
         "pmpi_barrier__", "MPIX_Comm_shrink", "MPI_Initialized", "ompi_request_default_wait", "opal_progress",
