@@ -15,7 +15,7 @@ from chathpc.fix.recipes.effects import Effects, effects
 from chathpc.fix.recipes.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import C_LOOPS, field, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import C_LOOPS, field, inside, line_of, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -182,10 +182,12 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         or spot.source.language == "cuda"
     ):
         return
+    given: list[Node] = []
     for loop in loops_of(procedure):
         header = counted(loop, procedure)
         if (
             header is None
+            or any(inside(loop, each) for each in given)
             or header.operator == "!="
             or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure))
         ):
@@ -211,6 +213,7 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         line = "#pragma omp parallel for" + "".join(f" {one}" for one in clauses) + "\n"
         semantics: Semantics = "exact" if exact else "reassociates floating point"
+        given.append(loop)
         yield Change(
             {spot.source.path: (Edit(start, start, line.encode()),)},
             line_of(loop),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.c_family import declared as c_declared
 from chathpc.diagnosis.source.model import Declaration, Function, Record
 from chathpc.diagnosis.source.text import SourceFile, parsed
 from chathpc.fix.recipes.syntax import children, field, nodes, text_of, walk
@@ -89,13 +90,19 @@ class Procedure:
     def declarations(self) -> Mapping[str, Declaration | None]:
         """Variables and parameters by name; None for a name that stands for variables of different types."""
         found: dict[str, Declaration | None] = {}
-        for one in (*self.model.parameters, *self.model.declarations):
+        for one in (*self.model.parameters, *self.model.declarations, *self._in_lambdas()):
             known = found.get(one.name, one)
             same = known is not None and (known.type, known.pointers, len(known.dims), known.reference, known.static) == (
                 one.type, one.pointers, len(one.dims), one.reference, one.static,
             )  # fmt: skip
             found[one.name] = one if same else None
         return found
+
+    def _in_lambdas(self) -> Iterator[Declaration]:
+        """Variables and parameters of lambdas, which the model leaves out."""
+        for one in self.all("lambda_expression"):
+            for node in nodes(one, "declaration", "parameter_declaration"):
+                yield from c_declared(node, inside=True)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -384,11 +391,28 @@ def program(sources: Mapping[str, str]) -> Program:
     return Program(found, frozenset(unread))
 
 
+def without(of: Program, path: str, spans: Iterable[tuple[int, int]]) -> Program:
+    """The program with parts of a file as blanks: what would be there without them, every byte where it was."""
+    text = bytearray(of.sources[path].text)
+    for start, end in spans:
+        text[start:end] = bytes(each if each in b"\r\n" else 0x20 for each in text[start:end])
+    texts = {name: one.text.decode("utf-8", "surrogateescape") for name, one in of.sources.items()}
+    found = program({**texts, path: text.decode("utf-8", "surrogateescape")})
+    return Program(found.sources, of.unread)
+
+
 def _addressed(root: Node) -> frozenset[str]:
     found: set[str] = set()
     for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
         if node.type == "lambda_expression":
-            found.update(text_of(one) for one in nodes(node, "identifier"))
+            own = {
+                text_of(each)
+                for part in nodes(node, "declaration", "parameter_declaration")
+                for one in part.children_by_field_name("declarator")
+                for each in [_declared_name(one)]
+                if each is not None
+            }
+            found.update({text_of(one) for one in nodes(node, "identifier")} - own)
             continue
         if node.type == "pointer_expression":
             if text_of(field(node, "operator")) != "&":
@@ -411,6 +435,13 @@ def _addressed(root: Node) -> frozenset[str]:
                     found.add(text_of(of))
                 of = None
     return frozenset(found)
+
+
+def _declared_name(node: Node | None) -> Node | None:
+    """The name that a declarator without a reference declares: a variable of the block's own."""
+    while node is not None and node.type in ("init_declarator", "array_declarator", "pointer_declarator"):
+        node = field(node, "declarator")
+    return node if node is not None and node.type == "identifier" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,9 +16,11 @@ from chathpc.fix.recipes import (
     invariants,
     lookups,
     messages,
+    openmp_collapse,
     openmp_loops,
     openmp_sums,
     output,
+    own_elements,
     pools,
     powers,
     recursion,
@@ -113,7 +115,7 @@ RECIPES: tuple[Recipe, ...] = (
         "collapse-loops",
         "Shares the iterations of two nested loops among threads (`collapse(2)`).",
         "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
-        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), _HOST, "exact", openmp_sums.collapsed, 0.6,
+        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), _HOST, "exact", openmp_collapse.collapsed, 0.6,
     ),
     Recipe(
         "region-if-large",
@@ -290,6 +292,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Puts room between the records of different threads that lie side by side in an array.",
         "The array is indexed by the thread, and nobody stores or sends such records as bytes.",
         ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), _HOST, "exact", sharing.padded, 0.8,
+    ),
+    Recipe(
+        "keep-in-variable",
+        "Keeps an element or a member that a loop adds to in a variable of the thread's own as long as the loop runs.",
+        "The loop always means the same element, and nothing else in it may be that memory.",
+        ("omp-false-sharing", "hot-compute", "lock-contention"), _HOST, "exact", own_elements.kept_in_variables, 0.85,
     ),
     Recipe(
         "count-privately",
