@@ -73,7 +73,7 @@ def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
         one = each.directive
         if any(section.word == "ordered" for section in each.sections) or one.has("ordered"):
             continue
-        updates = [_updates(section) for section in each.sections]
+        updates = [updates_of(section) for section in each.sections]
         if any(listed is None for listed in updates):
             continue
         change = _privatised(each, [update for listed in updates for update in listed or ()], spot, context)
@@ -98,7 +98,7 @@ class Update:
     statement: Node
 
 
-def _updates(section: Section) -> list[Update] | None:
+def updates_of(section: Section) -> list[Update] | None:
     """All statements of a section as updates; None if one is something else."""
     words = section.words.split()
     if section.word == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tree_sitter import Node
 
 _ADDING = frozenset({"+=", "-=", "|=", "^="})
-_LEAVING = ("return_statement", "goto_statement", "throw_statement", "labeled_statement", "lambda_expression")
+LEAVING = ("return_statement", "goto_statement", "throw_statement", "labeled_statement", "lambda_expression")
 _BRANCHES = frozenset(
     {"if_statement", "conditional_expression", "switch_statement", "while_statement", "for_statement", "do_statement"}
 )
@@ -35,8 +35,8 @@ def kept_in_variables(context: Context, spot: Spot) -> Iterator[Change]:
         return
     done: list[tuple[Node, str]] = []
     for loop in loops_of(procedure):
-        place = _place(loop, text)
-        if place is None or any(True for _ in nodes(loop, *_LEAVING)):
+        place = place_before(loop, text)
+        if place is None or any(True for _ in nodes(loop, *LEAVING)):
             continue
         if any(True for _ in nodes(field(loop, "body") or loop, "preproc_call")):
             continue
@@ -53,7 +53,7 @@ def kept_in_variables(context: Context, spot: Spot) -> Iterator[Change]:
                 )
 
 
-def _place(loop: Node, text: bytes) -> int | None:
+def place_before(loop: Node, text: bytes) -> int | None:
     """Where a line may be put before the loop and the directive that shares its iterations; None where there is no such place."""
     if loop.parent is None or loop.parent.type != "compound_statement":
         return None
@@ -72,7 +72,7 @@ def _place(loop: Node, text: bytes) -> int | None:
     return first.start_byte if first is loop else None
 
 
-def _line(statement: str, place: int, blank: str, text: bytes) -> bytes:
+def line_at(statement: str, place: int, blank: str, text: bytes) -> bytes:
     """A statement as a line of its own, or in front of what stands in the same line."""
     return f"{blank}{statement}\n".encode() if line_start(text, place) == place else f"{statement} ".encode()
 
@@ -114,7 +114,7 @@ def _kept(
     label = fresh_name("own_" + _label(shown), text)
     blank = indent(text, loop.start_byte).decode()
     return (
-        Edit(place, place, _line(f"{kind.name} {label} = {shown};", place, blank, text)),
+        Edit(place, place, line_at(f"{kind.name} {label} = {shown};", place, blank, text)),
         *(Edit(each.start_byte, each.end_byte, label.encode()) for each in every),
         Edit(loop.end_byte, loop.end_byte, f"\n{blank}{shown} = {label};".encode()),
     )
@@ -128,7 +128,7 @@ def _added(loop: Node, place: int, every: list[Node], kind: Type, text: bytes, s
     label = fresh_name("own_" + _label(shown), text)
     blank = indent(text, loop.start_byte).decode()
     return (
-        Edit(place, place, _line(f"{kind.name} {label} = 0;", place, blank, text)),
+        Edit(place, place, line_at(f"{kind.name} {label} = 0;", place, blank, text)),
         *(Edit(each.start_byte, each.end_byte, label.encode()) for each in every),
         Edit(loop.end_byte, loop.end_byte, f"\n{blank}if ({label} != 0) {shown} += {label};".encode()),
     )
@@ -198,11 +198,11 @@ def _is_reached_by_name(target: Node, every: list[Node], loop: Node, procedure: 
     if base.type != "identifier" or index.type not in ("identifier", "number_literal"):
         return False
     name, chosen = text_of(base), text_of(index)
-    if not is_only_indexed(name, procedure, program) or not _stays(chosen, loop, procedure):
+    if not is_only_indexed(name, procedure, program) or not stays(chosen, loop, procedure):
         return False
     if any(text_of(each) == name and each.parent not in every for each in nodes(loop, "identifier")):
         return False
-    return name in procedure.declarations or not _is_named_by_callees(name, loop, program)
+    return name in procedure.declarations or not is_named_by_callees(name, loop, program)
 
 
 def is_only_indexed(name: str, procedure: Procedure, program: Program) -> bool:
@@ -241,11 +241,13 @@ def is_only_indexed(name: str, procedure: Procedure, program: Program) -> bool:
     return True
 
 
-def _stays(name: str, loop: Node, procedure: Procedure) -> bool:
-    """True for a number, or a variable that is neither changed nor declared in the loop and whose address nobody has."""
+def stays(name: str, loop: Node, procedure: Procedure, *, known: bool = False) -> bool:
+    """True for a number, or a variable that is neither changed nor declared in the loop and whose address nobody has; with `known` its
+    address is of no account.
+    """
     if name.isdigit():
         return True
-    if name in procedure.addressed or name not in procedure.declarations:
+    if not known and (name in procedure.addressed or name not in procedure.declarations):
         return False
     for node in nodes(loop, "assignment_expression", "update_expression", "init_declarator", "parameter_declaration"):
         target = field(node, "left") or field(node, "argument") or field(node, "declarator")
@@ -258,7 +260,7 @@ def _stays(name: str, loop: Node, procedure: Procedure) -> bool:
     )
 
 
-def _is_named_by_callees(name: str, loop: Node, program: Program) -> bool:
+def is_named_by_callees(name: str, loop: Node, program: Program) -> bool:
     """True if a function that the loop may reach uses the array."""
     todo = [text_of(field(each, "function")) for each in nodes(loop, "call_expression")]
     seen: set[str] = set()

@@ -109,7 +109,7 @@ LEFT_ALONE = (
     c("in place", "tile-loops", "double a[99][99]; void f(void) { for (int i = 0; i < 99; i++) for (int j = 0; j < 99; j++) a[j][i] = a[i][j]; }"),
     # -- OpenMP
     c("threads are numbered", "schedule-dynamic", "#include <omp.h>\nvoid f(int *v, int n) {\n#pragma omp parallel for\n for (int i = 0; i < n; i++) v[i] = omp_get_thread_num(); }"),
-    c("loops rely on each other", "schedule-dynamic", "void f(int *v, int n) {\n#pragma omp parallel\n {\n#pragma omp for schedule(static) nowait\n for (int i = 0; i < n; i++) v[i] = i; } }"),
+    c("loops rely on each other", "schedule-dynamic", "void f(int *v, int n) {\n#pragma omp parallel\n {\n#pragma omp for schedule(static) nowait\n for (int i = 0; i < n; i++) v[i] = i;\n#pragma omp for schedule(static)\n for (int i = 0; i < n; i++) v[i] += i; } }"),
     c("ordered", "schedule-guided", "void f(int *v, int n) {\n#pragma omp parallel for ordered\n for (int i = 0; i < n; i++) {\n#pragma omp ordered\n v[0] += i; } }"),
     c("chosen by the author", "schedule-cyclic", "void f(int *v, int n) {\n#pragma omp parallel for schedule(static, 64)\n for (int i = 0; i < n; i++) v[i] = i; }"),
     c("value is read in the section", "drop-sections", "int f(int *v, int n) { int s = 0;\n#pragma omp parallel for\n for (int i = 0; i < n; i++) {\n#pragma omp critical\n { s += i; v[i] = s; } }\n return s; }"),

@@ -310,4 +310,542 @@ int main(void)
 """,
         ("private(i, j) collapse(2)",), (), 1e-09, None,
     ),
+    Case(
+        "region in a loop", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+/* many tiny regions: the parallel for is on the inner, short loop */
+int main(void)
+{
+    int n = 400, m = 300;
+    double *a = malloc(sizeof(double) * n * m), *b = malloc(sizeof(double) * n * m);
+    for (int k = 0; k < n * m; k++) b[k] = k % 101;
+    for (int t = 0; t < 3; t++)
+        for (int i = 0; i < n; i++) {
+#pragma omp parallel for
+            for (int j = 0; j < m; j++)
+                a[i * m + j] = 0.5 * b[i * m + j] + t;
+        }
+    double s = 0;
+    for (int k = 0; k < n * m; k++) s += a[k];
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp parallel for\n        for (int i",), ("omp parallel for\n            for (int j",), 0, None,
+    ),
+    Case(
+        "sum in a loop", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static void matvec(int n, const double *A, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0;
+        #pragma omp parallel for reduction(+:sum)
+        for (int j = 0; j < n; j++)
+            sum += A[i * n + j] * x[j];
+        y[i] = sum;
+    }
+}
+int main(void)
+{
+    int n = 300;
+    double *A = malloc(sizeof *A * n * n), *x = malloc(sizeof *x * n), *y = malloc(sizeof *y * n);
+    for (int i = 0; i < n; i++) { x[i] = i % 7; for (int j = 0; j < n; j++) A[i * n + j] = (i + j) % 9; }
+    for (int k = 0; k < 3; k++) matvec(n, A, x, y);
+    double s = 0; for (int i = 0; i < n; i++) s += y[i] * (i % 3);
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        (), ("reduction",), 1e-12, None,
+    ),
+    Case(
+        "one by one", "schedule-static", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 200000;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    for (int i = 0; i < n; i++) { x[i] = i % 100; y[i] = 1; }
+    for (int t = 0; t < 3; t++) {
+#pragma omp parallel for schedule(dynamic, 1) default(none) shared(x, y, n)
+        for (int i = 0; i < n; i++)
+            y[i] = 2.5f * x[i] + y[i];
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) x[i] = y[i] * 0.5f;
+    double s = 0;
+    for (int i = 0; i < n; i++) s += y[i] + x[i];
+    printf("%.4f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(static) default(none)",), ("dynamic",), 0, None,
+    ),
+    Case(
+        "one by one", "schedule-larger-pieces", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 200000;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    for (int i = 0; i < n; i++) { x[i] = i % 100; y[i] = 1; }
+    for (int t = 0; t < 3; t++) {
+#pragma omp parallel for schedule(dynamic, 1) default(none) shared(x, y, n)
+        for (int i = 0; i < n; i++)
+            y[i] = 2.5f * x[i] + y[i];
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) x[i] = y[i] * 0.5f;
+    double s = 0;
+    for (int i = 0; i < n; i++) s += y[i] + x[i];
+    printf("%.4f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(dynamic, 64)",), (), 0, None,
+    ),
+    Case(
+        "last of the region", "schedule-dynamic", "c++",
+        """
+#include <cstdio>
+#include <vector>
+#include <cmath>
+template <typename T> T collatz(T n) { T k = 0; while (n != 1) { n = (n & 1) ? 3 * n + 1 : n / 2; ++k; } return k; }
+int main() {
+  const long N = 20000;
+  std::vector<long> steps(N);
+#pragma omp parallel
+  {
+#pragma omp for nowait schedule(static)
+    for (long i = 0; i < N; ++i) steps[i] = collatz<long>((i % 1000) * (i / 1000) + 1);
+  }
+  long best = 0, sum = 0;
+  for (auto s : steps) { if (s > best) best = s; sum += s; }
+  std::printf("%ld %ld\\n", best, sum);
+}
+""",
+        ("nowait schedule(dynamic, 16)",), (), 0, None,
+    ),
+    Case(
+        "split region", "fortran-reduction", "fortran",
+        """
+module work
+  implicit none
+contains
+  subroutine tri(a, x, y, n)
+    integer, intent(in) :: n
+    real(8), intent(in) :: a(n, n), x(n)
+    real(8), intent(out) :: y(n)
+    integer :: i, j
+    real(8) :: s
+    !$omp parallel default(none) &
+    !$omp&   shared(a, x, y, n) &
+    !$omp&   private(i, j, s)
+    !$omp do schedule(static)
+    do i = 1, n
+      s = 0d0
+      do j = i, n
+        s = s + a(j, i)*x(j)
+      end do
+      y(i) = s
+    end do
+    !$omp end do
+    !$omp end parallel
+  end subroutine
+  function energy(y, n) result(e)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8) :: e
+    integer :: i
+    e = 0
+    !$omp parallel default(shared) private(i)
+    !$omp do
+    do i = 1, n
+      !$omp atomic
+      e = e + y(i)*y(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+  end function
+  subroutine peak(y, n, m)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8), intent(out) :: m
+    integer :: i
+    m = -huge(m)
+    !$omp parallel do
+    do i = 1, n
+      !$omp critical
+      if (y(i) > m) m = y(i)
+      !$omp end critical
+    end do
+    !$omp end parallel do
+  end subroutine
+  subroutine scale(y, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: y(n, n)
+    integer :: i, j
+    do j = 1, n
+      !$omp parallel do
+      do i = 1, n
+        y(i, j) = y(i, j)*0.5d0 + i
+      end do
+      !$omp end parallel do
+    end do
+  end subroutine
+end module
+program p
+  use work
+  implicit none
+  integer, parameter :: n = 200
+  real(8) :: a(n, n), x(n), y(n), m
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      a(i, j) = mod(i*j, 17)
+    end do
+    x(j) = 1d0/j
+  end do
+  call tri(a, x, y, n)
+  call scale(a, n)
+  call peak(y, n, m)
+  print '(3es20.10)', energy(y, n), m, sum(a)
+end program
+""",
+        ("!$omp do reduction(+:e)", "parallel do reduction(max:m)",), ("critical", "atomic",), 1e-09, None,
+    ),
+    Case(
+        "region in a loop", "fortran-parallel-outer-loop", "fortran",
+        """
+module work
+  implicit none
+contains
+  subroutine tri(a, x, y, n)
+    integer, intent(in) :: n
+    real(8), intent(in) :: a(n, n), x(n)
+    real(8), intent(out) :: y(n)
+    integer :: i, j
+    real(8) :: s
+    !$omp parallel default(none) &
+    !$omp&   shared(a, x, y, n) &
+    !$omp&   private(i, j, s)
+    !$omp do schedule(static)
+    do i = 1, n
+      s = 0d0
+      do j = i, n
+        s = s + a(j, i)*x(j)
+      end do
+      y(i) = s
+    end do
+    !$omp end do
+    !$omp end parallel
+  end subroutine
+  function energy(y, n) result(e)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8) :: e
+    integer :: i
+    e = 0
+    !$omp parallel default(shared) private(i)
+    !$omp do
+    do i = 1, n
+      !$omp atomic
+      e = e + y(i)*y(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+  end function
+  subroutine peak(y, n, m)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8), intent(out) :: m
+    integer :: i
+    m = -huge(m)
+    !$omp parallel do
+    do i = 1, n
+      !$omp critical
+      if (y(i) > m) m = y(i)
+      !$omp end critical
+    end do
+    !$omp end parallel do
+  end subroutine
+  subroutine scale(y, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: y(n, n)
+    integer :: i, j
+    do j = 1, n
+      !$omp parallel do
+      do i = 1, n
+        y(i, j) = y(i, j)*0.5d0 + i
+      end do
+      !$omp end parallel do
+    end do
+  end subroutine
+end module
+program p
+  use work
+  implicit none
+  integer, parameter :: n = 200
+  real(8) :: a(n, n), x(n), y(n), m
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      a(i, j) = mod(i*j, 17)
+    end do
+    x(j) = 1d0/j
+  end do
+  call tri(a, x, y, n)
+  call scale(a, n)
+  call peak(y, n, m)
+  print '(3es20.10)', energy(y, n), m, sum(a)
+end program
+""",
+        ("parallel do private(i)",), (), 1e-09, None,
+    ),
+    Case(
+        "counts by thread", "fortran-keep-in-variable", "fortran",
+        """
+program counts
+  use omp_lib
+  implicit none
+  integer, parameter :: n = 400000
+  integer :: i, me, nt
+  integer(8), allocatable :: c(:)
+  nt = omp_get_max_threads()
+  allocate(c(0:nt-1))
+  c = 0
+  !$omp parallel private(me)
+  me = omp_get_thread_num()
+  !$omp do
+  do i = 1, n
+    if (mod(i*7, 13) < 5) c(me) = c(me) + mod(i, 11)
+  end do
+  !$omp end do
+  !$omp end parallel
+  print *, sum(c)
+end program counts
+""",
+        ("own_c = c(me)", "own_c = own_c + mod(i, 11)",), (), 0, None,
+    ),
+    Case(
+        "sums by thread", "fortran-keep-in-variable", "fortran",
+        """
+module tally
+  use omp_lib
+  implicit none
+  integer, parameter :: dp = kind(1d0)
+contains
+  subroutine count(x, n, total)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(out) :: total
+    real(dp) :: part(0:63)
+    integer :: i, id
+    part = 0.0_dp
+    !$omp parallel default(none) shared(x, n, part) private(i, id)
+    id = omp_get_thread_num()
+    !$omp do schedule(static)
+    do i = 1, n
+      part(id) = part(id) + x(i) * x(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+    total = sum(part)
+  end subroutine
+end module
+program main
+  use tally
+  implicit none
+  real(dp) :: x(50000), t
+  integer :: i
+  do i = 1, 50000
+    x(i) = mod(i, 17) * 0.5_dp
+  end do
+  call count(x, 50000, t)
+  print '(f20.6)', t
+end program
+""",
+        ("real(dp) :: own_part",), (), 1e-09, None,
+    ),
+    Case(
+        "histogram in a vector", "lock-once", "c++",
+        """
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include <cstdint>
+static void histogram(const std::vector<uint8_t> &px, std::vector<long> &h) {
+  const long n = (long)px.size();
+#pragma omp parallel for
+  for (long i = 0; i < n; ++i) {
+#pragma omp atomic
+    h[px[i]]++;
+  }
+}
+static void histogram2(const unsigned char *px, int *h, size_t n) {
+#pragma omp parallel for
+  for (size_t i = 0; i < n; ++i) {
+#pragma omp atomic update
+    h[px[i] >> 2] += 1;
+  }
+}
+int main() {
+  std::vector<uint8_t> px(200000);
+  unsigned s = 1;
+  for (auto &p : px) { s = s * 1664525u + 1013904223u; p = s >> 24; }
+  std::vector<long> h(256, 0);
+  histogram(px, h);
+  int *g = (int *)calloc(64, sizeof(int));
+  histogram2(px.data(), g, px.size());
+  long t = 0;
+  for (int i = 0; i < 256; i++) t += h[i] * i;
+  for (int i = 0; i < 64; i++) t += g[i] * 3 * i;
+  std::printf("%ld\\n", t);
+}
+""",
+        ("std::vector<long> own_h(h.size());",), (), 0, None,
+    ),
+    Case(
+        "calls of a mutex", "lock-once", "c++",
+        """
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+static std::mutex m;
+static long hist[16];
+static long total = 0;
+void worker(int first, int last) {
+  for (int i = first; i < last; ++i) {
+    int k = (i * 37) % 16;
+    m.lock();
+    hist[k]++;
+    total += k;
+    m.unlock();
+  }
+}
+void worker2(int first, int last) {
+  for (int i = first; i < last; ++i) {
+    std::lock_guard<std::mutex> g(m);
+    total += i % 3;
+  }
+}
+int main() {
+  std::thread a(worker, 0, 50000), b(worker, 50000, 120000), c(worker2, 0, 9999);
+  a.join(); b.join(); c.join();
+  long s = 0;
+  for (int k = 0; k < 16; ++k) s += hist[k] * k;
+  std::printf("%ld %ld\\n", s, total);
+}
+""",
+        ("own_hist[k]++", "own_total += i % 3",), (), 0, None,
+    ),
+    Case(
+        "mutex of pthreads", "lock-once", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#define NT 4
+#define N 100000
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static long sum;
+static int v[N];
+static void *body(void *p)
+{
+    long id = (long)p;
+    for (int i = id * (N / NT); i < (id + 1) * (N / NT); i++) {
+        pthread_mutex_lock(&mtx);
+        sum += v[i];
+        pthread_mutex_unlock(&mtx);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[NT];
+    for (int i = 0; i < N; i++) v[i] = i % 13;
+    for (long i = 0; i < NT; i++) pthread_create(&t[i], NULL, body, (void *)i);
+    for (int i = 0; i < NT; i++) pthread_join(t[i], NULL);
+    printf("%ld\\n", sum);
+    return 0;
+}
+""",
+        ("own_sum += v[i]",), (), 0, None,
+    ),
+    Case(
+        "lambdas", "count-privately", "c++",
+        """
+#include <atomic>
+#include <cstdio>
+#include <thread>
+#include <vector>
+std::atomic<long> found{0};
+static bool prime(int n) { if (n < 2) return false; for (int d = 2; d * d <= n; ++d) if (n % d == 0) return false; return true; }
+int main() {
+  std::vector<std::thread> ts;
+  for (int t = 0; t < 3; ++t)
+    ts.emplace_back([t] {
+      for (int i = t; i < 30000; i += 3)
+        if (prime(i)) found++;
+    });
+  for (auto &t : ts) t.join();
+  std::atomic<int> other(0);
+  std::thread a([&other] { for (int i = 0; i < 1000; i++) other.fetch_add(i % 2); });
+  std::thread b([&other] { for (int i = 0; i < 1000; i++) other += i % 3; });
+  a.join(); b.join();
+  std::printf("%ld %d\\n", found.load(), other.load());
+}
+""",
+        ("if (prime(i)) own_found += 1;", "other += own_other;",), (), 0, None,
+    ),
+    Case(
+        "functions of gcc", "count-privately", "c",
+        """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int lo, hi; const int *v; } part;
+static long evens, odds;
+static atomic_long large;
+static struct { _Atomic int three; long rest; } tally;
+static void *scan(void *arg)
+{
+    part *p = arg;
+    for (int i = p->lo; i < p->hi; i++) {
+        if (p->v[i] % 2 == 0)
+            __sync_fetch_and_add(&evens, 1);
+        else
+            __atomic_fetch_add(&odds, p->v[i] & 7, __ATOMIC_RELAXED);
+        if (p->v[i] > 900) atomic_fetch_add(&large, 1);
+        if (p->v[i] % 3 == 0) tally.three++;
+    }
+    return NULL;
+}
+int main(void)
+{
+    int n = 200000, *v = malloc(n * sizeof *v);
+    pthread_t th[3];
+    part parts[3];
+    for (int i = 0; i < n; i++) v[i] = (i * 48271L) % 1009;
+    for (int t = 0; t < 3; t++) {
+        parts[t] = (part){t * (n / 3), t == 2 ? n : (t + 1) * (n / 3), v};
+        pthread_create(&th[t], NULL, scan, &parts[t]);
+    }
+    for (int t = 0; t < 3; t++) pthread_join(th[t], NULL);
+    printf("%ld %ld %ld %d\\n", evens, odds, (long)large, tally.three);
+    return 0;
+}
+""",
+        ("__sync_fetch_and_add(&evens, own_evens);", "atomic_fetch_add(&large, own_large);",), (), 0, None,
+    ),
 )  # fmt: skip
