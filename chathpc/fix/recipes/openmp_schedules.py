@@ -12,7 +12,7 @@ from chathpc.fix.recipes.directives import THREADS, Directive, directives, regio
 from chathpc.fix.recipes.loops import Counted, counted, loops_of
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import C_LOOPS, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.syntax import C_LOOPS, field, inside, line_of, nodes, statements, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -53,7 +53,7 @@ def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Coun
         schedule = one.clause("schedule")
         if not one.is_loop or header is None or one.has("ordered") or one.clause("ordered"):
             continue
-        if one.has("nowait") and not _is_last(one, procedure):
+        if (one.has("nowait") and not _is_last(one, procedure)) or _follows_unwaited(one, procedure):
             continue  # another loop may count on the same thread having the same iterations
         if schedule is not None and schedule.replace(" ", "") != "static":
             continue
@@ -65,6 +65,15 @@ def _is_last(one: Directive, procedure: Procedure) -> bool:
     """True if the loop is the last that its parallel region does."""
     region = region_of(one.node, procedure)
     return region is not None and statements(region.statement)[-1:] == [one.statement]
+
+
+def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
+    """True if threads may come to the loop from another one without having waited for the others."""
+    region = region_of(one.node, procedure)
+    return not one.has("parallel") and any(
+        other.has("nowait") and other.node != one.node and (region is None or inside(other.node, region.statement))
+        for other in directives(procedure)
+    )
 
 
 def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:

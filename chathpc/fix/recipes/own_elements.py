@@ -53,6 +53,17 @@ def kept_in_variables(context: Context, spot: Spot) -> Iterator[Change]:
                 )
 
 
+def _volatile(text: bytes) -> set[str]:
+    """Names in declarations with `volatile` and of atomic types."""
+    if b"volatile" not in text and b"tomic" not in text:
+        return set()
+    return {
+        name.decode()
+        for line in re.findall(rb"\b(?:volatile|_Atomic|(?:std::)?atomic\w*)\b[^;{}()]*", text)
+        for name in re.findall(rb"[A-Za-z_]\w*", line)
+    }
+
+
 def place_before(loop: Node, text: bytes) -> int | None:
     """Where a line may be put before the loop and the directive that shares its iterations; None where there is no such place."""
     if loop.parent is None or loop.parent.type != "compound_statement":
@@ -101,6 +112,9 @@ def _kept(
     kind = type_of(targets[0], procedure, program)
     shown = text_of(targets[0])
     if kind is None or not kind.is_arithmetic or any(True for _ in nodes(targets[0], "call_expression")):
+        return None
+    names = {text_of(each) for each in nodes(targets[0], "identifier", "field_identifier")}
+    if any(name in names for source in program.sources.values() for name in _volatile(source.text)):
         return None
     every = [each for each in nodes(loop, targets[0].type) if text_of(each) == shown]
     if not _is_apart(targets[0], every, loop, procedure, program):

@@ -305,6 +305,15 @@ class Program:
         return any(_THREADS.search(source.text) for source in self.sources.values())
 
     @cached_property
+    def has_only_openmp(self) -> bool:
+        """True if all threads are those of OpenMP's loops and regions: a few, each of which does one thing to its end."""
+        return not any(
+            re.search(rb"\bomp\s+(?:task|taskloop|target)\b", source.text)
+            or any(not match[0].startswith(b"omp") for match in _THREADS.finditer(source.text))
+            for source in self.sources.values()
+        )
+
+    @cached_property
     def _named(self) -> dict[str, list[Procedure]]:
         found: dict[str, list[Procedure]] = {}
         for one in self.procedures:

@@ -848,4 +848,411 @@ int main(void)
 """,
         ("__sync_fetch_and_add(&evens, own_evens);", "atomic_fetch_add(&large, own_large);",), (), 0, None,
     ),
+    Case(
+        "barriers and independent loops", "fewer-barriers", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static void step(double *a, double *b, double *c, int n)
+{
+#pragma omp parallel
+    {
+#pragma omp for
+        for (int i = 0; i < n; i++) a[i] = sqrt(i + 1.0);
+#pragma omp barrier
+#pragma omp for
+        for (int i = 0; i < n; i++) b[i] = cos(i * 0.1);
+#pragma omp barrier
+#pragma omp for
+        for (int i = 0; i < n; i++) c[i] = sin(i * 0.1);
+    }
+}
+int main(void)
+{
+    int n = 3000;
+    double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c), s = 0;
+    for (int t = 0; t < 30; t++) step(a, b, c, n);
+    for (int i = 0; i < n; i++) s += a[i] + 2 * b[i] - c[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("nowait",), ("omp barrier",), 0, None,
+    ),
+    Case(
+        "loop of one thread", "share-single-work", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+/* a loop left to one thread by single */
+int main(void)
+{
+    int n = 60000;
+    double *a = malloc(sizeof(double) * n), *b = malloc(sizeof(double) * n), s = 0;
+#pragma omp parallel
+    {
+#pragma omp single
+        for (int i = 0; i < n; i++)
+            a[i] = exp(-i * 1e-4) * sin(i * 0.01);
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            b[i] = a[i] * 2 + 1;
+    }
+    for (int i = 0; i < n; i++) s += b[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp for\n        for (int i = 0; i < n; i++)\n            a[i]",), ("omp single",), 0, None,
+    ),
+    Case(
+        "too many", "default-threads", "c",
+        """
+#include <stdio.h>
+#include <omp.h>
+#include <math.h>
+int main(void)
+{
+    int n = 2000;
+    double s = 0;
+    omp_set_num_threads(64);
+    for (int t = 0; t < 50; t++) {
+#pragma omp parallel for num_threads(64) reduction(+:s)
+        for (int i = 0; i < n; i++) s += sqrt(i * 1.0 + t);
+    }
+    printf("%.8f\\n", s);
+    return 0;
+}
+""",
+        (), ("num_threads",), 1e-09, None,
+    ),
+    Case(
+        "regions in regions", "default-threads", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+static double dot(const double *a, const double *b, int n)
+{
+    double s = 0;
+#pragma omp parallel for reduction(+ : s)
+    for (int i = 0; i < n; i++) s += a[i] * b[i];
+    return s;
+}
+int main(void)
+{
+    int n = 200;
+    omp_set_max_active_levels(2);
+    double *A = malloc(sizeof(double) * n * n), *y = malloc(sizeof(double) * n), t = 0;
+    for (int i = 0; i < n * n; i++) A[i] = i % 17;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) y[i] = dot(A + (size_t)i * n, A, n);
+    for (int i = 0; i < n; i++) t += y[i];
+    printf("%.4f\\n", t);
+    return 0;
+}
+""",
+        (), ("omp_set_max_active_levels",), 0, None,
+    ),
+    Case(
+        "computing in the section", "narrow-section", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#define CELLS 97
+typedef struct { double x, w; } Item;
+static double weigh(double x, int k) { double s = 0; for (int i = 1; i <= k; i++) s += sin(x * i) / i; return s; }
+static int put(double *table, int *used, int at, double v)
+{
+    while (used[at]) at = (at + 1) % (4 * CELLS);
+    used[at] = 1;
+    table[at] = v;
+    return at;
+}
+int main(void)
+{
+    int n = 300, *used = calloc(4 * CELLS, sizeof(int));
+    double *table = calloc(4 * CELLS, sizeof(double)), s = 0;
+    Item *items = malloc(n * sizeof(Item));
+    for (int i = 0; i < n; i++) { items[i].x = i * 0.01; items[i].w = 1 + i % 3; }
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++) {
+        const Item *it = &items[i];
+#pragma omp critical
+        {
+            double v = weigh(it->x, 200) * it->w;
+            int at = (int)fabs(v * 13) % CELLS;
+            put(table, used, at, v);
+        }
+    }
+    for (int i = 0; i < 4 * CELLS; i++) s += table[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("double v = weigh(it->x, 200) * it->w;\n        int at",), (), 0, None,
+    ),
+    Case(
+        "numbers", "task-cut-off", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static long fib(int n)
+{
+    long a, b;
+    if (n < 2) return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+#pragma omp task shared(b)
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+int main(void)
+{
+    long r = 0;
+#pragma omp parallel
+#pragma omp single
+    r = fib(20);
+    printf("%ld\\n", r);
+    return 0;
+}
+""",
+        ("if (level >= 10) return fib_serial(n);", "a = fib_tasks(n - 1, level + 1);",), (), 0, None,
+    ),
+    Case(
+        "sorting", "task-cut-off", "c++",
+        """
+#include <cstdio>
+#include <vector>
+#include <utility>
+static void quick(int *v, int lo, int hi) {
+  if (lo >= hi) return;
+  int p = v[(lo + hi) / 2], i = lo, j = hi;
+  while (i <= j) {
+    while (v[i] < p) i++;
+    while (v[j] > p) j--;
+    if (i <= j) { int t = v[i]; v[i] = v[j]; v[j] = t; i++; j--; }
+  }
+#pragma omp task
+  quick(v, lo, j);
+#pragma omp task
+  quick(v, i, hi);
+#pragma omp taskwait
+}
+int main() {
+  std::vector<int> v(20000);
+  unsigned s = 7;
+  for (auto &x : v) { s = s * 1103515245u + 12345u; x = int(s >> 8); }
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    quick(v.data(), 0, int(v.size()) - 1);
+  }
+  long h = 0;
+  for (size_t i = 0; i < v.size(); i++) h = (h * 31 + v[i]) % 1000003;
+  std::printf("%ld\\n", h);
+}
+""",
+        ("{ quick_serial(v, lo, hi); return; }", "{ quick_tasks(v, lo, hi, 0); }",), (), 0, None,
+    ),
+    Case(
+        "buffers of threads", "keep-buffer", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static double row(const double *x, int n, int k)
+{
+    double s = 0;
+    double *tmp = (double *)malloc(n * sizeof(double));
+    for (int i = 0; i < n; i++) tmp[i] = x[i] * (k % 5);
+    for (int i = 1; i < n; i++) tmp[i] += tmp[i - 1] * 0.5;
+    s = tmp[n - 1];
+    free(tmp);
+    return s;
+}
+int main(void)
+{
+    int n = 50, m = 2000;
+    double x[50], *out = calloc(m, sizeof *out), t = 0;
+    for (int i = 0; i < n; i++) x[i] = 1.0 / (i + 1);
+#pragma omp parallel for
+    for (int k = 0; k < m; k++) {
+        double *w = malloc(sizeof(double) * n);
+        memcpy(w, x, n * sizeof(double));
+        for (int i = 0; i < n; i++) w[i] += k * 0.25;
+        out[k] = w[n / 2] + row(w, n, k);
+        free(w);
+    }
+    for (int k = 0; k < m; k++) t += out[k];
+    printf("%.9f\\n", t);
+    return 0;
+}
+""",
+        ("static __thread double *w_kept;", "static __thread double *tmp_kept;",), (), 0, None,
+    ),
+    Case(
+        "threads and a function", "keep-vector", "c++",
+        """
+#include <cmath>
+#include <cstdio>
+#include <vector>
+static double median_like(const std::vector<double> &x, int k) {
+  std::vector<double> work(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) work[i] = x[i] * k;
+  double s = 0;
+  for (double w : work) s += w;
+  return s / work.size();
+}
+int main() {
+  const int m = 2000, n = 60;
+  std::vector<double> x(n), out(m);
+  for (int i = 0; i < n; ++i) x[i] = std::sqrt(i + 1.0);
+#pragma omp parallel for
+  for (int k = 0; k < m; ++k) {
+    std::vector<double> tmp(n, 0.5);
+    for (int i = 1; i < n; ++i) tmp[i] = 0.5 * tmp[i - 1] + x[i] + k;
+    out[k] = tmp[n - 1] + median_like(x, k);
+  }
+  double s = 0;
+  for (double v : out) s += v;
+  std::printf("%.9f\\n", s);
+}
+""",
+        ("tmp.assign(n, 0.5);", "static thread_local std::vector<double> work;",), (), 0, None,
+    ),
+    Case(
+        "sums by the thread that runs", "pad-elements", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define MAX_THREADS 32
+static double energy[MAX_THREADS];
+static long calls[MAX_THREADS] = {0};
+static double noise(unsigned *s) { *s = *s * 1664525u + 1013904223u; return (*s >> 8) / 16777216.0; }
+int main(void)
+{
+    int n = 20000;
+    double *v = malloc(n * sizeof *v), e = 0;
+    long c = 0;
+    for (int i = 0; i < n; i++) v[i] = i % 10;
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++) {
+        unsigned s = i;
+        double x = noise(&s) * v[i];
+        if (x > 1) {
+            energy[omp_get_thread_num()] += (int)x;
+            calls[omp_get_thread_num()]++;
+        }
+    }
+    for (int t = 0; t < MAX_THREADS; t++) { e += energy[t]; c += calls[t]; }
+    printf("%.1f %ld\\n", e, c);
+    return 0;
+}
+""",
+        ("energy[MAX_THREADS][16]", "calls[omp_get_thread_num()][0]++",), (), 0, None,
+    ),
+    Case(
+        "numbers of pthreads", "pad-elements", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#define NTHREADS 4
+static volatile long progress[NTHREADS];
+static int data[40000];
+static void *run(void *arg)
+{
+    long id = (long)arg;
+    for (int i = id; i < 40000; i += NTHREADS)
+        if (data[i] & 1) progress[id] += data[i];
+    return NULL;
+}
+int main(void)
+{
+    pthread_t th[NTHREADS];
+    for (int i = 0; i < 40000; i++) data[i] = i * 31 % 101;
+    for (long t = 0; t < NTHREADS; t++) pthread_create(&th[t], NULL, run, (void *)t);
+    long s = 0;
+    for (int t = 0; t < NTHREADS; t++) { pthread_join(th[t], NULL); s += progress[t]; }
+    printf("%ld\\n", s);
+    return 0;
+}
+""",
+        ("progress[NTHREADS][16]",), (), 0, None,
+    ),
+    Case(
+        "vector of records", "pad-records", "c++",
+        """
+#include <cstdio>
+#include <thread>
+#include <vector>
+struct Stats { long hits = 0; long misses = 0; };
+static void scan(const std::vector<int> &v, std::vector<Stats> &all, int me, int nt) {
+  for (size_t i = me; i < v.size(); i += nt) {
+    if (v[i] % 3) all[me].hits++;
+    else all[me].misses++;
+  }
+}
+int main() {
+  const int nt = 3;
+  std::vector<int> v(50000);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = int(i * 7 % 1000);
+  std::vector<Stats> all(nt);
+  std::vector<std::thread> pool;
+  for (int t = 0; t < nt; ++t) pool.emplace_back(scan, std::cref(v), std::ref(all), t, nt);
+  for (auto &p : pool) p.join();
+  long h = 0, m = 0;
+  for (const auto &s : all) { h += s.hits; m += s.misses; }
+  std::printf("%ld %ld\\n", h, m);
+}
+""",
+        ("char padding[128];",), (), 0, None,
+    ),
+    Case(
+        "jobs of pthreads", "pad-records", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define NT 4
+typedef struct {
+    int id;
+    int lo, hi;
+    long odd;
+    long even;
+} job_t;
+static job_t jobs[NT];
+static void *run(void *arg)
+{
+    job_t *j = (job_t *)arg;
+    for (int i = j->lo; i < j->hi; i++) {
+        if ((i * 31) & 4) j->odd += i % 7;
+        else j->even += i % 5;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t th[NT];
+    int n = 400000;
+    for (int t = 0; t < NT; t++) {
+        jobs[t].id = t;
+        jobs[t].lo = t * (n / NT);
+        jobs[t].hi = (t + 1) * (n / NT);
+        pthread_create(&th[t], NULL, run, &jobs[t]);
+    }
+    long a = 0, b = 0;
+    for (int t = 0; t < NT; t++) { pthread_join(th[t], NULL); a += jobs[t].odd; b += jobs[t].even; }
+    printf("%ld %ld\\n", a, b);
+    return 0;
+}
+""",
+        ("char padding[128];",), (), 0, None,
+    ),
 )  # fmt: skip
