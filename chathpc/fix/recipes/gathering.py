@@ -17,8 +17,8 @@ from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import loops_of
 from chathpc.fix.recipes.openmp_sums import Update, updates_of
 from chathpc.fix.recipes.own_elements import LEAVING, is_named_by_callees, line_at, place_before
-from chathpc.fix.recipes.program import Procedure, Program, Spot, without
-from chathpc.fix.recipes.protection import Section, sections
+from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.protection import Section, sections, without
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.syntax import field, inside, nodes, text_of
 from chathpc.fix.recipes.types import Type, declared, field_of, type_of

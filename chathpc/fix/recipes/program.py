@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from heapq import merge
@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.c_family import declared as c_declared
 from chathpc.diagnosis.source.model import Declaration, Function, Record
 from chathpc.diagnosis.source.text import SourceFile, parsed
-from chathpc.fix.recipes.syntax import children, field, nodes, text_of, walk
+from chathpc.fix.recipes.addresses import addressed_names
+from chathpc.fix.recipes.syntax import field, nodes, text_of, walk
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ class Procedure:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables whose address is taken, or to which a reference may be bound by a capture."""
-        return _addressed(self.node)
+        return addressed_names(self.node)
 
     @cached_property
     def unstable(self) -> bool:
@@ -346,7 +347,7 @@ class Program:
             name
             for source in self.sources.values()
             if not source.is_fortran
-            for name in _addressed(source.file.tree.root_node)
+            for name in addressed_names(source.file.tree.root_node)
         )
 
     @cached_property
@@ -398,59 +399,6 @@ def program(sources: Mapping[str, str]) -> Program:
         elif language_of(path) is not None:
             unread.update(_WORD.findall(text.lower() if is_fixed_form(path) else text))
     return Program(found, frozenset(unread))
-
-
-def without(of: Program, path: str, spans: Iterable[tuple[int, int]]) -> Program:
-    """The program with parts of a file as blanks: what would be there without them, every byte where it was."""
-    text = bytearray(of.sources[path].text)
-    for start, end in spans:
-        text[start:end] = bytes(each if each in b"\r\n" else 0x20 for each in text[start:end])
-    texts = {name: one.text.decode("utf-8", "surrogateescape") for name, one in of.sources.items()}
-    found = program({**texts, path: text.decode("utf-8", "surrogateescape")})
-    return Program(found.sources, of.unread)
-
-
-def _addressed(root: Node) -> frozenset[str]:
-    found: set[str] = set()
-    for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
-        if node.type == "lambda_expression":
-            own = {
-                text_of(each)
-                for part in nodes(node, "declaration", "parameter_declaration")
-                for one in part.children_by_field_name("declarator")
-                for each in [_declared_name(one)]
-                if each is not None
-            }
-            found.update({text_of(one) for one in nodes(node, "identifier")} - own)
-            continue
-        if node.type == "pointer_expression":
-            if text_of(field(node, "operator")) != "&":
-                continue
-            of = field(node, "argument")
-        else:  # what a reference is bound to
-            if node.type != "reference_declarator" or node.parent is None or node.parent.type != "init_declarator":
-                continue
-            of = field(node.parent, "value")
-        while of is not None:
-            if of.type in ("field_expression",):
-                found.add(text_of(field(of, "field")))
-                of = field(of, "argument") if text_of(field(of, "operator")) == "." else None
-            elif of.type == "parenthesized_expression":
-                of = children(of)[0] if children(of) else None
-            elif of.type == "subscript_expression":
-                of = None  # an element's address is that of memory, which origins follow
-            else:
-                if of.type == "identifier":
-                    found.add(text_of(of))
-                of = None
-    return frozenset(found)
-
-
-def _declared_name(node: Node | None) -> Node | None:
-    """The name that a declarator without a reference declares: a variable of the block's own."""
-    while node is not None and node.type in ("init_declarator", "array_declarator", "pointer_declarator"):
-        node = field(node, "declarator")
-    return node if node is not None and node.type == "identifier" else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.directives import THREADS, Directive, directive, directives
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.loops import Counted, counted
-from chathpc.fix.recipes.program import Procedure, Program, Spot, without
+from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.program import program as parsed_program
 from chathpc.fix.recipes.syntax import children, line_of, nodes, statements, text_of
 
 if TYPE_CHECKING:
@@ -146,6 +147,16 @@ def protected_loops(spot: Spot, program: Program) -> Iterator[Protected]:
         again = at_the_same_place(procedure, header.node, bare)
         if again is not None:
             yield Protected(one, again, again.procedure, bare, found)
+
+
+def without(of: Program, path: str, spans: Iterable[tuple[int, int]]) -> Program:
+    """The program with parts of a file as blanks: what would be there without them, every byte where it was."""
+    text = bytearray(of.sources[path].text)
+    for start, end in spans:
+        text[start:end] = bytes(each if each in b"\r\n" else 0x20 for each in text[start:end])
+    texts = {name: one.text.decode("utf-8", "surrogateescape") for name, one in of.sources.items()}
+    found = parsed_program({**texts, path: text.decode("utf-8", "surrogateescape")})
+    return Program(found.sources, of.unread)
 
 
 def at_the_same_place(procedure: Procedure, loop: Node, program: Program) -> Counted | None:
