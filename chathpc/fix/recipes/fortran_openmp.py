@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.model import Function, Kind, Loop, Region
+from chathpc.diagnosis.source.model import Does, Function, Kind, Loop, Region
 from chathpc.fix.recipes.dependences import is_independent
 from chathpc.fix.recipes.directives import uses_openmp
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import dependences, do_node, is_index_free_after, is_safe, own_text
+from chathpc.fix.recipes.fortran_loops import dependences, do_node, is_index_free_after, is_safe, nest, own_text
 from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.syntax import line_of, nodes
@@ -29,6 +29,76 @@ def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
     """`schedule(guided)` at a parallel loop."""
     yield from _scheduled(spot, "schedule(guided)")
     del context
+
+
+def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """`schedule(static)` at a parallel loop whose iterations all do the same and are handed out one by one."""
+    procedure, text = spot.procedure, spot.source.text
+    if "omp_get_thread" in own_text(procedure.node) or "omp_get_num" in own_text(procedure.node):
+        return
+    for node, words, loop in fortran_directives(procedure):
+        if loop is None or "ordered" in words or not re.search(r"\bdo\b", words) or _is_uneven(loop, procedure):
+            continue
+        if any(one.does == Does.CONTINUE for one in procedure.model.inside(loop.index)):
+            continue
+        written = text[node.start_byte : node.end_byte].decode()
+        match = re.search(
+            r"schedule\s*\(\s*(?:dynamic\s*(?:,\s*[1-8]\s*)?|static\s*,\s*[1-8]\s*)\)", written, re.IGNORECASE
+        )
+        if match is None or ("static" in match[0].lower() and "nowait" in own_text(procedure.node)):
+            continue
+        edit = Edit(node.start_byte + match.start(), node.start_byte + match.end(), b"schedule(static)")
+        semantics: Semantics = "reassociates floating point" if "reduction" in words else "exact"
+        yield Change({spot.source.path: (edit,)}, line_of(node), "gives the loop schedule(static)", semantics)
+    del context
+
+
+def collapsed(context: Context, spot: Spot) -> Iterator[Change]:
+    """`collapse(2)`: the iterations of two loops are shared, where the outer one alone has few."""
+    procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
+    if not is_safe(procedure) or "omp_get_thread" in own_text(procedure.node):
+        return
+    for node, words, loop in fortran_directives(procedure):
+        if (
+            loop is None
+            or not re.search(r"\bdo\b", words)
+            or re.search(r"collapse|ordered|schedule\s*\((?!\s*static\s*\))", words)
+        ):
+            continue
+        loops = nest(function, loop)[:2]
+        if len(loops) < 2 or any(
+            loop.first < one.first <= loop.last for one in function.regions if one.first != loop.first
+        ):
+            continue
+        inner = loops[1]
+        names = {name for side in (inner.start, inner.condition) if side is not None for name in side.names()}
+        if loop.variable in names or names - {inner.variable} & {
+            one.expr.parts[0].text
+            for one in function.inside(loop.index)
+            if one.expr is not None and one.expr.kind == Kind.ASSIGN
+        }:
+            continue
+        private = {each.strip() for found in re.findall(r"private\s*\(([^)]*)\)", words) for each in found.split(",")}
+        found, own = dependences(loops, function, context.program, spot.source.file.unit.constants)
+        summed = {
+            each.strip() for one in re.findall(r"reduction\s*\([^:)]*:([^)]*)\)", words) for each in one.split(",")
+        }
+        if (
+            not found.is_known
+            or set(found.reductions) - summed
+            or not own <= private | {each.variable for each in function.loops}
+        ):
+            continue
+        if any(each != 0 for vector in found.vectors for each in vector):
+            continue
+        written = text[node.start_byte : node.end_byte].decode()
+        semantics: Semantics = "reassociates floating point" if summed else "exact"
+        yield Change(
+            {spot.source.path: (with_clause(node, written, "collapse(2)"),)},
+            line_of(node),
+            f"shares the iterations over {loop.variable} and {inner.variable} together (collapse(2))",
+            semantics,
+        )
 
 
 def _scheduled(spot: Spot, clause: str) -> Iterator[Change]:

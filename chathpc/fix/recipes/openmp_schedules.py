@@ -28,7 +28,7 @@ def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
     """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
     for one, header in _schedulable(context, spot):
         trips = value(expression(header.bound), spot.source.file.unit.constants)
-        piece = 1 if trips is not None and trips <= 512 else 16
+        piece = 1 if trips is not None and trips <= 512 and header.step > 0 else 16
         yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
 
 
@@ -86,6 +86,8 @@ def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:
 def larger_pieces(context: Context, spot: Spot) -> Iterator[Change]:
     """Many iterations are handed out 64 at a time, not one by one."""
     for one, header in _dealt_singly(spot):
+        if "static" in (one.clause("schedule") or ""):
+            continue
         trips = value(expression(header.bound), spot.source.file.unit.constants)
         if trips is None or trips > _MANY:
             yield from _scheduled(one, "schedule(dynamic, 64)", spot)
@@ -100,9 +102,13 @@ def _dealt_singly(spot: Spot) -> Iterator[tuple[Directive, Counted]]:
     for one in directives(procedure):
         header = counted(one.statement, procedure)
         schedule = re.fullmatch(
-            r"(?:(?:non)?monotonic\s*:\s*)?dynamic\s*(?:,\s*(\w+)\s*)?", one.clause("schedule") or ""
+            r"(?:(?:non)?monotonic\s*:\s*)?(?:dynamic|static(?=\s*,))\s*(?:,\s*(\w+)\s*)?", one.clause("schedule") or ""
         )
         if not one.is_loop or header is None or schedule is None or one.has("ordered") or one.clause("ordered"):
+            continue
+        if "static" in (one.clause("schedule") or "") and (
+            (one.has("nowait") and not _is_last(one, procedure)) or _follows_unwaited(one, procedure)
+        ):
             continue
         constants = spot.source.file.unit.constants
         piece = 1 if schedule[1] is None else int(schedule[1]) if schedule[1].isdigit() else constants.get(schedule[1])

@@ -28,8 +28,8 @@ RECIPES: tuple[Recipe, ...] = (
         "schedule-static",
         "Deals out the iterations of an OpenMP loop beforehand where they were handed out one by one.",
         "By its text every iteration does the same work; no `ordered`, and nothing asks for the number of the thread.",
-        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention"), _HOST, "reassociates floating point",
-        openmp_schedules.static_schedule, 0.9,
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention", "omp-false-sharing"), _HOST,
+        "reassociates floating point", openmp_schedules.static_schedule, 0.9,
     ),
     Recipe(
         "schedule-larger-pieces",
@@ -37,6 +37,20 @@ RECIPES: tuple[Recipe, ...] = (
         "There may be more than 4,096 of them; no `ordered`, and nothing asks for the number of the thread.",
         ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention"), _HOST, "reassociates floating point",
         openmp_schedules.larger_pieces, 0.7,
+    ),
+    Recipe(
+        "fortran-schedule-static",
+        "Deals out the iterations of an OpenMP loop beforehand where they were handed out one by one.",
+        "By its text every iteration does the same work; no `ordered`, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention", "omp-false-sharing"), _FORTRAN,
+        "reassociates floating point", fortran_openmp.static_schedule, 0.9,
+    ),
+    Recipe(
+        "fortran-collapse-loops",
+        "Shares the iterations of two nested loops among threads (`collapse(2)`).",
+        "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
+        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), _FORTRAN, "reassociates floating point",
+        fortran_openmp.collapsed, 0.6,
     ),
     Recipe(
         "narrow-section",

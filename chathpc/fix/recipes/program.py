@@ -78,6 +78,11 @@ class Procedure:
         for node in self.all("assignment_expression", "init_declarator"):
             target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
             if node.type == "init_declarator":
+                if target is not None and target.type == "array_declarator":  # a pointer to rows: `double (*a)[n]`
+                    rows = field(target, "declarator")
+                    target = (
+                        children(rows)[0] if rows is not None and rows.type == "parenthesized_declarator" else target
+                    )
                 while target is not None and target.type in ("pointer_declarator",):
                     target = field(target, "declarator")
                 value = field(node, "value")

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.layout import type_size
-from chathpc.diagnosis.source.model import Record
+from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.diagnosis.source.model import Declaration, Record
 from chathpc.fix.recipes.edits import Edit, indent
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.own_elements import is_only_indexed
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 #: Bytes between what two threads write: two cache lines, for neighbours are fetched together (Intel optimisation manual, 2.1.5.4).
 _APART = 128
 #: What sends or stores records as bytes: their size must stay.
+_ZERO = ("{0}", "{}", "{0.0}", "{{0}}")
 _BYTES = re.compile(rb"\b(?:fwrite|fread|write|read|send|recv|MPI_\w+|memcmp|mmap)\b")
 
 
@@ -112,13 +113,16 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
         is_local = (one, home) in local
         homes = (procedure,) if is_local else program.procedures
         size = type_size(one.type, spot.source.file.unit)
-        if size is None or not is_arithmetic(one.type) or len(one.dims) != 1:
+        if size is None or not is_arithmetic(one.type) or len(one.dims) not in (1, 2):
             continue
         if not any(_is_per_thread(one.name, each.source.text) for each in homes):
             continue
-        if not is_only_indexed(one.name, procedure, program):
+        if len(one.dims) == 2:
+            edits = _longer_rows(one, _APART // size, homes, program, local=is_local)
+        elif is_only_indexed(one.name, procedure, program):
+            edits = _in_rows(one.name, _APART // size, homes, program, local=is_local)
+        else:
             continue
-        edits = _in_rows(one.name, _APART // size, homes, program, local=is_local)
         if edits:
             yield Change(
                 edits,
@@ -127,28 +131,59 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
             )
 
 
+def _longer_rows(
+    one: Declaration, width: int, homes: Sequence[Procedure], program: Program, *, local: bool
+) -> dict[str, tuple[Edit, ...]] | None:
+    """Rows of threads get room at their end, where the array is used by its single elements only."""
+    row = value(one.dims[1], homes[0].source.file.unit.constants)
+    if row is None or row >= 4 * width:
+        return None
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path, root in _roots(homes, program, local=local):
+        for node in nodes(root, "identifier"):
+            parent = node.parent
+            above = parent.parent if parent is not None else None
+            if text_of(node) != one.name or parent is None or above is None:
+                continue
+            if parent.type == "array_declarator" and above.type == "array_declarator":
+                size, whole = field(above, "size"), above.parent
+                first = field(whole, "value") if whole is not None and whole.type == "init_declarator" else None
+                if size is None or (first is not None and "".join(text_of(first).split()) not in _ZERO):
+                    return None
+                edits[path] = (*edits.get(path, ()), Edit(size.end_byte, size.end_byte, f" + {width}".encode()))
+            elif (
+                parent.type != "subscript_expression"
+                or above.type != "subscript_expression"
+                or field(above, "argument") != parent
+            ):
+                return None
+    return edits if sum(map(len, edits.values())) == 1 else None
+
+
+def _roots(homes: Sequence[Procedure], program: Program, *, local: bool) -> list[tuple[str, Node]]:
+    """Where a name may stand: the function of a local variable, or all files."""
+    if local:
+        return [(homes[0].source.path, homes[0].node)]
+    return [(path, source.file.tree.root_node) for path, source in program.sources.items() if not source.is_fortran]
+
+
 def _in_rows(
     name: str, width: int, homes: Sequence[Procedure], program: Program, *, local: bool
 ) -> dict[str, tuple[Edit, ...]] | None:
     edits: dict[str, list[Edit]] = {}
-    sources = (
-        [(homes[0].source.path, homes[0].node)]
-        if local
-        else [(path, source.file.tree.root_node) for path, source in program.sources.items() if not source.is_fortran]
-    )
     declared = 0
-    for path, root in sources:
+    for path, root in _roots(homes, program, local=local):
         for node in nodes(root, "identifier"):
             parent = node.parent
             if text_of(node) != name or parent is None:
                 continue
             if parent.type == "array_declarator" and field(parent, "declarator") == node:
                 above = parent.parent
-                value = field(above, "value") if above is not None and above.type == "init_declarator" else None
+                first = field(above, "value") if above is not None and above.type == "init_declarator" else None
                 if (
                     above is None
                     or above.type not in ("init_declarator", "declaration")
-                    or (value is not None and "".join(text_of(value).split()) not in ("{0}", "{}", "{0.0}"))
+                    or (first is not None and "".join(text_of(first).split()) not in _ZERO)
                 ):
                     return None
                 declared += 1

@@ -1255,4 +1255,465 @@ int main(void)
 """,
         ("char padding[128];",), (), 0, None,
     ),
+    Case(
+        "members and clauses", "drop-sections", "c++",
+        """
+#include <cmath>
+#include <iostream>
+#include <vector>
+class Mesh {
+ public:
+  explicit Mesh(int n) : n_(n), v_(n) { for (int i = 0; i < n; ++i) v_[i] = i % 29 * 0.25; }
+  double norm() {
+    double total = 0.0;
+#pragma omp parallel for default(none) shared(total)
+    for (int i = 0; i < n_; ++i) {
+      const double x = std::abs(v_[i]) * 0.5;
+#pragma omp atomic
+      total += x * x;
+    }
+    return std::sqrt(total);
+  }
+  void count() {
+#pragma omp parallel for
+    for (int i = 0; i < n_; ++i) {
+      if (v_[i] > 3) {
+#pragma omp critical(mesh_count)
+        ++large_;
+      }
+    }
+  }
+  long large() const { return large_; }
+ private:
+  int n_;
+  long large_ = 0;
+  std::vector<double> v_;
+};
+int main() {
+  Mesh m(20000);
+  m.count();
+  std::cout.precision(10);
+  std::cout << m.norm() << ' ' << m.large() << '\\n';
+}
+""",
+        ("reduction(+ : total)", "reduction(+ : large_)",), ("critical(", "shared(total)",), 1e-09, None,
+    ),
+    Case(
+        "records of the region", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define NT 16
+struct result { double sum; long count; };
+static struct result res[NT];
+static void scan(const float *v, long n)
+{
+#pragma omp parallel
+    {
+        const int id = omp_get_thread_num();
+        long i;
+#pragma omp for private(i) nowait
+        for (i = 0; i < n; ++i)
+            if (v[i] > 0.5f) {
+                res[id].sum += v[i];
+                res[id].count += 1;
+            }
+    }
+}
+int main(void)
+{
+    long n = 100000, c = 0;
+    double s = 0;
+    float *v = malloc(n * sizeof *v);
+    for (long i = 0; i < n; i++) v[i] = (i % 8) * 0.125f;
+    scan(v, n);
+    for (int t = 0; t < NT; t++) { s += res[t].sum; c += res[t].count; }
+    printf("%.3f %ld\\n", s, c);
+    return 0;
+}
+""",
+        ("own_sum += v[i]", "own_count += 1",), (), 0, None,
+    ),
+    Case(
+        "handed over", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void count_words(const char *text, long len, long *words)
+{
+#pragma omp parallel
+    {
+        int tid = omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (long k = 1; k < len; k++) {
+            if (text[k] == ' ' && text[k - 1] != ' ') {
+                words[tid]++;
+            }
+        }
+    }
+}
+int main(void)
+{
+    long len = 300000, sum = 0;
+    int nt = 64;
+    char *text = malloc(len);
+    long *words = (long *)calloc(nt, sizeof(long));
+    for (long i = 0; i < len; i++) text[i] = i % 6 ? 'a' : ' ';
+    count_words(text, len, words);
+    for (int t = 0; t < nt; t++) sum += words[t];
+    printf("%ld\\n", sum);
+    return 0;
+}
+""",
+        ("own_words++",), (), 0, None,
+    ),
+    Case(
+        "tasks of the library", "keep-in-variable", "c++",
+        """
+#include <future>
+#include <iostream>
+#include <numeric>
+#include <vector>
+int main() {
+  const unsigned parts = 4;
+  std::vector<int> data(100000);
+  std::iota(data.begin(), data.end(), 0);
+  std::vector<double> sums(parts, 0.0);
+  std::vector<std::future<void>> jobs;
+  for (unsigned p = 0; p < parts; ++p) {
+    jobs.push_back(std::async(std::launch::async, [&sums, &data, p, parts] {
+      const std::size_t chunk = data.size() / parts;
+      for (std::size_t i = p * chunk; i < (p + 1) * chunk; ++i)
+        sums[p] += data[i] * 0.5;
+    }));
+  }
+  for (auto &j : jobs) j.get();
+  std::cout << std::accumulate(sums.begin(), sums.end(), 0.0) << "\\n";
+}
+""",
+        ("double own_sums = sums[p];",), (), 0, None,
+    ),
+    Case(
+        "own bounds", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    const int n = 200000;
+    double *x = malloc(n * sizeof(double)), *part, total = 0;
+    int nt = 1, t;
+    for (int i = 0; i < n; i++) x[i] = (i % 10) * 0.5;
+#pragma omp parallel
+    {
+#pragma omp single
+        nt = omp_get_num_threads();
+    }
+    part = calloc(nt, sizeof(double));
+#pragma omp parallel num_threads(nt)
+    {
+        int me = omp_get_thread_num();
+        int lo = (long)n * me / nt, hi = (long)n * (me + 1) / nt;
+        for (int i = lo; i < hi; i++)
+            part[me] += x[i] * x[i];
+    }
+    for (t = 0; t < nt; t++) total += part[t];
+    printf("%.3f\\n", total);
+    free(part); free(x);
+    (void)argc; (void)argv;
+    return 0;
+}
+""",
+        ("double own_part = part[me];",), (), 0, None,
+    ),
+    Case(
+        "rows of threads", "pad-elements", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define BINS 8
+static int local[32][BINS];
+int main(void)
+{
+    int n = 200000, total[BINS] = {0};
+    unsigned char *d = malloc(n);
+    for (int i = 0; i < n; i++) d[i] = (i * 37) >> 3;
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num();
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            local[me][d[i] & (BINS - 1)]++;
+    }
+    for (int t = 0; t < 32; t++)
+        for (int b = 0; b < BINS; b++) total[b] += local[t][b];
+    for (int b = 0; b < BINS; b++) printf("%d ", total[b]);
+    printf("\\n");
+    return 0;
+}
+""",
+        ("local[32][BINS + 32]",), (), 0, None,
+    ),
+    Case(
+        "dealt out singly", "schedule-static", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 100000;
+    double *a = malloc(sizeof(double) * n), s = 0;
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < n; i++) a[i] = i * 0.5 + 1;
+#pragma omp parallel for schedule(static,1)
+    for (int i = 0; i < n; i++) a[i] += sqrt(a[i]);
+    for (int i = 0; i < n; i++) s += a[i];
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(static)\n",), (), 0, None,
+    ),
+    Case(
+        "small array in a named section", "fortran-reduction", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("shared(x, n, nb) private(i, k) reduction(+:h)",), ("critical",), 1e-09, None,
+    ),
+    Case(
+        "few blocks", "fortran-collapse-loops", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("PRIVATE(i, j) collapse(2)",), (), 1e-09, None,
+    ),
+    Case(
+        "one by one", "fortran-schedule-static", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("schedule(static)",), ("dynamic",), 1e-09, None,
+    ),
 )  # fmt: skip
