@@ -15,7 +15,7 @@ from chathpc.diagnosis.source.c_family import declared as c_declared
 from chathpc.diagnosis.source.model import Declaration, Function, Record
 from chathpc.diagnosis.source.text import SourceFile, parsed
 from chathpc.fix.recipes.addresses import addressed_names
-from chathpc.fix.recipes.syntax import field, nodes, text_of, walk
+from chathpc.fix.recipes.syntax import children, field, nodes, text_of, walk
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
 if TYPE_CHECKING:

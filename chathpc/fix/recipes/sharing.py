@@ -52,7 +52,7 @@ def padded(context: Context, spot: Spot) -> Iterator[Change]:
             if re.sub(r"struct |(?:std::)?vector<\s*|\s*>", "", one.type) == name
             and (one.dims or one.pointers or "vector" in one.type)
         ]
-        if home is None or kind is None or not arrays:
+        if home is None or kind is None or not arrays or not _is_about(record, arrays, spot.procedure):
             continue
         size = type_size(name, home.file.unit)
         atomics = any("atomic" in one.type for one in record.fields)
@@ -79,7 +79,14 @@ def padded(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(kind),
             f"puts {_APART} bytes between the records of type {name} of different threads",
         )
-    del spot
+
+
+def _is_about(record: Record, arrays: Sequence[Declaration], procedure: Procedure) -> bool:
+    """True if the function uses a member of the record, or one of the arrays."""
+    members = {one.name for one in record.fields}
+    return any(one.name in procedure.identifiers for one in arrays) or any(
+        text_of(each) in members for each in procedure.all("field_identifier")
+    )
 
 
 def _is_written_by_threads(record: Record, program: Program) -> bool:
@@ -114,6 +121,8 @@ def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
         homes = (procedure,) if is_local else program.procedures
         size = type_size(one.type, spot.source.file.unit)
         if size is None or not is_arithmetic(one.type) or len(one.dims) not in (1, 2):
+            continue
+        if one.name not in procedure.identifiers:
             continue
         if not any(_is_per_thread(one.name, each.source.text) for each in homes):
             continue

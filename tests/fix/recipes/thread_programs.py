@@ -1716,4 +1716,46 @@ end program main
 """,
         ("schedule(static)",), ("dynamic",), 1e-09, None,
     ),
+    Case(
+        "rows by pointers", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static void mm(int n, double (*A)[n], double (*B)[n], double (*C)[n])
+{
+    int i, j, k;
+    for (i = 0; i < n; i++)
+        for (k = 0; k < n; k++) {
+            double a = A[i][k];
+#pragma omp parallel for private(j)
+            for (j = 0; j < n; j++)
+                C[i][j] += a * B[k][j];
+        }
+}
+static double A[120][120], B[120][120], C[120][120];
+static void mm2(void)
+{
+    for (int i = 0; i < 120; i++)
+        for (int j = 0; j < 120; j++) {
+            double s = 0;
+#pragma omp parallel for reduction(+:s)
+            for (int k = 0; k < 120; k++) s += A[i][k] * B[k][j];
+            C[i][j] = s;
+        }
+}
+int main(void)
+{
+    int n = 100;
+    double (*a)[n] = malloc(sizeof(double[n][n])), (*b)[n] = malloc(sizeof(double[n][n])), (*c)[n] = calloc(n, sizeof(double[n])), s = 0;
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { a[i][j] = i + j; b[i][j] = i - j; }
+    for (int i = 0; i < 120; i++) for (int j = 0; j < 120; j++) { A[i][j] = i + j; B[i][j] = i - j; }
+    mm(n, a, b, c);
+    mm2();
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s += c[i][j] * (i % 3) + C[i][j];
+    printf("%.1f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp parallel for private(j, k)",), ("private(j)\n",), 1e-12, None,
+    ),
 )  # fmt: skip
