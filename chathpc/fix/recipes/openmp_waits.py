@@ -103,8 +103,6 @@ def _goes_on(one: Directive, gone: list[Node], procedure: Procedure, program: Pr
     until = _until_barrier(following, gone)
     if until is None:
         return False
-    if not following:
-        return not region.has("for")
     private = private_names(one, procedure)
     mine = _shared_accesses(one.statement, private, procedure, program)
     if mine is None:

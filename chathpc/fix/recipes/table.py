@@ -105,14 +105,14 @@ RECIPES: tuple[Recipe, ...] = (
         "drop-sections",
         "Drops critical, atomic and ordered sections of a loop; sums of scalars become reductions.",
         "But for these sums iterations are proved independent.",
-        ("omp-critical-contention", "lock-contention", "omp-serial-fraction", "omp-barrier-wait"), _HOST, "reassociates floating point",
-        openmp_sums.without_sections, 0.9,
+        ("omp-critical-contention", "lock-contention", "omp-serial-fraction", "omp-barrier-wait", "omp-fine-grained-regions"), _HOST,
+        "reassociates floating point", openmp_sums.without_sections, 0.9,
     ),
     Recipe(
         "private-sums",
         "Lets each thread add to scalars and small arrays of its own, which are added up at the end of the loop.",
         "The sections hold nothing but such sums, and nothing else in the loop touches them.",
-        ("omp-critical-contention", "lock-contention", "omp-barrier-wait"), _HOST, "reassociates floating point",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-fine-grained-regions"), _HOST, "reassociates floating point",
         openmp_sums.private_sums, 0.9,
     ),
     Recipe(
@@ -204,7 +204,8 @@ RECIPES: tuple[Recipe, ...] = (
         "fortran-reduction",
         "Sums scalars and small arrays by a reduction instead of in a critical section.",
         "The sections hold nothing but such sums, and nothing else in the loop touches them.",
-        ("omp-critical-contention", "lock-contention", "omp-barrier-wait"), _FORTRAN, "reassociates floating point", fortran_sums.without_sections, 0.9,
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-fine-grained-regions"), _FORTRAN,
+        "reassociates floating point", fortran_sums.without_sections, 0.9,
     ),
     Recipe(
         "fortran-parallel-loop",

@@ -10,7 +10,7 @@ from chathpc.fix.recipes.buffers import runs_in_itself
 from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.loops import around
-from chathpc.fix.recipes.program import Procedure, Spot
+from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic
@@ -29,14 +29,14 @@ _OWNING = frozenset(
 
 def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
-    procedure, text = spot.procedure, spot.source.text
+    procedure, program, text = spot.procedure, context.program, spot.source.text
     if (
         procedure.body is None
         or procedure.is_broken
         or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
     ):
         return
-    for node, kind, name, new in _filled(procedure):
+    for node, kind, name, new in _filled(procedure, program):
         loops = list(around(node, procedure))
         if not loops or any(not inside(each, loops[-1]) for each in procedure.identifiers.get(name, ())):
             continue
@@ -58,7 +58,6 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(node),
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
-    del context
 
 
 def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
@@ -69,7 +68,7 @@ def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     if program.has_threads and not program.has_only_openmp:
         return
     in_region = b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
-    for node, kind, name, new in _filled(procedure):
+    for node, kind, name, new in _filled(procedure, program):
         looping = next(around(node, procedure), None) is not None
         if (procedure.model.name == "main" or looping) and not (in_region and looping):
             continue
@@ -92,7 +91,7 @@ def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         )
 
 
-def _filled(procedure: Procedure) -> Iterator[tuple[Node, str, str, str]]:
+def _filled(procedure: Procedure, program: Program) -> Iterator[tuple[Node, str, str, str]]:
     """Declarations of vectors of numbers that stay where they are, with type, name and the statement that fills one anew."""
     for node in procedure.all("declaration"):
         match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
@@ -120,9 +119,26 @@ def _filled(procedure: Procedure) -> Iterator[tuple[Node, str, str, str]]:
         for letter in given:
             depth += (letter in "([") - (letter in ")]")
             count += letter == "," and depth == 0
-        if count > 1 or (count == 0 and name in given):
+        if count > 1 or (count == 0 and (name in given or not _is_number(given, procedure, program))):
             continue
         yield node, match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
+
+
+def _is_number(given: str, procedure: Procedure, program: Program) -> bool:
+    """False for a name of something else than a number: another vector is copied."""
+    if re.fullmatch(r"\w+", given) is not None:
+        one = procedure.declarations.get(given) if given in procedure.declarations else program.variables.get(given)
+        return (
+            given.isdigit()
+            or one is None
+            or (is_arithmetic(one.type) and not one.pointers)
+            or one.type.endswith("auto")
+        )
+    member = re.fullmatch(r"[\w.>-]*(?:\.|->)(\w+)", given)
+    if member is None:
+        return True
+    fields = [one for record in program.records.values() for one in record.fields if one.name == member[1]]
+    return bool(fields) and all(is_arithmetic(one.type) and not one.pointers for one in fields)
 
 
 def reserved(context: Context, spot: Spot) -> Iterator[Change]:

@@ -1758,4 +1758,175 @@ int main(void)
 """,
         ("#pragma omp parallel for private(j, k)",), ("private(j)\n",), 1e-12, None,
     ),
+    Case(
+        "pointer in a lambda", "keep-in-variable", "c++",
+        """
+#include <cstdio>
+#include <thread>
+#include <vector>
+int main() {
+  const int nt = 4;
+  std::vector<int> v(80000);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = int(i * 13 % 257);
+  long *count = new long[nt]();
+  std::vector<std::thread> pool;
+  for (int t = 0; t < nt; ++t)
+    pool.emplace_back([count, t, &v] {
+      for (std::size_t i = t; i < v.size(); i += 4) {
+        if (v[i] > 100) count[t] += v[i];
+      }
+    });
+  for (auto &one : pool) one.join();
+  long s = 0;
+  for (int t = 0; t < nt; ++t) s = s * 31 + count[t];
+  std::printf("%ld\\n", s);
+  delete[] count;
+}
+""",
+        ("if (own_count != 0) count[t] += own_count;",), (), 0, None,
+    ),
+    Case(
+        "lock after the computing", "narrow-section", "c",
+        """
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#define N 2000
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static double in[N], peak[16];
+static int order[16];
+static double heavy(double x) { double s = 0; for (int k = 1; k < 50; k++) s += sin(x * k) / k; return s; }
+struct range { int from, to; };
+static void *work(void *arg)
+{
+    struct range *r = arg;
+    for (int i = r->from; i < r->to; i++) {
+        pthread_mutex_lock(&lock);
+        double v = heavy(in[i]);
+        int slot = (int)(fabs(v) * 100) % 16;
+        if (v > peak[slot]) {
+            peak[slot] = v;
+            order[slot] = i;
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t a, b;
+    struct range first = {0, N / 2}, second = {N / 2, N};
+    for (int i = 0; i < N; i++) in[i] = i * 0.001;
+    pthread_create(&a, NULL, work, &first);
+    pthread_create(&b, NULL, work, &second);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    double s = 0;
+    for (int k = 0; k < 16; k++) s += peak[k] * (k + 1) + order[k] * 1e-3;
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("% 16;\n        pthread_mutex_lock(&lock);",), (), 0, None,
+    ),
+    Case(
+        "all kinds of sums", "fortran-reduction", "fortran",
+        """
+program sums
+  implicit none
+  integer, parameter :: n = 5000
+  real(8) :: x(n), s, p, top, low
+  integer :: i, c
+  do i = 1, n
+    x(i) = 1 + mod(i*37, 101)*1d-4
+  end do
+  s = 0; p = 1; top = 0; low = 9; c = 0
+  !$omp parallel do shared(x, s, p, top, low, c) &
+  !$omp& private(i)
+  do i = 1, n
+    !$omp critical
+    s = x(i) + s
+    p = p*x(i)
+    top = max(top, x(i))
+    if (x(i) < low) then
+      low = x(i)
+    end if
+    !$omp end critical
+    !$omp atomic
+    c = c + 1
+  end do
+  !$omp end parallel do
+  print '(f20.8, es20.8, 2f12.8, i8)', s, p, top, low, c
+end program sums
+""",
+        ("shared(x) reduction(+:s, c) reduction(*:p) reduction(max:top) reduction(min:low) &",), ("critical", "atomic",), 1e-07, None,
+    ),
+    Case(
+        "blocks of single and master", "share-single-work", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 20000, i, steps = 4;
+    double *a = malloc(sizeof(double) * n), *b = calloc(n, sizeof(double)), total = 0, top = 0;
+#pragma omp parallel private(i)
+    {
+        for (int t = 0; t < 4; t++) {
+#pragma omp single
+            {
+                for (i = 0; i < n; i++) a[i] = sqrt(i + 1.0) + b[i] * t;
+            }
+#pragma omp for
+            for (i = 0; i < n; i++) b[i] = 0.5 * a[i];
+        }
+#pragma omp master
+        for (i = 0; i < n; i++) total += b[i];
+    }
+#pragma omp parallel for
+    for (i = 0; i < n; i++) {
+#pragma omp critical
+        top = b[i] > top ? b[i] : top;
+    }
+    printf("%.6f %.9f %d\\n", total, top, steps);
+    return 0;
+}
+""",
+        ("#pragma omp for\n                for (i", "#pragma omp for reduction(+ : total)",), ("single", "master",), 1e-07, None,
+    ),
+    Case(
+        "chosen value", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 20000, i, steps = 4;
+    double *a = malloc(sizeof(double) * n), *b = calloc(n, sizeof(double)), total = 0, top = 0;
+#pragma omp parallel private(i)
+    {
+        for (int t = 0; t < 4; t++) {
+#pragma omp single
+            {
+                for (i = 0; i < n; i++) a[i] = sqrt(i + 1.0) + b[i] * t;
+            }
+#pragma omp for
+            for (i = 0; i < n; i++) b[i] = 0.5 * a[i];
+        }
+#pragma omp master
+        for (i = 0; i < n; i++) total += b[i];
+    }
+#pragma omp parallel for
+    for (i = 0; i < n; i++) {
+#pragma omp critical
+        top = b[i] > top ? b[i] : top;
+    }
+    printf("%.6f %.9f %d\\n", total, top, steps);
+    return 0;
+}
+""",
+        ("reduction(max : top)",), ("critical",), 1e-07, None,
+    ),
 )  # fmt: skip
