@@ -233,3 +233,15 @@ def test_writes_that_threads_share_are_read(loop: str, told: bool) -> None:
     text = f"double f(int n, double *a, const double *b, const int *k) {{\ndouble s = 0, t; int j;\n{loop}\nreturn s;\n}}\n"
     assert bool(new_races({"a.c": "int x;"}, {"a.c": text})) is told
     assert new_races({"a.c": text}, {"a.c": text}) == []
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_variables_of_a_fortran_block_are_the_threads_own(own: bool) -> None:
+    block = ("block\ninteger :: s\n", "end block\n") if own else ("", "")
+    text = (
+        "subroutine f(n, c)\nuse omp_lib\ninteger, intent(in) :: n\ninteger, intent(inout) :: c(0:63)\n"
+        + ("" if own else "integer :: s\n")
+        + f"integer :: i\n!$omp parallel\n{block[0]}s = 0\n!$omp do\ndo i = 1, n\ns = s + i\nend do\n!$omp end do\n"
+        + f"c(omp_get_thread_num()) = s\n{block[1]}!$omp end parallel\nend subroutine\n"
+    )
+    assert bool(new_races({"a.f90": "end"}, {"a.f90": text})) is not own

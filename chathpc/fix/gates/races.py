@@ -153,10 +153,10 @@ def _private(regions: list[Region]) -> set[str]:
 
 
 def _declared(function: Function, around: list[Region]) -> set[str]:
-    """Names that are declared inside the outermost region around: each thread has its own."""
-    if function.fortran:
-        return set()
+    """Names that are declared inside the outermost region around (of Fortran in a `block`): each thread has its own."""
     outer = [each for each in around if "parallel" in each.words.split("(")[0].split()]
+    if function.fortran and not outer:
+        return set()
     if not outer:  # an orphaned loop: whatever the function declares is each thread's own
         return {one.name for one in function.declarations if not one.static and not one.dims} | {
             one.name for one in function.parameters if not one.pointers and not one.reference

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.effects import Access, _local_array
@@ -186,4 +187,13 @@ def _base(one: Access) -> Node | None:
         if node is not None and node.type == "identifier":
             return node
         return None if node is None else field(node, "argument")
-    return field(node, "argument")
+    inner = field(node, "argument")
+    while inner is not None and inner.type == "subscript_expression" and _leads_to_rows(_root(inner), one.procedure):
+        inner = field(inner, "argument")  # a row of `double (*a)[n]` lies where `a` points to
+    return inner
+
+
+def _leads_to_rows(name: str, procedure: Procedure) -> bool:
+    """True for a pointer to rows, which is declared as `double (*a)[n]`; an array of pointers is another thing."""
+    text = procedure.source.text[procedure.node.start_byte : procedure.node.end_byte]
+    return bool(name) and re.search(rb"\(\s*\*[\w\s]*\b%s\s*\)\s*\[" % re.escape(name).encode(), text) is not None

@@ -30,8 +30,8 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
     if (
         procedure.body is None
         or procedure.is_broken
-        or program.has_threads
-        or _calls_itself(procedure, program)
+        or (program.has_threads and not program.has_only_openmp)
+        or runs_in_itself(procedure, program)
         or (procedure.model.name == "main" and not _in_loops(procedure))
     ):
         return
@@ -56,9 +56,10 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
             kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
             amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
             cast = f"({kind} *)" if spot.source.is_cpp else ""
+            static = "static __thread" if program.has_threads else "static"
             lines = [
                 f"{kind} *{name};",
-                f"static {kind} *{kept};", f"static size_t {room};", f"const size_t {need} = {amount};",
+                f"{static} {kind} *{kept};", f"{static} size_t {room};", f"const size_t {need} = {amount};",
                 f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}malloc({need}); {room} = {kept} ? {need} : 0; }}",
                 f"{name} = {kept};",
             ]  # fmt: skip
@@ -82,7 +83,7 @@ def _in_loops(procedure: Procedure) -> bool:
     )
 
 
-def _calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def runs_in_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
     seen, todo = set(), [procedure]
     while todo:

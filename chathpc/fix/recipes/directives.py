@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.program import Procedure, Program
+from chathpc.fix.recipes.syntax import children, field, inside, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -36,6 +37,20 @@ class Directive:
         match = re.search(rf"\b{name}\s*\(((?:[^()]|\([^()]*\))*)\)", self.words)
         return match[1] if match else None
 
+    def listed(self, *clauses: str) -> set[str]:
+        """Names in all clauses of some kinds, those of parts of arrays without their bounds."""
+        found: set[str] = set()
+        for name in clauses:
+            for match in re.finditer(rf"\b{name}\s*\(((?:[^()]|\([^()]*\))*)\)", self.words):
+                bare = re.sub(r"\[[^\]]*\]", "", re.sub(r"^[^:]*:(?!:)", "", match[1]))
+                found |= {each.strip() for each in bare.split(",")} - {""}
+        return found
+
+    @property
+    def private(self) -> frozenset[str]:
+        """Variables of which each thread has its own by a clause."""
+        return frozenset(self.listed("private", "lastprivate", "firstprivate", "linear"))
+
     @property
     def is_loop(self) -> bool:
         """It shares the iterations of a loop among threads."""
@@ -52,6 +67,23 @@ class Directive:
         """One clause more."""
         at = self.end(text)
         return Edit(at, at, b" " + clause.encode())
+
+    def reducing(self, sums: Mapping[str, str], text: bytes) -> list[Edit]:
+        """Reductions of variables, told by name with their operator; a name that was shared by a clause leaves that clause."""
+        edits: list[Edit] = []
+        whole = text[self.node.start_byte : self.end(text)]
+        for match in re.finditer(rb"[ \t,]*\bshared[ \t]*\(([^()]*)\)", whole):
+            names = re.split(rb"\s*,[\s\\]*", match[1].strip())
+            kept = [each for each in names if each.decode() not in sums]
+            if len(kept) < len(names):
+                new = b" shared(" + b", ".join(kept) + b")" if kept else b""
+                edits.append(Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new))
+        operators = dict.fromkeys(sums.values())
+        added = "".join(
+            f" reduction({each} : {', '.join(name for name in sums if sums[name] == each)})" for each in operators
+        )
+        at = self.end(text)
+        return [*edits, Edit(at, at, added.encode())] if added else edits
 
     def replaced(self, old: str, new: str, text: bytes) -> Edit | None:
         """Another text for what a regular expression finds in it."""
@@ -83,6 +115,51 @@ def directives(procedure: Procedure) -> Iterator[Directive]:
         found = directive(node)
         if found is not None:
             yield found
+
+
+def region_of(node: Node, procedure: Procedure) -> Directive | None:
+    """The innermost parallel region of the function around a node, which is not that of the directive itself."""
+    found = [
+        one for one in directives(procedure) if one.has("parallel") and one.node != node and inside(node, one.statement)
+    ]
+    return found[-1] if found else None
+
+
+def private_names(one: Directive, procedure: Procedure) -> frozenset[str]:
+    """Variables of the threads' own at a loop that is shared among them: by its clauses, by those of the region around it, and those
+    declared in that region; of a function that is called in a region all its variables.
+    """
+    names = set(one.private)
+    if one.has("parallel"):
+        return frozenset(names)
+    region = region_of(one.node, procedure)
+    if region is None:
+        return frozenset(
+            names
+            | {
+                each.name
+                for each in (*procedure.model.declarations, *procedure.model.parameters)
+                if not each.static and not each.reference
+            }
+        )
+    for node in nodes(region.statement, "declaration"):
+        if one.statement.start_byte <= node.start_byte < one.statement.end_byte or any(
+            text_of(each) == "static" for each in children(node)
+        ):
+            continue
+        names |= {
+            text_of(each)
+            for part in node.children_by_field_name("declarator")
+            for each in [_declared(part)]
+            if each is not None
+        }
+    return frozenset(names | region.private | region.listed("reduction"))
+
+
+def _declared(node: Node | None) -> Node | None:
+    while node is not None and node.type in ("init_declarator", "pointer_declarator", "array_declarator"):
+        node = field(node, "declarator")
+    return node if node is not None and node.type == "identifier" else None
 
 
 def uses_openmp(program: Program, flags: str | None) -> bool:

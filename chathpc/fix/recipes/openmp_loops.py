@@ -6,103 +6,22 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.diagnosis.source.layout import value
 from chathpc.fix.recipes.dependences import Dependences, dependences, is_independent
-from chathpc.fix.recipes.directives import THREADS, Directive, directives, is_parallel_already, uses_openmp
-from chathpc.fix.recipes.edits import Edit, line_start
+from chathpc.fix.recipes.directives import THREADS, directives, is_parallel_already, uses_openmp
+from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import Effects, effects
 from chathpc.fix.recipes.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import C_LOOPS, field, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import field, inside, line_of, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
 #: Iterations of simple work that are worth a region: opening one costs some microseconds (EPCC OpenMP microbenchmarks), an
 #: operation about a nanosecond.
 _WORTH = 20_000
-
-
-def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
-    for one, header in _schedulable(context, spot):
-        trips = value(expression(header.bound), spot.source.file.unit.constants)
-        piece = 1 if trips is not None and trips <= 512 else 16
-        yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
-
-
-def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are handed out in pieces that get smaller: `schedule(guided)`."""
-    for one, _ in _schedulable(context, spot):
-        yield from _scheduled(one, "schedule(guided)", spot)
-
-
-def cyclic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
-    """Iterations are dealt out in turn: `schedule(static, 1)`, without the cost of handing them out."""
-    for one, _ in _schedulable(context, spot):
-        yield from _scheduled(one, "schedule(static, 8)", spot)
-
-
-def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Counted]]:
-    procedure, text = spot.procedure, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
-        return
-    for one in directives(procedure):
-        header = counted(one.statement, procedure)
-        schedule = one.clause("schedule")
-        if not one.is_loop or header is None or one.has("nowait") or one.has("ordered") or one.clause("ordered"):
-            continue
-        if schedule is not None and schedule.replace(" ", "") != "static":
-            continue
-        if spot.cause in _IMBALANCE or _is_uneven(header, context.program):
-            yield one, header
-
-
-def _is_uneven(header: Counted, program: Program) -> bool:
-    """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
-    for node in nodes(header.body, *C_LOOPS):
-        for name in ("initializer", "condition"):
-            part = field(node, name)
-            if part is None:
-                continue
-            if header.variable in {text_of(each) for each in nodes(part, "identifier")}:
-                return True
-            if any(True for _ in nodes(part, "subscript_expression")):
-                return True
-        if node.type in ("while_statement", "do_statement"):
-            return True
-    for call in nodes(header.body, "call_expression"):
-        for callee in program.named(text_of(field(call, "function"))):
-            inner = loops_of(callee)
-            if any(each.type in ("while_statement", "do_statement") for each in inner) or any(
-                True for each in inner for _ in nodes(each, "break_statement", "return_statement")
-            ):
-                return True
-            if any(field(each, "condition") is not None and _has_logic(field(each, "condition")) for each in inner):
-                return True
-    return any(True for _ in nodes(header.body, "continue_statement"))
-
-
-def _has_logic(condition: Node | None) -> bool:
-    """True for a loop that ends by more than its counter."""
-    return condition is not None and any(
-        text_of(field(each, "operator")) in ("&&", "||") for each in nodes(condition, "binary_expression")
-    )
-
-
-def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
-    text = spot.source.text
-    edit = (
-        one.replaced(r"schedule\s*\([^)]*\)", clause, text)
-        if one.clause("schedule") is not None
-        else one.with_clause(clause, text)
-    )
-    if edit is not None:
-        semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
-        yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"gives the loop {clause}", semantics)
+_INDENTED = re.compile(rb"^[ \t]+#[ \t]*pragma[ \t]+omp", re.MULTILINE)
 
 
 def large_enough(context: Context, spot: Spot) -> Iterator[Change]:
@@ -174,7 +93,7 @@ def _work(header: Counted, procedure: Procedure, program: Program) -> str | None
 
 def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
     """`parallel for` before an outermost loop whose iterations are proved independent; scalars become private or reductions."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
+    procedure, program = spot.procedure, context.program
     flags = context.project.flags
     if (
         procedure.is_broken
@@ -182,41 +101,54 @@ def parallel_loop(context: Context, spot: Spot) -> Iterator[Change]:
         or spot.source.language == "cuda"
     ):
         return
+    given: list[Node] = []
     for loop in loops_of(procedure):
         header = counted(loop, procedure)
         if (
             header is None
-            or header.operator == "!="
+            or any(inside(loop, each) for each in given)
             or (next(_loops_around(loop, procedure), None) is not None and not _outer_is_serial(loop, procedure))
+            or not _is_worth_sharing(header, spot)
         ):
             continue
-        if is_parallel_already(loop, procedure, program) or not _is_worth_sharing(header, spot):
+        found = shared_directive(header, program, may_round=context.may_round)
+        if found is None:
             continue
-        if not is_invariant(header.bound, loop, procedure, program):
-            continue
-        found, private = shared(header, program)
-        if (
-            not found.is_known
-            or not is_independent(found.vectors)
-            or (not header.own and used_after(header.variable, loop, procedure))
-        ):
-            continue
-        exact = all(one.exact for one in found.reductions.values())
-        if not exact and not context.may_round:
-            continue
-        clauses = [f"private({', '.join(private)})"] if private else []
-        clauses += [f"reduction({one.operator} : {one.name})" for one in found.reductions.values()]
-        start = line_start(text, loop.start_byte)
-        if text[start : loop.start_byte].strip():
-            continue
-        line = "#pragma omp parallel for" + "".join(f" {one}" for one in clauses) + "\n"
-        semantics: Semantics = "exact" if exact else "reassociates floating point"
+        edit, semantics = found
+        given.append(loop)
         yield Change(
-            {spot.source.path: (Edit(start, start, line.encode()),)},
+            {spot.source.path: (edit,)},
             line_of(loop),
             f"shares the loop over {header.variable} among threads: its iterations are independent",
             semantics,
         )
+
+
+def shared_directive(header: Counted, program: Program, *, may_round: bool) -> tuple[Edit, Semantics] | None:
+    """The directive that shares a serial loop among threads, with what it does to the results; None where iterations may meet."""
+    loop, procedure, text = header.node, header.procedure, header.procedure.source.text
+    if header.operator == "!=" or is_parallel_already(loop, procedure, program):
+        return None
+    if not is_invariant(header.bound, loop, procedure, program):
+        return None
+    found, private = shared(header, program)
+    if (
+        not found.is_known
+        or not is_independent(found.vectors)
+        or (not header.own and used_after(header.variable, loop, procedure))
+    ):
+        return None
+    exact = all(one.exact for one in found.reductions.values())
+    if not exact and not may_round:
+        return None
+    clauses = [f"private({', '.join(private)})"] if private else []
+    clauses += [f"reduction({one.operator} : {one.name})" for one in found.reductions.values()]
+    start = line_start(text, loop.start_byte)
+    if text[start : loop.start_byte].strip():
+        return None
+    blank = indent(text, loop.start_byte) if _INDENTED.search(text) else b""
+    line = blank + b"#pragma omp parallel for" + "".join(f" {one}" for one in clauses).encode() + b"\n"
+    return Edit(start, start, line), "exact" if exact else "reassociates floating point"
 
 
 def _outer_is_serial(loop: Node, procedure: Procedure) -> bool:

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.aliases import may_overlap
 from chathpc.fix.recipes.dependences import dependences, is_independent
-from chathpc.fix.recipes.directives import THREADS, Directive, directive, directives
-from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.directives import Directive, private_names
+from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import Access, Effects, effects
 from chathpc.fix.recipes.invariants import fresh_name
-from chathpc.fix.recipes.loops import Counted, counted, is_invariant
+from chathpc.fix.recipes.loops import Counted, is_invariant
 from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.protection import Protected, Section, protected_loops
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.syntax import children, field, inside, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.syntax import children, field, nodes, text_of
 from chathpc.fix.recipes.types import declared, field_of, type_of
 
 if TYPE_CHECKING:
@@ -28,104 +29,56 @@ _MOST_BYTES = 32 * 1024
 
 
 def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
-    """Critical, atomic and ordered sections go where iterations are independent but for sums of scalars, which become reductions."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    for one, header in _loops(spot):
-        sections = _sections(header)
-        if not sections:
-            continue
-        found = dependences([header], header.body, program, _private(one), directives=True)
+    """Critical, atomic and ordered sections and locks go where iterations are independent but for sums of scalars, which become
+    reductions.
+    """
+    text = spot.source.text
+    for each in protected_loops(spot, context.program):
+        one, header, procedure = each.directive, each.header, each.procedure
+        private = private_names(one, spot.procedure) - (one.listed("shared"))
+        found = dependences([header], header.body, each.program, private, directives=True)
         if not found.is_known or not is_independent(found.vectors):
             continue
-        if any(each in _listed(one, "reduction") | _private(one) for each in found.reductions):
-            continue
-        if not one.has("parallel") and any(
-            name in procedure.declarations and not _is_outside(name, one, procedure) for name in found.reductions
+        if any(name in one.listed("reduction") for name in found.reductions) or not _may_reduce(
+            found.reductions, one, procedure
         ):
             continue
-        exact = all(each.exact for each in found.reductions.values())
+        exact = all(sum_.exact for sum_ in found.reductions.values())
         if not exact and not context.may_round:
             continue
-        edits = [_without_line(each, text) for each in sections]
-        clauses = "".join(f" reduction({each.operator} : {each.name})" for each in found.reductions.values())
+        edits = [edit for section in each.sections for edit in section.edits(text)]
+        clauses = one.reducing({sum_.name: sum_.operator for sum_ in found.reductions.values()}, text)
         if one.has("ordered"):
-            edits += _not_ordered(one, clauses, text)
-        elif clauses:
-            edits.append(one.with_clause(clauses.strip(), text))
+            edits += _not_ordered(one, "".join(edit.new.decode() for edit in clauses[-1:]), text)
+        else:
+            edits += clauses
         semantics: Semantics = "exact" if exact else "reassociates floating point"
         sums = ", ".join(found.reductions)
-        did = f"needs no {sections[0].words.split('(')[0].split()[0]} section in the loop over {header.variable}" + (
+        did = f"needs no {each.sections[0].word} section in the loop over {header.variable}" + (
             f": {sums} {'is a reduction' if len(found.reductions) == 1 else 'are reductions'}" if sums else ""
         )
-        yield Change({spot.source.path: tuple(edits)}, line_of(sections[0].node), did, semantics)
+        yield Change({spot.source.path: tuple(edits)}, each.sections[0].line, did, semantics)
+
+
+def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> bool:
+    """True if the variables belong to all threads at the loop, as those of a reduction must."""
+    if one.has("parallel"):
+        return not any(name in one.private for name in names)
+    return not any(name in private_names(one, procedure) for name in names)
 
 
 def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
     """Each thread adds to elements of its own, which are added up once at the end of the loop (reductions of scalars and arrays)."""
-    for one, header in _loops(spot):
-        sections = [each for each in _sections(header) if not each.has("ordered")]
-        if not one.has("parallel") or not sections or one.has("ordered"):
+    for each in protected_loops(spot, context.program):
+        one = each.directive
+        if any(section.word == "ordered" for section in each.sections) or one.has("ordered"):
             continue
-        updates = [_updates(each) for each in sections]
-        if any(each is None for each in updates):
+        updates = [updates_of(section) for section in each.sections]
+        if any(listed is None for listed in updates):
             continue
-        listed = [update for each in updates for update in each or ()]
-        change = _privatised(one, header, sections, listed, spot, context)
+        change = _privatised(each, [update for listed in updates for update in listed or ()], spot, context)
         if change is not None:
             yield change
-
-
-def _loops(spot: Spot) -> Iterator[tuple[Directive, Counted]]:
-    procedure, text = spot.procedure, spot.source.text
-    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
-        return
-    for one in directives(procedure):
-        header = counted(one.statement, procedure)
-        if (
-            one.is_loop
-            and header is not None
-            and not one.has("nowait")
-            and one.clause("collapse") is None
-            and one.clause("default") is None
-        ):
-            yield one, header
-
-
-def _sections(header: Counted) -> list[Directive]:
-    found = []
-    for node in nodes(header.body, "preproc_call"):
-        one = directive(node)
-        if one is None or one.words.split("(")[0].split()[0] not in ("critical", "atomic", "ordered"):
-            return []  # another directive: what it does is not looked at here
-        found.append(one)
-    return found
-
-
-def _private(one: Directive) -> frozenset[str]:
-    return frozenset(_listed(one, "private") | _listed(one, "lastprivate") | _listed(one, "firstprivate"))
-
-
-def _listed(one: Directive, clause: str) -> set[str]:
-    return {each.strip() for each in re.sub(r"^[^:]*:", "", one.clause(clause) or "").split(",")} - {""}
-
-
-def _is_outside(name: str, one: Directive, procedure: Procedure) -> bool:
-    """True if a variable is declared outside the parallel region around a directive."""
-    regions = [
-        each.statement for each in directives(procedure) if each.has("parallel") and inside(one.node, each.statement)
-    ]
-    if not regions:
-        return False
-    return not any(
-        text_of(field(each, "declarator")) == name
-        for region in regions
-        for each in nodes(region, "init_declarator", "declaration")
-    )
-
-
-def _without_line(one: Directive, text: bytes) -> Edit:
-    start = line_start(text, one.node.start_byte)
-    return Edit(start, line_end(text, max(one.node.start_byte, one.node.end_byte - 1)), b"")
 
 
 def _not_ordered(one: Directive, clauses: str, text: bytes) -> list[Edit]:
@@ -145,13 +98,13 @@ class Update:
     statement: Node
 
 
-def _updates(section: Directive) -> list[Update] | None:
+def updates_of(section: Section) -> list[Update] | None:
     """All statements of a section as updates; None if one is something else."""
     words = section.words.split()
-    if words[0].startswith("atomic") and any(each in words for each in ("read", "write", "capture", "compare")):
+    if section.word == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
         return None
     found = []
-    for statement in statements(section.statement):
+    for statement in section.statements:
         expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
         if expr is None:
             return None
@@ -175,16 +128,15 @@ def _updates(section: Directive) -> list[Update] | None:
     return found
 
 
-def _privatised(
-    one: Directive, header: Counted, sections: list[Directive], updates: list[Update], spot: Spot, context: Context
-) -> Change | None:
-    procedure, program, text = spot.procedure, context.program, spot.source.text
+def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Context) -> Change | None:
+    one, header, procedure, program, text = each.directive, each.header, each.procedure, each.program, spot.source.text
     whole = effects(header.node, procedure, program)
     if not whole.is_known or whole.jumps - {"continue", "break"}:
         return None
     blank, start = indent(text, header.node.start_byte), line_start(text, one.node.start_byte)
-    edits = [_without_line(each, text) for each in sections]
-    before, after, clauses = [], [], []
+    edits = [edit for section in each.sections for edit in section.edits(text)]
+    before, after = [], []
+    sums: dict[str, str] = {}
     known: dict[str, str] = {}
     exact = True
     for update in updates:
@@ -199,7 +151,7 @@ def _privatised(
                 if own is None or own.reference:
                     return None
                 known[shown] = update.operator
-                clauses.append(f"reduction({update.operator} : {shown})")
+                sums[shown] = update.operator
             elif known[shown] != update.operator:
                 return None
             continue
@@ -213,17 +165,17 @@ def _privatised(
         key = f"{base}:{update.operator}"
         label = re.sub(r"\W+", "_", base).strip("_")
         if key not in known:
-            if any(each.startswith(f"{base}:") for each in known):
+            if any(key_.startswith(f"{base}:") for key_ in known):
                 return None
             known[key] = name = fresh_name(f"{label}_sum", text)
             if array is not None:
                 before.append(f"{kind.name} *{name} = {base};")
-                clauses.append(f"reduction({update.operator} : {name}[:{extent}])")
+                sums[f"{name}[:{extent}]"] = update.operator
             else:
                 neutral = {"+": "0", "*": "1", "|": "0", "^": "0", "&": "~0"}[update.operator]
                 before.append(f"{kind.name} {name} = {neutral};")
                 after.append(f"{base} {update.operator}= {name};")
-                clauses.append(f"reduction({update.operator} : {name})")
+                sums[name] = update.operator
         name = known[key]
         if array is not None:
             argument = field(update.target, "argument")
@@ -238,17 +190,19 @@ def _privatised(
     if braces and (before or after):
         return None
     if before:
-        edits.append(Edit(start, start, b"".join(blank + each.encode() + b"\n" for each in before)))
+        edits.append(Edit(start, start, b"".join(blank + line.encode() + b"\n" for line in before)))
     if after:
         edits.append(
-            Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + each.encode() for each in after))
+            Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + line.encode() for line in after))
         )
-    edits.append(one.with_clause(" ".join(clauses), text))
+    if not one.has("parallel") and (before or after or not _may_reduce(sums, one, spot.procedure)):
+        return None
+    edits += one.reducing(sums, text)
     semantics: Semantics = "exact" if exact else "reassociates floating point"
-    names = ", ".join(dict.fromkeys(text_of(each.target) for each in updates))
+    names = ", ".join(dict.fromkeys(text_of(update.target) for update in updates))
     return Change(
         {spot.source.path: tuple(edits)},
-        line_of(sections[0].node),
+        each.sections[0].line,
         f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end",
         semantics,
     )
@@ -310,36 +264,3 @@ def _array(
     ):
         return None
     return text_of(argument), extent
-
-
-def collapsed(context: Context, spot: Spot) -> Iterator[Change]:
-    """`collapse(2)`: the iterations of two loops are shared, where the outer one alone has few."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    for one, header in _loops(spot):
-        inner_nodes = statements(header.body)
-        inner = counted(inner_nodes[0], procedure) if len(inner_nodes) == 1 else None
-        if inner is None or not (header.own and inner.own) or any(True for _ in nodes(header.body, "preproc_call")):
-            continue
-        if "!=" in (header.operator, inner.operator) or one.clause("schedule") not in (None, "static"):
-            continue
-        if header.variable in {
-            text_of(each) for side in (inner.start, inner.bound) for each in nodes(side, "identifier")
-        }:
-            continue
-        if not all(is_invariant(side, header.node, procedure, program) for side in (inner.start, inner.bound)):
-            continue
-        found = dependences([header, inner], inner.body, program, _private(one))
-        sums = _listed(one, "reduction")
-        if (
-            not found.is_known
-            or set(found.reductions) - sums
-            or any(each != 0 for vector in found.vectors for each in vector)
-        ):
-            continue
-        semantics: Semantics = "reassociates floating point" if sums else "exact"
-        yield Change(
-            {spot.source.path: (one.with_clause("collapse(2)", text),)},
-            line_of(one.statement),
-            f"shares the iterations over {header.variable} and {inner.variable} together (collapse(2))",
-            semantics,
-        )

@@ -11,8 +11,10 @@ from heapq import merge
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.c_family import declared as c_declared
 from chathpc.diagnosis.source.model import Declaration, Function, Record
 from chathpc.diagnosis.source.text import SourceFile, parsed
+from chathpc.fix.recipes.addresses import addressed_names
 from chathpc.fix.recipes.syntax import children, field, nodes, text_of, walk
 from chathpc.profile.languages import Language, is_fixed_form, language_of
 
@@ -76,6 +78,11 @@ class Procedure:
         for node in self.all("assignment_expression", "init_declarator"):
             target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
             if node.type == "init_declarator":
+                if target is not None and target.type == "array_declarator":  # a pointer to rows: `double (*a)[n]`
+                    rows = field(target, "declarator")
+                    target = (
+                        children(rows)[0] if rows is not None and rows.type == "parenthesized_declarator" else target
+                    )
                 while target is not None and target.type in ("pointer_declarator",):
                     target = field(target, "declarator")
                 value = field(node, "value")
@@ -89,13 +96,19 @@ class Procedure:
     def declarations(self) -> Mapping[str, Declaration | None]:
         """Variables and parameters by name; None for a name that stands for variables of different types."""
         found: dict[str, Declaration | None] = {}
-        for one in (*self.model.parameters, *self.model.declarations):
+        for one in (*self.model.parameters, *self.model.declarations, *self._in_lambdas()):
             known = found.get(one.name, one)
             same = known is not None and (known.type, known.pointers, len(known.dims), known.reference, known.static) == (
                 one.type, one.pointers, len(one.dims), one.reference, one.static,
             )  # fmt: skip
             found[one.name] = one if same else None
         return found
+
+    def _in_lambdas(self) -> Iterator[Declaration]:
+        """Variables and parameters of lambdas, which the model leaves out."""
+        for one in self.all("lambda_expression"):
+            for node in nodes(one, "declaration", "parameter_declaration"):
+                yield from c_declared(node, inside=True)
 
     @cached_property
     def parameters(self) -> frozenset[str]:
@@ -105,7 +118,7 @@ class Procedure:
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables whose address is taken, or to which a reference may be bound by a capture."""
-        return _addressed(self.node)
+        return addressed_names(self.node)
 
     @cached_property
     def unstable(self) -> bool:
@@ -298,6 +311,15 @@ class Program:
         return any(_THREADS.search(source.text) for source in self.sources.values())
 
     @cached_property
+    def has_only_openmp(self) -> bool:
+        """True if all threads are those of OpenMP's loops and regions: a few, each of which does one thing to its end."""
+        return not any(
+            re.search(rb"\bomp\s+(?:task|taskloop|target)\b", source.text)
+            or any(not match[0].startswith(b"omp") for match in _THREADS.finditer(source.text))
+            for source in self.sources.values()
+        )
+
+    @cached_property
     def _named(self) -> dict[str, list[Procedure]]:
         found: dict[str, list[Procedure]] = {}
         for one in self.procedures:
@@ -330,7 +352,7 @@ class Program:
             name
             for source in self.sources.values()
             if not source.is_fortran
-            for name in _addressed(source.file.tree.root_node)
+            for name in addressed_names(source.file.tree.root_node)
         )
 
     @cached_property
@@ -382,35 +404,6 @@ def program(sources: Mapping[str, str]) -> Program:
         elif language_of(path) is not None:
             unread.update(_WORD.findall(text.lower() if is_fixed_form(path) else text))
     return Program(found, frozenset(unread))
-
-
-def _addressed(root: Node) -> frozenset[str]:
-    found: set[str] = set()
-    for node in nodes(root, "pointer_expression", "reference_declarator", "lambda_expression", "for_range_loop"):
-        if node.type == "lambda_expression":
-            found.update(text_of(one) for one in nodes(node, "identifier"))
-            continue
-        if node.type == "pointer_expression":
-            if text_of(field(node, "operator")) != "&":
-                continue
-            of = field(node, "argument")
-        else:  # what a reference is bound to
-            if node.type != "reference_declarator" or node.parent is None or node.parent.type != "init_declarator":
-                continue
-            of = field(node.parent, "value")
-        while of is not None:
-            if of.type in ("field_expression",):
-                found.add(text_of(field(of, "field")))
-                of = field(of, "argument") if text_of(field(of, "operator")) == "." else None
-            elif of.type == "parenthesized_expression":
-                of = children(of)[0] if children(of) else None
-            elif of.type == "subscript_expression":
-                of = None  # an element's address is that of memory, which origins follow
-            else:
-                if of.type == "identifier":
-                    found.add(text_of(of))
-                of = None
-    return frozenset(found)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,9 @@ _OTHER_CAUSE = 0.25
 _TOGETHER = 0.15
 #: What promises less than this part of the best candidate is left for a later round, when that one was tried.
 _LEAST = 0.02
+#: So many neighbours of an edit are looked at for one that says the same in the same place.
+_NEAR = 8
+_DIRECTIVE = re.compile(rb"[ \t]*(?:#\s*pragma\s+|!\$)?(omp|schedule|collapse|if|nowait)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +150,19 @@ def _fits(program: Program, change: Change, taken: Taken) -> bool:
             at = bisect_left(known, (one.start, one.end), key=lambda edit: (edit.start, edit.end))
             if (at and known[at - 1].end > one.start) or (at < len(known) and known[at].start < one.end):
                 return False
+            if any(_says_the_same(one, each) for each in known[max(at - _NEAR, 0) : at + _NEAR]):
+                return False
     for path, one in joining:
         insort(taken[path], one)
     return True
+
+
+def _says_the_same(one: Edit, other: Edit) -> bool:
+    """True for two clauses of one kind that would be put at the same directive, or two directives in front of the same loop."""
+    if one.start != other.start or one.end != other.end or one.start != one.end or one == other:
+        return False
+    words = [_DIRECTIVE.match(each.new) for each in (one, other)]
+    return words[0] is not None and words[1] is not None and words[0][1] == words[1][1]
 
 
 def _texts(program: Program, changes: Sequence[Change]) -> dict[str, str] | None:

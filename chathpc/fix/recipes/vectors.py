@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.buffers import runs_in_itself
 from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.loops import around
-from chathpc.fix.recipes.program import Spot
+from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic
@@ -28,44 +29,17 @@ _OWNING = frozenset(
 
 def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
-    procedure, text = spot.procedure, spot.source.text
+    procedure, program, text = spot.procedure, context.program, spot.source.text
     if (
         procedure.body is None
         or procedure.is_broken
         or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
     ):
         return
-    for node in procedure.all("declaration"):
-        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
+    for node, kind, name, new in _filled(procedure, program):
         loops = list(around(node, procedure))
-        if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
+        if not loops or any(not inside(each, loops[-1]) for each in procedure.identifiers.get(name, ())):
             continue
-        name = match[3]
-        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
-        if (
-            any(not inside(each, loops[-1]) for each in uses)
-            or any(not is_container_use(each, _OWNING) for each in uses)
-            or sum(
-                1
-                for each in procedure.all("declaration")
-                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
-            )
-            != 1
-        ):
-            continue
-        given = match[4]
-        if given is None:
-            new = f"{name}.clear();"
-        else:
-            if re.search(r"begin|\{|\}|<", given):
-                continue
-            depth = count = 0
-            for letter in given:
-                depth += (letter in "([") - (letter in ")]")
-                count += letter == "," and depth == 0
-            if count > 1 or (count == 0 and name in given):
-                continue
-            new = f"{name}.assign({given}{'' if count else ', 0'});"
         outer = loops[-1]
         start = line_start(text, outer.start_byte)
         if (
@@ -76,7 +50,7 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         ):
             continue
         edits = (
-            Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()),
+            Edit(start, start, indent(text, outer.start_byte) + f"{kind} {name};\n".encode()),
             Edit(node.start_byte, node.end_byte, new.encode()),
         )
         yield Change(
@@ -84,7 +58,87 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(node),
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
-    del context
+
+
+def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector of numbers that a function or a loop of threads constructs each time keeps its memory for the next time."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.body is None or procedure.is_broken or runs_in_itself(procedure, program):
+        return
+    if program.has_threads and not program.has_only_openmp:
+        return
+    in_region = b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
+    for node, kind, name, new in _filled(procedure, program):
+        looping = next(around(node, procedure), None) is not None
+        if (procedure.model.name == "main" or looping) and not (in_region and looping):
+            continue
+        if (
+            node.parent is None
+            or node.parent.type != "compound_statement"
+            or any(True for _ in procedure.all("lambda_expression"))
+        ):
+            continue
+        static = "static thread_local" if program.has_threads else "static"
+        blank = indent(text, node.start_byte).decode()
+        yield Change(
+            {
+                spot.source.path: (
+                    Edit(node.start_byte, node.end_byte, f"{static} {kind} {name};\n{blank}{new}".encode()),
+                )
+            },
+            line_of(node),
+            f"keeps the memory of the vector {name} for the next time instead of allocating and freeing it",
+        )
+
+
+def _filled(procedure: Procedure, program: Program) -> Iterator[tuple[Node, str, str, str]]:
+    """Declarations of vectors of numbers that stay where they are, with type, name and the statement that fills one anew."""
+    for node in procedure.all("declaration"):
+        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
+        if match is None or not is_arithmetic(match[2]) or match[2] == "bool":
+            continue
+        name = match[3]
+        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
+        if (
+            any(not is_container_use(each, _OWNING) for each in uses)
+            or sum(
+                1
+                for each in procedure.all("declaration")
+                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
+            )
+            != 1
+        ):
+            continue
+        given = match[4]
+        if given is None:
+            yield node, match[1], name, f"{name}.clear();"
+            continue
+        if re.search(r"begin|\{|\}|<", given):
+            continue
+        depth = count = 0
+        for letter in given:
+            depth += (letter in "([") - (letter in ")]")
+            count += letter == "," and depth == 0
+        if count > 1 or (count == 0 and (name in given or not _is_number(given, procedure, program))):
+            continue
+        yield node, match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
+
+
+def _is_number(given: str, procedure: Procedure, program: Program) -> bool:
+    """False for a name of something else than a number: another vector is copied."""
+    if re.fullmatch(r"\w+", given) is not None:
+        one = procedure.declarations.get(given) if given in procedure.declarations else program.variables.get(given)
+        return (
+            given.isdigit()
+            or one is None
+            or (is_arithmetic(one.type) and not one.pointers)
+            or one.type.endswith("auto")
+        )
+    member = re.fullmatch(r"[\w.>-]*(?:\.|->)(\w+)", given)
+    if member is None:
+        return True
+    fields = [one for record in program.records.values() for one in record.fields if one.name == member[1]]
+    return bool(fields) and all(is_arithmetic(one.type) and not one.pointers for one in fields)
 
 
 def reserved(context: Context, spot: Spot) -> Iterator[Change]:

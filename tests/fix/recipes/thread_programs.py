@@ -1,0 +1,1932 @@
+"""Small programs with threads and something to mend, in the many ways in which such programs are written."""
+
+from __future__ import annotations
+
+from tests.fix.recipes.programs import Case
+
+THREADED = (
+    Case(
+        "counter of the region", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <omp.h>
+double integrate(long n)
+{
+    double h = 1.0 / n, sum = 0.0;
+    long i;
+    #pragma omp parallel
+    {
+        double x;
+        #pragma omp for
+        for (i = 0; i < n; i++) {
+            x = h * (i + 0.5);
+            #pragma omp critical (acc)
+            {
+                sum += 4.0 / (1.0 + x * x);
+            }
+        }
+    }
+    return sum * h;
+}
+int main(void) { printf("%.9f\\n", integrate(200000)); return 0; }
+""",
+        ("reduction(+ : sum)",), ("critical",), 1e-09, None,
+    ),
+    Case(
+        "lock", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+static long total;
+static omp_lock_t lck;
+static void tally(const int *v, int n)
+{
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        int w = v[i] % 17 + v[i] % 5;
+        omp_set_lock(&lck);
+        total += w;
+        omp_unset_lock(&lck);
+    }
+}
+int main(void)
+{
+    int n = 100000, *v = malloc(n * sizeof *v);
+    for (int i = 0; i < n; i++) v[i] = (i * 7919L) % 10007;
+    omp_init_lock(&lck);
+    tally(v, n);
+    omp_destroy_lock(&lck);
+    printf("%ld\\n", total);
+    return 0;
+}
+""",
+        ("reduction(+ : total)",), ("omp_set_lock(&lck);\n        total",), 0, None,
+    ),
+    Case(
+        "greatest values", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <math.h>
+#include <float.h>
+static double f(double x) { return sin(x) * exp(-x / 50) + cos(3 * x); }
+double peak(int n)
+{
+    double best = -DBL_MAX;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double v = f(i * 0.01);
+#pragma omp critical
+        if (v > best) best = v;
+    }
+    return best;
+}
+double peak2(int n)
+{
+    double best = -1e300, low = 1e300;
+    int i;
+#pragma omp parallel for schedule(static)
+    for (i = 0; i < n; i++) {
+        double v = f(i * 0.02);
+#pragma omp critical
+        {
+            if (v > best)
+                best = v;
+            if (low > v) { low = v; }
+        }
+    }
+    return best - low;
+}
+double peak3(int n)
+{
+    double best = 0;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        double v = f(i * 0.03);
+#pragma omp critical
+        best = fmax(best, v);
+    }
+    return best;
+}
+int main(void) { printf("%.12f %.12f %.12f\\n", peak(100000), peak2(100000), peak3(50000)); return 0; }
+""",
+        ("reduction(max : best) reduction(min : low)", "for reduction(max : best)",), ("critical",), 0, None,
+    ),
+    Case(
+        "named in a clause", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <math.h>
+/* critical around too much: the heavy part needs no protection */
+static double heavy(int i) { double s = 0; for (int k = 1; k < 60; k++) s += sqrt(i + k) / k; return s; }
+int main(void)
+{
+    int n = 20000, i;
+    double sum = 0, worst = 0;
+    long count = 0;
+#pragma omp parallel for shared(sum, count) private(i)
+    for (i = 0; i < n; i++) {
+#pragma omp critical
+        {
+            double e = heavy(i);
+            double d = e * 0.5 - 3;
+            sum += d;
+            if (d > 30) count++;
+        }
+    }
+    printf("%.8f %ld %g\\n", sum, count, worst);
+    return 0;
+}
+""",
+        ("private(i) reduction(+ : count, sum)",), ("shared(sum",), 1e-09, None,
+    ),
+    Case(
+        "counts by thread", "keep-in-variable", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+#define MAXT 64
+static long hits[MAXT];
+int main(void)
+{
+    long n = 400000, total = 0;
+#pragma omp parallel
+    {
+        int tid = omp_get_thread_num();
+        unsigned s = 12345u + 77u;
+#pragma omp for schedule(static)
+        for (long i = 0; i < n; i++) {
+            unsigned a = (unsigned)(i * 2654435761u), b = (unsigned)(i * 40503u) ^ s;
+            if ((a >> 16) * (a >> 16) / 65536 + (b & 0xffff) < 70000)
+                hits[tid]++;
+        }
+    }
+    for (int t = 0; t < MAXT; t++) total += hits[t];
+    printf("%ld\\n", total);
+    return 0;
+}
+""",
+        ("long own_hits = hits[tid];", "hits[tid] = own_hits;",), ("hits[tid]++",), 0, None,
+    ),
+    Case(
+        "vector by thread", "keep-in-variable", "c++",
+        """
+#include <cstdio>
+#include <thread>
+#include <vector>
+#include <functional>
+static void work(std::vector<long> &counts, int id, int nt, const std::vector<int> &data) {
+  for (size_t i = id; i < data.size(); i += nt)
+    if (data[i] % 3 == 0) counts[id] += data[i];
+}
+int main() {
+  const int nt = 4;
+  std::vector<int> data(200000);
+  for (size_t i = 0; i < data.size(); ++i) data[i] = int(i * 31 % 1009);
+  std::vector<long> counts(nt, 0);
+  std::vector<std::thread> pool;
+  for (int t = 0; t < nt; ++t) pool.emplace_back(work, std::ref(counts), t, nt, std::cref(data));
+  for (auto &th : pool) th.join();
+  long s = 0;
+  for (long c : counts) s += c;
+  std::printf("%ld\\n", s);
+}
+""",
+        ("own_counts += data[i]", "if (own_counts != 0) counts[id] += own_counts;",), (), 0, None,
+    ),
+    Case(
+        "sums of lambdas", "keep-in-variable", "c++",
+        """
+#include <iostream>
+#include <thread>
+#include <vector>
+#include <cmath>
+int main() {
+  const int T = 4;
+  const int N = 100000;
+  double partial[T] = {0};
+  std::vector<std::thread> ts;
+  for (int t = 0; t < T; t++) {
+    ts.emplace_back([&, t]() {
+      for (int i = t; i < N; i += T) {
+        partial[t] += std::sqrt(double(i)) * 0.5;
+      }
+    });
+  }
+  for (auto& th : ts) th.join();
+  double s = 0;
+  for (int t = 0; t < T; t++) s += partial[t];
+  std::printf("%.9f\\n", s);
+}
+""",
+        ("double own_partial = partial[t];",), (), 0, None,
+    ),
+    Case(
+        "jobs", "keep-in-variable", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define NT 4
+typedef struct {
+    int id;
+    int lo, hi;
+    long odd;
+    long even;
+} job_t;
+static job_t jobs[NT];
+static void *run(void *arg)
+{
+    job_t *j = (job_t *)arg;
+    for (int i = j->lo; i < j->hi; i++) {
+        if ((i * 31) & 4) j->odd += i % 7;
+        else j->even += i % 5;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t th[NT];
+    int n = 400000;
+    for (int t = 0; t < NT; t++) {
+        jobs[t].id = t;
+        jobs[t].lo = t * (n / NT);
+        jobs[t].hi = (t + 1) * (n / NT);
+        pthread_create(&th[t], NULL, run, &jobs[t]);
+    }
+    long a = 0, b = 0;
+    for (int t = 0; t < NT; t++) { pthread_join(th[t], NULL); a += jobs[t].odd; b += jobs[t].even; }
+    printf("%ld %ld\\n", a, b);
+    return 0;
+}
+""",
+        ("own_odd += i % 7", "own_even += i % 5",), (), 0, None,
+    ),
+    Case(
+        "members of two threads", "keep-in-variable", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+/* two counters in one record, each written by another thread */
+struct stats { long produced; long consumed; };
+static struct stats st;
+static void *prod(void *p) { long n = *(long *)p; for (long i = 0; i < n; i++) st.produced += i & 3; return 0; }
+static void *cons(void *p) { long n = *(long *)p; for (long i = 0; i < n; i++) st.consumed += i & 5; return 0; }
+int main(void)
+{
+    pthread_t a, b; long n = 300000;
+    pthread_create(&a, NULL, prod, &n);
+    pthread_create(&b, NULL, cons, &n);
+    pthread_join(a, NULL); pthread_join(b, NULL);
+    printf("%ld %ld\\n", st.produced, st.consumed);
+    return 0;
+}
+""",
+        ("own_produced", "own_consumed",), (), 0, None,
+    ),
+    Case(
+        "few blocks", "collapse-loops", "c",
+        """
+#include <stdio.h>
+#include <math.h>
+#define NB 3
+#define NX 200
+#define NY 100
+static double u[NB][NX][NY];
+int main(void)
+{
+    int b, i, j;
+#pragma omp parallel for private(i, j)
+    for (b = 0; b < NB; b++)
+        for (i = 0; i < NX; i++)
+            for (j = 0; j < NY; j++)
+                u[b][i][j] = sin(0.01 * i) * cos(0.02 * j) + b;
+    double s = 0;
+    for (b = 0; b < NB; b++) for (i = 0; i < NX; i++) for (j = 0; j < NY; j++) s += u[b][i][j];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("private(i, j) collapse(2)",), (), 1e-09, None,
+    ),
+    Case(
+        "region in a loop", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+/* many tiny regions: the parallel for is on the inner, short loop */
+int main(void)
+{
+    int n = 400, m = 300;
+    double *a = malloc(sizeof(double) * n * m), *b = malloc(sizeof(double) * n * m);
+    for (int k = 0; k < n * m; k++) b[k] = k % 101;
+    for (int t = 0; t < 3; t++)
+        for (int i = 0; i < n; i++) {
+#pragma omp parallel for
+            for (int j = 0; j < m; j++)
+                a[i * m + j] = 0.5 * b[i * m + j] + t;
+        }
+    double s = 0;
+    for (int k = 0; k < n * m; k++) s += a[k];
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp parallel for\n        for (int i",), ("omp parallel for\n            for (int j",), 0, None,
+    ),
+    Case(
+        "sum in a loop", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static void matvec(int n, const double *A, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0.0;
+        #pragma omp parallel for reduction(+:sum)
+        for (int j = 0; j < n; j++)
+            sum += A[i * n + j] * x[j];
+        y[i] = sum;
+    }
+}
+int main(void)
+{
+    int n = 300;
+    double *A = malloc(sizeof *A * n * n), *x = malloc(sizeof *x * n), *y = malloc(sizeof *y * n);
+    for (int i = 0; i < n; i++) { x[i] = i % 7; for (int j = 0; j < n; j++) A[i * n + j] = (i + j) % 9; }
+    for (int k = 0; k < 3; k++) matvec(n, A, x, y);
+    double s = 0; for (int i = 0; i < n; i++) s += y[i] * (i % 3);
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        (), ("reduction",), 1e-12, None,
+    ),
+    Case(
+        "one by one", "schedule-static", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 200000;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    for (int i = 0; i < n; i++) { x[i] = i % 100; y[i] = 1; }
+    for (int t = 0; t < 3; t++) {
+#pragma omp parallel for schedule(dynamic, 1) default(none) shared(x, y, n)
+        for (int i = 0; i < n; i++)
+            y[i] = 2.5f * x[i] + y[i];
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) x[i] = y[i] * 0.5f;
+    double s = 0;
+    for (int i = 0; i < n; i++) s += y[i] + x[i];
+    printf("%.4f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(static) default(none)",), ("dynamic",), 0, None,
+    ),
+    Case(
+        "one by one", "schedule-larger-pieces", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+int main(void)
+{
+    int n = 200000;
+    float *x = malloc(n * sizeof *x), *y = malloc(n * sizeof *y);
+    for (int i = 0; i < n; i++) { x[i] = i % 100; y[i] = 1; }
+    for (int t = 0; t < 3; t++) {
+#pragma omp parallel for schedule(dynamic, 1) default(none) shared(x, y, n)
+        for (int i = 0; i < n; i++)
+            y[i] = 2.5f * x[i] + y[i];
+    }
+#pragma omp parallel for schedule(dynamic)
+    for (int i = 0; i < n; i++) x[i] = y[i] * 0.5f;
+    double s = 0;
+    for (int i = 0; i < n; i++) s += y[i] + x[i];
+    printf("%.4f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(dynamic, 64)",), (), 0, None,
+    ),
+    Case(
+        "last of the region", "schedule-dynamic", "c++",
+        """
+#include <cstdio>
+#include <vector>
+#include <cmath>
+template <typename T> T collatz(T n) { T k = 0; while (n != 1) { n = (n & 1) ? 3 * n + 1 : n / 2; ++k; } return k; }
+int main() {
+  const long N = 20000;
+  std::vector<long> steps(N);
+#pragma omp parallel
+  {
+#pragma omp for nowait schedule(static)
+    for (long i = 0; i < N; ++i) steps[i] = collatz<long>((i % 1000) * (i / 1000) + 1);
+  }
+  long best = 0, sum = 0;
+  for (auto s : steps) { if (s > best) best = s; sum += s; }
+  std::printf("%ld %ld\\n", best, sum);
+}
+""",
+        ("nowait schedule(dynamic, 16)",), (), 0, None,
+    ),
+    Case(
+        "split region", "fortran-reduction", "fortran",
+        """
+module work
+  implicit none
+contains
+  subroutine tri(a, x, y, n)
+    integer, intent(in) :: n
+    real(8), intent(in) :: a(n, n), x(n)
+    real(8), intent(out) :: y(n)
+    integer :: i, j
+    real(8) :: s
+    !$omp parallel default(none) &
+    !$omp&   shared(a, x, y, n) &
+    !$omp&   private(i, j, s)
+    !$omp do schedule(static)
+    do i = 1, n
+      s = 0d0
+      do j = i, n
+        s = s + a(j, i)*x(j)
+      end do
+      y(i) = s
+    end do
+    !$omp end do
+    !$omp end parallel
+  end subroutine
+  function energy(y, n) result(e)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8) :: e
+    integer :: i
+    e = 0
+    !$omp parallel default(shared) private(i)
+    !$omp do
+    do i = 1, n
+      !$omp atomic
+      e = e + y(i)*y(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+  end function
+  subroutine peak(y, n, m)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8), intent(out) :: m
+    integer :: i
+    m = -huge(m)
+    !$omp parallel do
+    do i = 1, n
+      !$omp critical
+      if (y(i) > m) m = y(i)
+      !$omp end critical
+    end do
+    !$omp end parallel do
+  end subroutine
+  subroutine scale(y, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: y(n, n)
+    integer :: i, j
+    do j = 1, n
+      !$omp parallel do
+      do i = 1, n
+        y(i, j) = y(i, j)*0.5d0 + i
+      end do
+      !$omp end parallel do
+    end do
+  end subroutine
+end module
+program p
+  use work
+  implicit none
+  integer, parameter :: n = 200
+  real(8) :: a(n, n), x(n), y(n), m
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      a(i, j) = mod(i*j, 17)
+    end do
+    x(j) = 1d0/j
+  end do
+  call tri(a, x, y, n)
+  call scale(a, n)
+  call peak(y, n, m)
+  print '(3es20.10)', energy(y, n), m, sum(a)
+end program
+""",
+        ("!$omp do reduction(+:e)", "parallel do reduction(max:m)",), ("critical", "atomic",), 1e-09, None,
+    ),
+    Case(
+        "region in a loop", "fortran-parallel-outer-loop", "fortran",
+        """
+module work
+  implicit none
+contains
+  subroutine tri(a, x, y, n)
+    integer, intent(in) :: n
+    real(8), intent(in) :: a(n, n), x(n)
+    real(8), intent(out) :: y(n)
+    integer :: i, j
+    real(8) :: s
+    !$omp parallel default(none) &
+    !$omp&   shared(a, x, y, n) &
+    !$omp&   private(i, j, s)
+    !$omp do schedule(static)
+    do i = 1, n
+      s = 0d0
+      do j = i, n
+        s = s + a(j, i)*x(j)
+      end do
+      y(i) = s
+    end do
+    !$omp end do
+    !$omp end parallel
+  end subroutine
+  function energy(y, n) result(e)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8) :: e
+    integer :: i
+    e = 0
+    !$omp parallel default(shared) private(i)
+    !$omp do
+    do i = 1, n
+      !$omp atomic
+      e = e + y(i)*y(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+  end function
+  subroutine peak(y, n, m)
+    integer, intent(in) :: n
+    real(8), intent(in) :: y(n)
+    real(8), intent(out) :: m
+    integer :: i
+    m = -huge(m)
+    !$omp parallel do
+    do i = 1, n
+      !$omp critical
+      if (y(i) > m) m = y(i)
+      !$omp end critical
+    end do
+    !$omp end parallel do
+  end subroutine
+  subroutine scale(y, n)
+    integer, intent(in) :: n
+    real(8), intent(inout) :: y(n, n)
+    integer :: i, j
+    do j = 1, n
+      !$omp parallel do
+      do i = 1, n
+        y(i, j) = y(i, j)*0.5d0 + i
+      end do
+      !$omp end parallel do
+    end do
+  end subroutine
+end module
+program p
+  use work
+  implicit none
+  integer, parameter :: n = 200
+  real(8) :: a(n, n), x(n), y(n), m
+  integer :: i, j
+  do j = 1, n
+    do i = 1, n
+      a(i, j) = mod(i*j, 17)
+    end do
+    x(j) = 1d0/j
+  end do
+  call tri(a, x, y, n)
+  call scale(a, n)
+  call peak(y, n, m)
+  print '(3es20.10)', energy(y, n), m, sum(a)
+end program
+""",
+        ("parallel do private(i)",), (), 1e-09, None,
+    ),
+    Case(
+        "counts by thread", "fortran-keep-in-variable", "fortran",
+        """
+program counts
+  use omp_lib
+  implicit none
+  integer, parameter :: n = 400000
+  integer :: i, me, nt
+  integer(8), allocatable :: c(:)
+  nt = omp_get_max_threads()
+  allocate(c(0:nt-1))
+  c = 0
+  !$omp parallel private(me)
+  me = omp_get_thread_num()
+  !$omp do
+  do i = 1, n
+    if (mod(i*7, 13) < 5) c(me) = c(me) + mod(i, 11)
+  end do
+  !$omp end do
+  !$omp end parallel
+  print *, sum(c)
+end program counts
+""",
+        ("own_c = c(me)", "own_c = own_c + mod(i, 11)",), (), 0, None,
+    ),
+    Case(
+        "sums by thread", "fortran-keep-in-variable", "fortran",
+        """
+module tally
+  use omp_lib
+  implicit none
+  integer, parameter :: dp = kind(1d0)
+contains
+  subroutine count(x, n, total)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(out) :: total
+    real(dp) :: part(0:63)
+    integer :: i, id
+    part = 0.0_dp
+    !$omp parallel default(none) shared(x, n, part) private(i, id)
+    id = omp_get_thread_num()
+    !$omp do schedule(static)
+    do i = 1, n
+      part(id) = part(id) + x(i) * x(i)
+    end do
+    !$omp end do
+    !$omp end parallel
+    total = sum(part)
+  end subroutine
+end module
+program main
+  use tally
+  implicit none
+  real(dp) :: x(50000), t
+  integer :: i
+  do i = 1, 50000
+    x(i) = mod(i, 17) * 0.5_dp
+  end do
+  call count(x, 50000, t)
+  print '(f20.6)', t
+end program
+""",
+        ("real(dp) :: own_part",), (), 1e-09, None,
+    ),
+    Case(
+        "histogram in a vector", "lock-once", "c++",
+        """
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+#include <cstdint>
+static void histogram(const std::vector<uint8_t> &px, std::vector<long> &h) {
+  const long n = (long)px.size();
+#pragma omp parallel for
+  for (long i = 0; i < n; ++i) {
+#pragma omp atomic
+    h[px[i]]++;
+  }
+}
+static void histogram2(const unsigned char *px, int *h, size_t n) {
+#pragma omp parallel for
+  for (size_t i = 0; i < n; ++i) {
+#pragma omp atomic update
+    h[px[i] >> 2] += 1;
+  }
+}
+int main() {
+  std::vector<uint8_t> px(200000);
+  unsigned s = 1;
+  for (auto &p : px) { s = s * 1664525u + 1013904223u; p = s >> 24; }
+  std::vector<long> h(256, 0);
+  histogram(px, h);
+  int *g = (int *)calloc(64, sizeof(int));
+  histogram2(px.data(), g, px.size());
+  long t = 0;
+  for (int i = 0; i < 256; i++) t += h[i] * i;
+  for (int i = 0; i < 64; i++) t += g[i] * 3 * i;
+  std::printf("%ld\\n", t);
+}
+""",
+        ("std::vector<long> own_h(h.size());",), (), 0, None,
+    ),
+    Case(
+        "calls of a mutex", "lock-once", "c++",
+        """
+#include <cstdio>
+#include <mutex>
+#include <thread>
+#include <vector>
+static std::mutex m;
+static long hist[16];
+static long total = 0;
+void worker(int first, int last) {
+  for (int i = first; i < last; ++i) {
+    int k = (i * 37) % 16;
+    m.lock();
+    hist[k]++;
+    total += k;
+    m.unlock();
+  }
+}
+void worker2(int first, int last) {
+  for (int i = first; i < last; ++i) {
+    std::lock_guard<std::mutex> g(m);
+    total += i % 3;
+  }
+}
+int main() {
+  std::thread a(worker, 0, 50000), b(worker, 50000, 120000), c(worker2, 0, 9999);
+  a.join(); b.join(); c.join();
+  long s = 0;
+  for (int k = 0; k < 16; ++k) s += hist[k] * k;
+  std::printf("%ld %ld\\n", s, total);
+}
+""",
+        ("own_hist[k]++", "own_total += i % 3",), (), 0, None,
+    ),
+    Case(
+        "mutex of pthreads", "lock-once", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#define NT 4
+#define N 100000
+static pthread_mutex_t mtx = PTHREAD_MUTEX_INITIALIZER;
+static long sum;
+static int v[N];
+static void *body(void *p)
+{
+    long id = (long)p;
+    for (int i = id * (N / NT); i < (id + 1) * (N / NT); i++) {
+        pthread_mutex_lock(&mtx);
+        sum += v[i];
+        pthread_mutex_unlock(&mtx);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t t[NT];
+    for (int i = 0; i < N; i++) v[i] = i % 13;
+    for (long i = 0; i < NT; i++) pthread_create(&t[i], NULL, body, (void *)i);
+    for (int i = 0; i < NT; i++) pthread_join(t[i], NULL);
+    printf("%ld\\n", sum);
+    return 0;
+}
+""",
+        ("own_sum += v[i]",), (), 0, None,
+    ),
+    Case(
+        "lambdas", "count-privately", "c++",
+        """
+#include <atomic>
+#include <cstdio>
+#include <thread>
+#include <vector>
+std::atomic<long> found{0};
+static bool prime(int n) { if (n < 2) return false; for (int d = 2; d * d <= n; ++d) if (n % d == 0) return false; return true; }
+int main() {
+  std::vector<std::thread> ts;
+  for (int t = 0; t < 3; ++t)
+    ts.emplace_back([t] {
+      for (int i = t; i < 30000; i += 3)
+        if (prime(i)) found++;
+    });
+  for (auto &t : ts) t.join();
+  std::atomic<int> other(0);
+  std::thread a([&other] { for (int i = 0; i < 1000; i++) other.fetch_add(i % 2); });
+  std::thread b([&other] { for (int i = 0; i < 1000; i++) other += i % 3; });
+  a.join(); b.join();
+  std::printf("%ld %d\\n", found.load(), other.load());
+}
+""",
+        ("if (prime(i)) own_found += 1;", "other += own_other;",), (), 0, None,
+    ),
+    Case(
+        "functions of gcc", "count-privately", "c",
+        """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { int lo, hi; const int *v; } part;
+static long evens, odds;
+static atomic_long large;
+static struct { _Atomic int three; long rest; } tally;
+static void *scan(void *arg)
+{
+    part *p = arg;
+    for (int i = p->lo; i < p->hi; i++) {
+        if (p->v[i] % 2 == 0)
+            __sync_fetch_and_add(&evens, 1);
+        else
+            __atomic_fetch_add(&odds, p->v[i] & 7, __ATOMIC_RELAXED);
+        if (p->v[i] > 900) atomic_fetch_add(&large, 1);
+        if (p->v[i] % 3 == 0) tally.three++;
+    }
+    return NULL;
+}
+int main(void)
+{
+    int n = 200000, *v = malloc(n * sizeof *v);
+    pthread_t th[3];
+    part parts[3];
+    for (int i = 0; i < n; i++) v[i] = (i * 48271L) % 1009;
+    for (int t = 0; t < 3; t++) {
+        parts[t] = (part){t * (n / 3), t == 2 ? n : (t + 1) * (n / 3), v};
+        pthread_create(&th[t], NULL, scan, &parts[t]);
+    }
+    for (int t = 0; t < 3; t++) pthread_join(th[t], NULL);
+    printf("%ld %ld %ld %d\\n", evens, odds, (long)large, tally.three);
+    return 0;
+}
+""",
+        ("__sync_fetch_and_add(&evens, own_evens);", "atomic_fetch_add(&large, own_large);",), (), 0, None,
+    ),
+    Case(
+        "barriers and independent loops", "fewer-barriers", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static void step(double *a, double *b, double *c, int n)
+{
+#pragma omp parallel
+    {
+#pragma omp for
+        for (int i = 0; i < n; i++) a[i] = sqrt(i + 1.0);
+#pragma omp barrier
+#pragma omp for
+        for (int i = 0; i < n; i++) b[i] = cos(i * 0.1);
+#pragma omp barrier
+#pragma omp for
+        for (int i = 0; i < n; i++) c[i] = sin(i * 0.1);
+    }
+}
+int main(void)
+{
+    int n = 3000;
+    double *a = malloc(n * sizeof *a), *b = malloc(n * sizeof *b), *c = malloc(n * sizeof *c), s = 0;
+    for (int t = 0; t < 30; t++) step(a, b, c, n);
+    for (int i = 0; i < n; i++) s += a[i] + 2 * b[i] - c[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("nowait",), ("omp barrier",), 0, None,
+    ),
+    Case(
+        "loop of one thread", "share-single-work", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+/* a loop left to one thread by single */
+int main(void)
+{
+    int n = 60000;
+    double *a = malloc(sizeof(double) * n), *b = malloc(sizeof(double) * n), s = 0;
+#pragma omp parallel
+    {
+#pragma omp single
+        for (int i = 0; i < n; i++)
+            a[i] = exp(-i * 1e-4) * sin(i * 0.01);
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            b[i] = a[i] * 2 + 1;
+    }
+    for (int i = 0; i < n; i++) s += b[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp for\n        for (int i = 0; i < n; i++)\n            a[i]",), ("omp single",), 0, None,
+    ),
+    Case(
+        "too many", "default-threads", "c",
+        """
+#include <stdio.h>
+#include <omp.h>
+#include <math.h>
+int main(void)
+{
+    int n = 2000;
+    double s = 0;
+    omp_set_num_threads(64);
+    for (int t = 0; t < 50; t++) {
+#pragma omp parallel for num_threads(64) reduction(+:s)
+        for (int i = 0; i < n; i++) s += sqrt(i * 1.0 + t);
+    }
+    printf("%.8f\\n", s);
+    return 0;
+}
+""",
+        (), ("num_threads",), 1e-09, None,
+    ),
+    Case(
+        "regions in regions", "default-threads", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <omp.h>
+static double dot(const double *a, const double *b, int n)
+{
+    double s = 0;
+#pragma omp parallel for reduction(+ : s)
+    for (int i = 0; i < n; i++) s += a[i] * b[i];
+    return s;
+}
+int main(void)
+{
+    int n = 200;
+    omp_set_max_active_levels(2);
+    double *A = malloc(sizeof(double) * n * n), *y = malloc(sizeof(double) * n), t = 0;
+    for (int i = 0; i < n * n; i++) A[i] = i % 17;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) y[i] = dot(A + (size_t)i * n, A, n);
+    for (int i = 0; i < n; i++) t += y[i];
+    printf("%.4f\\n", t);
+    return 0;
+}
+""",
+        (), ("omp_set_max_active_levels",), 0, None,
+    ),
+    Case(
+        "computing in the section", "narrow-section", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+#define CELLS 97
+typedef struct { double x, w; } Item;
+static double weigh(double x, int k) { double s = 0; for (int i = 1; i <= k; i++) s += sin(x * i) / i; return s; }
+static int put(double *table, int *used, int at, double v)
+{
+    while (used[at]) at = (at + 1) % (4 * CELLS);
+    used[at] = 1;
+    table[at] = v;
+    return at;
+}
+int main(void)
+{
+    int n = 300, *used = calloc(4 * CELLS, sizeof(int));
+    double *table = calloc(4 * CELLS, sizeof(double)), s = 0;
+    Item *items = malloc(n * sizeof(Item));
+    for (int i = 0; i < n; i++) { items[i].x = i * 0.01; items[i].w = 1 + i % 3; }
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++) {
+        const Item *it = &items[i];
+#pragma omp critical
+        {
+            double v = weigh(it->x, 200) * it->w;
+            int at = (int)fabs(v * 13) % CELLS;
+            put(table, used, at, v);
+        }
+    }
+    for (int i = 0; i < 4 * CELLS; i++) s += table[i];
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("double v = weigh(it->x, 200) * it->w;\n        int at",), (), 0, None,
+    ),
+    Case(
+        "numbers", "task-cut-off", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static long fib(int n)
+{
+    long a, b;
+    if (n < 2) return n;
+#pragma omp task shared(a)
+    a = fib(n - 1);
+#pragma omp task shared(b)
+    b = fib(n - 2);
+#pragma omp taskwait
+    return a + b;
+}
+int main(void)
+{
+    long r = 0;
+#pragma omp parallel
+#pragma omp single
+    r = fib(20);
+    printf("%ld\\n", r);
+    return 0;
+}
+""",
+        ("if (level >= 10) return fib_serial(n);", "a = fib_tasks(n - 1, level + 1);",), (), 0, None,
+    ),
+    Case(
+        "sorting", "task-cut-off", "c++",
+        """
+#include <cstdio>
+#include <vector>
+#include <utility>
+static void quick(int *v, int lo, int hi) {
+  if (lo >= hi) return;
+  int p = v[(lo + hi) / 2], i = lo, j = hi;
+  while (i <= j) {
+    while (v[i] < p) i++;
+    while (v[j] > p) j--;
+    if (i <= j) { int t = v[i]; v[i] = v[j]; v[j] = t; i++; j--; }
+  }
+#pragma omp task
+  quick(v, lo, j);
+#pragma omp task
+  quick(v, i, hi);
+#pragma omp taskwait
+}
+int main() {
+  std::vector<int> v(20000);
+  unsigned s = 7;
+  for (auto &x : v) { s = s * 1103515245u + 12345u; x = int(s >> 8); }
+#pragma omp parallel
+  {
+#pragma omp single nowait
+    quick(v.data(), 0, int(v.size()) - 1);
+  }
+  long h = 0;
+  for (size_t i = 0; i < v.size(); i++) h = (h * 31 + v[i]) % 1000003;
+  std::printf("%ld\\n", h);
+}
+""",
+        ("{ quick_serial(v, lo, hi); return; }", "{ quick_tasks(v, lo, hi, 0); }",), (), 0, None,
+    ),
+    Case(
+        "buffers of threads", "keep-buffer", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static double row(const double *x, int n, int k)
+{
+    double s = 0;
+    double *tmp = (double *)malloc(n * sizeof(double));
+    for (int i = 0; i < n; i++) tmp[i] = x[i] * (k % 5);
+    for (int i = 1; i < n; i++) tmp[i] += tmp[i - 1] * 0.5;
+    s = tmp[n - 1];
+    free(tmp);
+    return s;
+}
+int main(void)
+{
+    int n = 50, m = 2000;
+    double x[50], *out = calloc(m, sizeof *out), t = 0;
+    for (int i = 0; i < n; i++) x[i] = 1.0 / (i + 1);
+#pragma omp parallel for
+    for (int k = 0; k < m; k++) {
+        double *w = malloc(sizeof(double) * n);
+        memcpy(w, x, n * sizeof(double));
+        for (int i = 0; i < n; i++) w[i] += k * 0.25;
+        out[k] = w[n / 2] + row(w, n, k);
+        free(w);
+    }
+    for (int k = 0; k < m; k++) t += out[k];
+    printf("%.9f\\n", t);
+    return 0;
+}
+""",
+        ("static __thread double *w_kept;", "static __thread double *tmp_kept;",), (), 0, None,
+    ),
+    Case(
+        "threads and a function", "keep-vector", "c++",
+        """
+#include <cmath>
+#include <cstdio>
+#include <vector>
+static double median_like(const std::vector<double> &x, int k) {
+  std::vector<double> work(x.size());
+  for (std::size_t i = 0; i < x.size(); ++i) work[i] = x[i] * k;
+  double s = 0;
+  for (double w : work) s += w;
+  return s / work.size();
+}
+int main() {
+  const int m = 2000, n = 60;
+  std::vector<double> x(n), out(m);
+  for (int i = 0; i < n; ++i) x[i] = std::sqrt(i + 1.0);
+#pragma omp parallel for
+  for (int k = 0; k < m; ++k) {
+    std::vector<double> tmp(n, 0.5);
+    for (int i = 1; i < n; ++i) tmp[i] = 0.5 * tmp[i - 1] + x[i] + k;
+    out[k] = tmp[n - 1] + median_like(x, k);
+  }
+  double s = 0;
+  for (double v : out) s += v;
+  std::printf("%.9f\\n", s);
+}
+""",
+        ("tmp.assign(n, 0.5);", "static thread_local std::vector<double> work;",), (), 0, None,
+    ),
+    Case(
+        "sums by the thread that runs", "pad-elements", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define MAX_THREADS 32
+static double energy[MAX_THREADS];
+static long calls[MAX_THREADS] = {0};
+static double noise(unsigned *s) { *s = *s * 1664525u + 1013904223u; return (*s >> 8) / 16777216.0; }
+int main(void)
+{
+    int n = 20000;
+    double *v = malloc(n * sizeof *v), e = 0;
+    long c = 0;
+    for (int i = 0; i < n; i++) v[i] = i % 10;
+#pragma omp parallel for schedule(static)
+    for (int i = 0; i < n; i++) {
+        unsigned s = i;
+        double x = noise(&s) * v[i];
+        if (x > 1) {
+            energy[omp_get_thread_num()] += (int)x;
+            calls[omp_get_thread_num()]++;
+        }
+    }
+    for (int t = 0; t < MAX_THREADS; t++) { e += energy[t]; c += calls[t]; }
+    printf("%.1f %ld\\n", e, c);
+    return 0;
+}
+""",
+        ("energy[MAX_THREADS][16]", "calls[omp_get_thread_num()][0]++",), (), 0, None,
+    ),
+    Case(
+        "numbers of pthreads", "pad-elements", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#define NTHREADS 4
+static volatile long progress[NTHREADS];
+static int data[40000];
+static void *run(void *arg)
+{
+    long id = (long)arg;
+    for (int i = id; i < 40000; i += NTHREADS)
+        if (data[i] & 1) progress[id] += data[i];
+    return NULL;
+}
+int main(void)
+{
+    pthread_t th[NTHREADS];
+    for (int i = 0; i < 40000; i++) data[i] = i * 31 % 101;
+    for (long t = 0; t < NTHREADS; t++) pthread_create(&th[t], NULL, run, (void *)t);
+    long s = 0;
+    for (int t = 0; t < NTHREADS; t++) { pthread_join(th[t], NULL); s += progress[t]; }
+    printf("%ld\\n", s);
+    return 0;
+}
+""",
+        ("progress[NTHREADS][16]",), (), 0, None,
+    ),
+    Case(
+        "vector of records", "pad-records", "c++",
+        """
+#include <cstdio>
+#include <thread>
+#include <vector>
+struct Stats { long hits = 0; long misses = 0; };
+static void scan(const std::vector<int> &v, std::vector<Stats> &all, int me, int nt) {
+  for (size_t i = me; i < v.size(); i += nt) {
+    if (v[i] % 3) all[me].hits++;
+    else all[me].misses++;
+  }
+}
+int main() {
+  const int nt = 3;
+  std::vector<int> v(50000);
+  for (size_t i = 0; i < v.size(); ++i) v[i] = int(i * 7 % 1000);
+  std::vector<Stats> all(nt);
+  std::vector<std::thread> pool;
+  for (int t = 0; t < nt; ++t) pool.emplace_back(scan, std::cref(v), std::ref(all), t, nt);
+  for (auto &p : pool) p.join();
+  long h = 0, m = 0;
+  for (const auto &s : all) { h += s.hits; m += s.misses; }
+  std::printf("%ld %ld\\n", h, m);
+}
+""",
+        ("char padding[128];",), (), 0, None,
+    ),
+    Case(
+        "jobs of pthreads", "pad-records", "c",
+        """
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define NT 4
+typedef struct {
+    int id;
+    int lo, hi;
+    long odd;
+    long even;
+} job_t;
+static job_t jobs[NT];
+static void *run(void *arg)
+{
+    job_t *j = (job_t *)arg;
+    for (int i = j->lo; i < j->hi; i++) {
+        if ((i * 31) & 4) j->odd += i % 7;
+        else j->even += i % 5;
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t th[NT];
+    int n = 400000;
+    for (int t = 0; t < NT; t++) {
+        jobs[t].id = t;
+        jobs[t].lo = t * (n / NT);
+        jobs[t].hi = (t + 1) * (n / NT);
+        pthread_create(&th[t], NULL, run, &jobs[t]);
+    }
+    long a = 0, b = 0;
+    for (int t = 0; t < NT; t++) { pthread_join(th[t], NULL); a += jobs[t].odd; b += jobs[t].even; }
+    printf("%ld %ld\\n", a, b);
+    return 0;
+}
+""",
+        ("char padding[128];",), (), 0, None,
+    ),
+    Case(
+        "members and clauses", "drop-sections", "c++",
+        """
+#include <cmath>
+#include <iostream>
+#include <vector>
+class Mesh {
+ public:
+  explicit Mesh(int n) : n_(n), v_(n) { for (int i = 0; i < n; ++i) v_[i] = i % 29 * 0.25; }
+  double norm() {
+    double total = 0.0;
+#pragma omp parallel for default(none) shared(total)
+    for (int i = 0; i < n_; ++i) {
+      const double x = std::abs(v_[i]) * 0.5;
+#pragma omp atomic
+      total += x * x;
+    }
+    return std::sqrt(total);
+  }
+  void count() {
+#pragma omp parallel for
+    for (int i = 0; i < n_; ++i) {
+      if (v_[i] > 3) {
+#pragma omp critical(mesh_count)
+        ++large_;
+      }
+    }
+  }
+  long large() const { return large_; }
+ private:
+  int n_;
+  long large_ = 0;
+  std::vector<double> v_;
+};
+int main() {
+  Mesh m(20000);
+  m.count();
+  std::cout.precision(10);
+  std::cout << m.norm() << ' ' << m.large() << '\\n';
+}
+""",
+        ("reduction(+ : total)", "reduction(+ : large_)",), ("critical(", "shared(total)",), 1e-09, None,
+    ),
+    Case(
+        "records of the region", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define NT 16
+struct result { double sum; long count; };
+static struct result res[NT];
+static void scan(const float *v, long n)
+{
+#pragma omp parallel
+    {
+        const int id = omp_get_thread_num();
+        long i;
+#pragma omp for private(i) nowait
+        for (i = 0; i < n; ++i)
+            if (v[i] > 0.5f) {
+                res[id].sum += v[i];
+                res[id].count += 1;
+            }
+    }
+}
+int main(void)
+{
+    long n = 100000, c = 0;
+    double s = 0;
+    float *v = malloc(n * sizeof *v);
+    for (long i = 0; i < n; i++) v[i] = (i % 8) * 0.125f;
+    scan(v, n);
+    for (int t = 0; t < NT; t++) { s += res[t].sum; c += res[t].count; }
+    printf("%.3f %ld\\n", s, c);
+    return 0;
+}
+""",
+        ("own_sum += v[i]", "own_count += 1",), (), 0, None,
+    ),
+    Case(
+        "handed over", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+static void count_words(const char *text, long len, long *words)
+{
+#pragma omp parallel
+    {
+        int tid = omp_get_thread_num();
+#pragma omp for schedule(static)
+        for (long k = 1; k < len; k++) {
+            if (text[k] == ' ' && text[k - 1] != ' ') {
+                words[tid]++;
+            }
+        }
+    }
+}
+int main(void)
+{
+    long len = 300000, sum = 0;
+    int nt = 64;
+    char *text = malloc(len);
+    long *words = (long *)calloc(nt, sizeof(long));
+    for (long i = 0; i < len; i++) text[i] = i % 6 ? 'a' : ' ';
+    count_words(text, len, words);
+    for (int t = 0; t < nt; t++) sum += words[t];
+    printf("%ld\\n", sum);
+    return 0;
+}
+""",
+        ("own_words++",), (), 0, None,
+    ),
+    Case(
+        "tasks of the library", "keep-in-variable", "c++",
+        """
+#include <future>
+#include <iostream>
+#include <numeric>
+#include <vector>
+int main() {
+  const unsigned parts = 4;
+  std::vector<int> data(100000);
+  std::iota(data.begin(), data.end(), 0);
+  std::vector<double> sums(parts, 0.0);
+  std::vector<std::future<void>> jobs;
+  for (unsigned p = 0; p < parts; ++p) {
+    jobs.push_back(std::async(std::launch::async, [&sums, &data, p, parts] {
+      const std::size_t chunk = data.size() / parts;
+      for (std::size_t i = p * chunk; i < (p + 1) * chunk; ++i)
+        sums[p] += data[i] * 0.5;
+    }));
+  }
+  for (auto &j : jobs) j.get();
+  std::cout << std::accumulate(sums.begin(), sums.end(), 0.0) << "\\n";
+}
+""",
+        ("double own_sums = sums[p];",), (), 0, None,
+    ),
+    Case(
+        "own bounds", "keep-in-variable", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+int main(int argc, char **argv)
+{
+    const int n = 200000;
+    double *x = malloc(n * sizeof(double)), *part, total = 0;
+    int nt = 1, t;
+    for (int i = 0; i < n; i++) x[i] = (i % 10) * 0.5;
+#pragma omp parallel
+    {
+#pragma omp single
+        nt = omp_get_num_threads();
+    }
+    part = calloc(nt, sizeof(double));
+#pragma omp parallel num_threads(nt)
+    {
+        int me = omp_get_thread_num();
+        int lo = (long)n * me / nt, hi = (long)n * (me + 1) / nt;
+        for (int i = lo; i < hi; i++)
+            part[me] += x[i] * x[i];
+    }
+    for (t = 0; t < nt; t++) total += part[t];
+    printf("%.3f\\n", total);
+    free(part); free(x);
+    (void)argc; (void)argv;
+    return 0;
+}
+""",
+        ("double own_part = part[me];",), (), 0, None,
+    ),
+    Case(
+        "rows of threads", "pad-elements", "c",
+        """
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define BINS 8
+static int local[32][BINS];
+int main(void)
+{
+    int n = 200000, total[BINS] = {0};
+    unsigned char *d = malloc(n);
+    for (int i = 0; i < n; i++) d[i] = (i * 37) >> 3;
+#pragma omp parallel
+    {
+        int me = omp_get_thread_num();
+#pragma omp for
+        for (int i = 0; i < n; i++)
+            local[me][d[i] & (BINS - 1)]++;
+    }
+    for (int t = 0; t < 32; t++)
+        for (int b = 0; b < BINS; b++) total[b] += local[t][b];
+    for (int b = 0; b < BINS; b++) printf("%d ", total[b]);
+    printf("\\n");
+    return 0;
+}
+""",
+        ("local[32][BINS + 32]",), (), 0, None,
+    ),
+    Case(
+        "dealt out singly", "schedule-static", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 100000;
+    double *a = malloc(sizeof(double) * n), s = 0;
+#pragma omp parallel for schedule(static, 1)
+    for (int i = 0; i < n; i++) a[i] = i * 0.5 + 1;
+#pragma omp parallel for schedule(static,1)
+    for (int i = 0; i < n; i++) a[i] += sqrt(a[i]);
+    for (int i = 0; i < n; i++) s += a[i];
+    printf("%.6f\\n", s);
+    return 0;
+}
+""",
+        ("schedule(static)\n",), (), 0, None,
+    ),
+    Case(
+        "small array in a named section", "fortran-reduction", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("shared(x, n, nb) private(i, k) reduction(+:h)",), ("critical",), 1e-09, None,
+    ),
+    Case(
+        "few blocks", "fortran-collapse-loops", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("PRIVATE(i, j) collapse(2)",), (), 1e-09, None,
+    ),
+    Case(
+        "one by one", "fortran-schedule-static", "fortran",
+        """
+module physics
+  use, intrinsic :: iso_fortran_env, only: dp => real64
+  implicit none
+contains
+  subroutine bin(x, n, h, nb)
+    integer, intent(in) :: n, nb
+    real(dp), intent(in) :: x(n)
+    integer, intent(inout) :: h(16)
+    integer :: i, k
+    !$omp parallel do default(none) shared(x, n, h, nb) private(i, k)
+    do i = 1, n
+      k = 1 + mod(int(x(i)), nb)
+      !$omp critical (bins)
+      h(k) = h(k) + 1
+      !$omp end critical (bins)
+    end do
+    !$omp end parallel do
+  end subroutine bin
+  subroutine cover(a, nb, m)
+    integer, intent(in) :: nb, m
+    real(dp), intent(inout) :: a(m, m, nb)
+    integer :: b, i, j
+    !$OMP PARALLEL DO PRIVATE(i, j)
+    do b = 1, nb
+      do j = 1, m
+        do i = 1, m
+          a(i, j, b) = sin(0.1_dp*i) + cos(0.2_dp*j)*b
+        end do
+      end do
+    end do
+    !$OMP END PARALLEL DO
+  end subroutine cover
+  subroutine axpy(x, y, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: x(n)
+    real(dp), intent(inout) :: y(n)
+    integer :: i
+    !$omp parallel do schedule(dynamic, 1)
+    do i = 1, n
+      y(i) = y(i) + 2*x(i)
+    end do
+    !$omp end parallel do
+  end subroutine axpy
+  subroutine relax(u, v, n)
+    integer, intent(in) :: n
+    real(dp), intent(in) :: u(n, n)
+    real(dp), intent(out) :: v(n, n)
+    integer :: i, j
+    do j = 2, n - 1
+      do i = 2, n - 1
+        v(i, j) = 0.25_dp*(u(i-1, j) + u(i+1, j) + u(i, j-1) + u(i, j+1))
+      end do
+    end do
+  end subroutine relax
+end module physics
+program main
+  use physics
+  implicit none
+  integer, parameter :: n = 20000
+  real(dp) :: x(n), y(n), a(40, 40, 3), u(60, 60), v(60, 60)
+  integer :: h(16), i
+  do i = 1, n
+    x(i) = mod(i*7, 1000)
+  end do
+  y = 0; h = 0; v = 0
+  u = reshape(x(1:3600), [60, 60])
+  call bin(x, n, h, 16)
+  call cover(a, 3, 40)
+  call axpy(x, y, n)
+  call relax(u, v, 60)
+  print '(16i6)', h
+  print '(3f16.6)', sum(a), sum(y), sum(v)
+end program main
+""",
+        ("schedule(static)",), ("dynamic",), 1e-09, None,
+    ),
+    Case(
+        "rows by pointers", "parallel-outer-loop", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+static void mm(int n, double (*A)[n], double (*B)[n], double (*C)[n])
+{
+    int i, j, k;
+    for (i = 0; i < n; i++)
+        for (k = 0; k < n; k++) {
+            double a = A[i][k];
+#pragma omp parallel for private(j)
+            for (j = 0; j < n; j++)
+                C[i][j] += a * B[k][j];
+        }
+}
+static double A[120][120], B[120][120], C[120][120];
+static void mm2(void)
+{
+    for (int i = 0; i < 120; i++)
+        for (int j = 0; j < 120; j++) {
+            double s = 0;
+#pragma omp parallel for reduction(+:s)
+            for (int k = 0; k < 120; k++) s += A[i][k] * B[k][j];
+            C[i][j] = s;
+        }
+}
+int main(void)
+{
+    int n = 100;
+    double (*a)[n] = malloc(sizeof(double[n][n])), (*b)[n] = malloc(sizeof(double[n][n])), (*c)[n] = calloc(n, sizeof(double[n])), s = 0;
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { a[i][j] = i + j; b[i][j] = i - j; }
+    for (int i = 0; i < 120; i++) for (int j = 0; j < 120; j++) { A[i][j] = i + j; B[i][j] = i - j; }
+    mm(n, a, b, c);
+    mm2();
+    for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) s += c[i][j] * (i % 3) + C[i][j];
+    printf("%.1f\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp parallel for private(j, k)",), ("private(j)\n",), 1e-12, None,
+    ),
+    Case(
+        "pointer in a lambda", "keep-in-variable", "c++",
+        """
+#include <cstdio>
+#include <thread>
+#include <vector>
+int main() {
+  const int nt = 4;
+  std::vector<int> v(80000);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = int(i * 13 % 257);
+  long *count = new long[nt]();
+  std::vector<std::thread> pool;
+  for (int t = 0; t < nt; ++t)
+    pool.emplace_back([count, t, &v] {
+      for (std::size_t i = t; i < v.size(); i += 4) {
+        if (v[i] > 100) count[t] += v[i];
+      }
+    });
+  for (auto &one : pool) one.join();
+  long s = 0;
+  for (int t = 0; t < nt; ++t) s = s * 31 + count[t];
+  std::printf("%ld\\n", s);
+  delete[] count;
+}
+""",
+        ("if (own_count != 0) count[t] += own_count;",), (), 0, None,
+    ),
+    Case(
+        "lock after the computing", "narrow-section", "c",
+        """
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#define N 2000
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static double in[N], peak[16];
+static int order[16];
+static double heavy(double x) { double s = 0; for (int k = 1; k < 50; k++) s += sin(x * k) / k; return s; }
+struct range { int from, to; };
+static void *work(void *arg)
+{
+    struct range *r = arg;
+    for (int i = r->from; i < r->to; i++) {
+        pthread_mutex_lock(&lock);
+        double v = heavy(in[i]);
+        int slot = (int)(fabs(v) * 100) % 16;
+        if (v > peak[slot]) {
+            peak[slot] = v;
+            order[slot] = i;
+        }
+        pthread_mutex_unlock(&lock);
+    }
+    return NULL;
+}
+int main(void)
+{
+    pthread_t a, b;
+    struct range first = {0, N / 2}, second = {N / 2, N};
+    for (int i = 0; i < N; i++) in[i] = i * 0.001;
+    pthread_create(&a, NULL, work, &first);
+    pthread_create(&b, NULL, work, &second);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    double s = 0;
+    for (int k = 0; k < 16; k++) s += peak[k] * (k + 1) + order[k] * 1e-3;
+    printf("%.9f\\n", s);
+    return 0;
+}
+""",
+        ("% 16;\n        pthread_mutex_lock(&lock);",), (), 0, None,
+    ),
+    Case(
+        "all kinds of sums", "fortran-reduction", "fortran",
+        """
+program sums
+  implicit none
+  integer, parameter :: n = 5000
+  real(8) :: x(n), s, p, top, low
+  integer :: i, c
+  do i = 1, n
+    x(i) = 1 + mod(i*37, 101)*1d-4
+  end do
+  s = 0; p = 1; top = 0; low = 9; c = 0
+  !$omp parallel do shared(x, s, p, top, low, c) &
+  !$omp& private(i)
+  do i = 1, n
+    !$omp critical
+    s = x(i) + s
+    p = p*x(i)
+    top = max(top, x(i))
+    if (x(i) < low) then
+      low = x(i)
+    end if
+    !$omp end critical
+    !$omp atomic
+    c = c + 1
+  end do
+  !$omp end parallel do
+  print '(f20.8, es20.8, 2f12.8, i8)', s, p, top, low, c
+end program sums
+""",
+        ("shared(x) reduction(+:s, c) reduction(*:p) reduction(max:top) reduction(min:low) &",), ("critical", "atomic",), 1e-07, None,
+    ),
+    Case(
+        "blocks of single and master", "share-single-work", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 20000, i, steps = 4;
+    double *a = malloc(sizeof(double) * n), *b = calloc(n, sizeof(double)), total = 0, top = 0;
+#pragma omp parallel private(i)
+    {
+        for (int t = 0; t < 4; t++) {
+#pragma omp single
+            {
+                for (i = 0; i < n; i++) a[i] = sqrt(i + 1.0) + b[i] * t;
+            }
+#pragma omp for
+            for (i = 0; i < n; i++) b[i] = 0.5 * a[i];
+        }
+#pragma omp master
+        for (i = 0; i < n; i++) total += b[i];
+    }
+#pragma omp parallel for
+    for (i = 0; i < n; i++) {
+#pragma omp critical
+        top = b[i] > top ? b[i] : top;
+    }
+    printf("%.6f %.9f %d\\n", total, top, steps);
+    return 0;
+}
+""",
+        ("#pragma omp for\n                for (i", "#pragma omp for reduction(+ : total)",), ("single", "master",), 1e-07, None,
+    ),
+    Case(
+        "chosen value", "drop-sections", "c",
+        """
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+int main(void)
+{
+    int n = 20000, i, steps = 4;
+    double *a = malloc(sizeof(double) * n), *b = calloc(n, sizeof(double)), total = 0, top = 0;
+#pragma omp parallel private(i)
+    {
+        for (int t = 0; t < 4; t++) {
+#pragma omp single
+            {
+                for (i = 0; i < n; i++) a[i] = sqrt(i + 1.0) + b[i] * t;
+            }
+#pragma omp for
+            for (i = 0; i < n; i++) b[i] = 0.5 * a[i];
+        }
+#pragma omp master
+        for (i = 0; i < n; i++) total += b[i];
+    }
+#pragma omp parallel for
+    for (i = 0; i < n; i++) {
+#pragma omp critical
+        top = b[i] > top ? b[i] : top;
+    }
+    printf("%.6f %.9f %d\\n", total, top, steps);
+    return 0;
+}
+""",
+        ("reduction(max : top)",), ("critical",), 1e-07, None,
+    ),
+)  # fmt: skip
