@@ -381,7 +381,7 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
         found.pure_calls.append(node)  # a function that calls itself does what the rest of it does
         return arguments
     if own:
-        if depth < _DEEPEST and len(own) == 1 and len(own[0].model.parameters) == len(listed):
+        if depth < _DEEPEST and len(own) == 1 and own[0].arity == len(listed):
             inner = summary(own[0], program, depth + 1)
             if inner is not None:
                 found.pure_calls.append(node)

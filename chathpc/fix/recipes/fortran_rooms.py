@@ -57,7 +57,7 @@ def _is_partial(use: Node | None) -> bool:
     if use is None or parent is None:
         return False
     if parent.type == "call_expression" and children(parent)[0] == use:
-        return all(_is_bounded(each) for each in arguments(parent))
+        return bool(arguments(parent)) and _is_bounded(arguments(parent)[-1])  # it is the last dimension that grows
     if parent.type == "sized_allocation":
         return all(each.type != "extent_specifier" for each in children(children(parent)[-1]))
     if parent.type == "deallocate_statement":

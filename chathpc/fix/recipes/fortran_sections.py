@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, indent, line_start, shifted
+from chathpc.fix.recipes.fortran_accesses import is_safe
 from chathpc.fix.recipes.fortran_allocations import is_given_away, is_kept
-from chathpc.fix.recipes.fortran_loops import control, is_safe
+from chathpc.fix.recipes.fortran_loops import control
 from chathpc.fix.recipes.fortran_statements import (
     Declared,
     arguments,
@@ -39,37 +41,53 @@ def rows_at_once(context: Context, spot: Spot) -> Iterator[Change]:
         heads = control(loop)
         listed = children(heads) if heads is not None else []
         if (
-            len(listed) != 3
+            heads is None
+            or heads.type != "loop_control_expression"
+            or len(listed) != 3
             or is_way_out(loop)
             or any(squeezed(each).startswith("exit") for each in nodes(loop, "keyword_statement"))
         ):
             continue
         variable = squeezed(listed[0])
-        name = _array(loop, variable)
-        own = declaration(procedure, name) if name else None
-        if own is None or not _may_copy(name, own, loop, procedure, program):
+        found = _rows(loop, variable)
+        own = declaration(procedure, found.name) if found is not None else None
+        if found is None or own is None or not _may_copy(found, own, loop, procedure, program):
             continue
-        edits = _edits(name, own, loop, listed, procedure, program)
+        edits = _edits(found, own, loop, listed, procedure, program)
         if edits is not None:
             yield Change(
                 {spot.source.path: edits}, line_of(loop),
-                f"copies {_AT_ONCE} rows of {name} at once, column by column, instead of one row with each call",
+                f"copies {_AT_ONCE} rows of {found.name} at once, column by column, instead of one row with each call",
             )  # fmt: skip
 
 
-def _array(loop: Node, variable: str) -> str:
-    """The array of which the loop uses rows; empty where it uses none."""
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """An array of which a loop uses `name(variable, …, :, …)`: where the colon is, and all subscripts as they are written."""
+
+    name: str
+    place: int
+    subscripts: tuple[str, ...]
+
+
+def _rows(loop: Node, variable: str) -> Rows | None:
+    """The array of which the loop uses rows; None where it uses none."""
     for node in nodes(loop, "call_expression"):
-        listed = arguments(node)
-        if called(node) and len(listed) == 2 and squeezed(listed[0]) == variable and squeezed(listed[1]) == ":":
-            return called(node)
-    return ""
+        listed = [squeezed(each) for each in arguments(node)]
+        if called(node) and len(listed) > 1 and listed[0] == variable and listed.count(":") == 1:
+            return Rows(called(node), listed.index(":"), tuple(listed))
+    return None
 
 
-def _may_copy(name: str, own: Declared, loop: Node, procedure: Procedure, program: Program) -> bool:
+def _may_copy(rows: Rows, own: Declared, loop: Node, procedure: Procedure, program: Program) -> bool:
     """True if the loop uses nothing of the array but the row of each iteration, also by what it calls."""
-    head = control(loop)
-    if own.rank != 2 or head is None or mentions(head, name) or own.type.lower().startswith(("class", "type")):
+    name, head = rows.name, control(loop)
+    if (
+        own.rank != len(rows.subscripts)
+        or head is None
+        or mentions(head, name)
+        or own.type.lower().startswith(("class", "type"))
+    ):
         return False
     variable = squeezed(children(head)[0])
     for node in identifiers(loop, name):
@@ -77,12 +95,19 @@ def _may_copy(name: str, own: Declared, loop: Node, procedure: Procedure, progra
         if element is None or element.type != "call_expression" or children(element)[0] != node:
             return False
         listed = arguments(element)
-        if len(listed) != 2 or squeezed(listed[0]) != variable or mentions(listed[1], name):
+        if len(listed) != own.rank or mentions(listed[rows.place], name):
             return False
-        if listed[1].type == "extent_specifier" and squeezed(listed[1]) != ":":
+        if any(squeezed(each) != rows.subscripts[at] for at, each in enumerate(listed) if at != rows.place):
+            return False
+        if listed[rows.place].type == "extent_specifier" and squeezed(listed[rows.place]) != ":":
+            return False
+        fixed = [each for at, each in enumerate(listed) if at not in (0, rows.place)]
+        if any(each.type not in ("identifier", "number_literal") for each in fixed):
+            return False
+        if any(not is_kept(squeezed(each), loop, procedure, program) for each in fixed if each.type == "identifier"):
             return False
     inner = {squeezed(children(each)[0]) for each in nodes(loop, "loop_control_expression") if each != head}
-    if variable in inner or not _is_unchanged(variable, loop, head, procedure, program):
+    if variable in inner or not _is_unchanged(variable, loop, procedure, program):
         return False
     if any(mentions(each, name) for each in procedure.all("internal_procedures")):
         return False
@@ -93,16 +118,15 @@ def _may_copy(name: str, own: Declared, loop: Node, procedure: Procedure, progra
     )
 
 
-def _is_unchanged(variable: str, loop: Node, head: Node, procedure: Procedure, program: Program) -> bool:
-    del head
+def _is_unchanged(variable: str, loop: Node, procedure: Procedure, program: Program) -> bool:
     body = [each for each in children(loop)[1:] if not each.type.startswith("end_")]
     return all(is_kept(variable, each, procedure, program) for each in body)
 
 
 def _edits(
-    name: str, own: Declared, loop: Node, head: list[Node], procedure: Procedure, program: Program
+    of: Rows, own: Declared, loop: Node, head: list[Node], procedure: Procedure, program: Program
 ) -> tuple[Edit, ...] | None:
-    text = procedure.source.text
+    text, name, dimension = procedure.source.text, of.name, of.place + 1
     start = line_start(text, loop.start_byte)
     if text[start : loop.start_byte].strip():
         return None
@@ -116,7 +140,7 @@ def _edits(
     )
     changed = False
     for element in uses:
-        second = text_of(arguments(element)[1])
+        second = text_of(arguments(element)[of.place])
         changed = changed or _may_change_row(element, program)
         one = f"{rows}({second}, {offset})".encode()
         new = new[: element.start_byte - loop.start_byte] + one + new[element.end_byte - loop.start_byte :]
@@ -126,19 +150,20 @@ def _edits(
 
     def copied(left: str, right: str) -> list[str]:
         return [
-            f"    do {column} = lbound({name}, 2), ubound({name}, 2)",
+            f"    do {column} = lbound({name}, {dimension}), ubound({name}, {dimension})",
             f"      do {variable} = {first}, {last}",
             f"        {left} = {right}",
             "      end do",
             "    end do",
         ]
 
-    row, element_ = f"{rows}({column}, {offset})", f"{name}({variable}, {column})"
+    subscripts = [column if at == of.place else each for at, each in enumerate(of.subscripts)]
+    row, element_ = f"{rows}({column}, {offset})", f"{name}({', '.join((variable, *subscripts[1:]))})"
     lines = [
         "block",
         f"  {own.type}, allocatable :: {rows}(:, :)",
         f"  integer :: {first}, {last}, {column}",
-        f"  allocate ({rows}(lbound({name}, 2):ubound({name}, 2), {_AT_ONCE}))",
+        f"  allocate ({rows}(lbound({name}, {dimension}):ubound({name}, {dimension}), {_AT_ONCE}))",
         f"  do {first} = {low}, {high}, {_AT_ONCE}",
         f"    {last} = min({first} + {_AT_ONCE - 1}, {high})",
         *copied(row, element_),

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.fortran_loops import INTRINSICS
+from chathpc.fix.recipes.fortran_accesses import INTRINSICS
 from chathpc.fix.recipes.program import Procedure
 from chathpc.fix.recipes.syntax import children, field, nodes, text_of
 

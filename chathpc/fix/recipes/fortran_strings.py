@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import declarations_end, is_safe
+from chathpc.fix.recipes.fortran_accesses import is_safe
+from chathpc.fix.recipes.fortran_loops import declarations_end
 from chathpc.fix.recipes.fortran_statements import (
     arguments,
     called,

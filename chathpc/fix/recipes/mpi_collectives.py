@@ -9,14 +9,16 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import type_size
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.effects import effects
+from chathpc.fix.recipes.fortran_accesses import INTRINSICS, OF_ARRAYS
 from chathpc.fix.recipes.fortran_loops import own_text
 from chathpc.fix.recipes.fortran_statements import arguments as fortran_arguments
-from chathpc.fix.recipes.fortran_statements import called, declaration
+from chathpc.fix.recipes.fortran_statements import called, declaration, mentions
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.mpi_calls import Call, blocks, mpi_call
 from chathpc.fix.recipes.mpi_ranks import RANK, asked
 from chathpc.fix.recipes.packing import ELEMENTS
 from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.reach import reach
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.syntax import bare, children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.types import type_of
@@ -30,7 +32,7 @@ _SINGLE: dict[str, tuple[int, int, int, tuple[int, ...]]] = {
     "MPI_Reduce": (0, 1, 2, (3, 4, 5, 6)),
     "MPI_Allreduce": (0, 1, 2, (3, 4, 5)),
 }
-_FORTRAN_TYPES = {
+FORTRAN_TYPES = {
     "mpi_double_precision": ("real(8)", "doubleprecision", "real(dp)", "real(wp)", "real(real64)", "real(kind=8)", "real(kind=dp)", "real(r8)", "real*8"),
     "mpi_real8": ("real(8)", "doubleprecision", "real(dp)", "real(wp)", "real(real64)", "real(kind=8)", "real(kind=dp)", "real(r8)"),
     "mpi_real": ("real", "real(4)", "real(sp)"),
@@ -50,7 +52,7 @@ def merged(context: Context, spot: Spot) -> Iterator[Change]:
         at = 0
         while at < len(block):
             run = _run(block[at:], procedure, program)
-            at += max(len(run), 1)
+            at = block.index(run[-1].statement) + 1 if run else at + 1
             if len(run) < 2 or not is_for_all(run[0].statement, procedure, program):
                 continue
             groups: dict[tuple[str, ...], list[Call]] = {}
@@ -66,12 +68,19 @@ def merged(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _run(listed: Sequence[Node], procedure: Procedure, program: Program) -> list[Call]:
-    """Calls of single numbers at the beginning, none of which uses what another gives."""
+    """Calls of single numbers at the beginning, none of which uses what another gives. Work may stand between that uses none of it."""
     found: list[Call] = []
     given: set[str] = set()
     taken: set[str] = set()
     for statement in listed:
         call = mpi_call(statement, procedure)
+        if (
+            call is None
+            and found
+            and found[0].name != "MPI_Bcast"
+            and _leaves_alone(statement, given, taken, procedure, program)
+        ):
+            continue
         if call is None or call.name not in _SINGLE or (found and call.name != found[0].name):
             break
         sent, back, count, _ = _SINGLE[call.name]
@@ -90,11 +99,34 @@ def _run(listed: Sequence[Node], procedure: Procedure, program: Program) -> list
     return found
 
 
+def _leaves_alone(statement: Node, given: set[str], taken: set[str], procedure: Procedure, program: Program) -> bool:
+    """True for work that neither changes what was given to the calls before nor uses what they bring; these may wait for it."""
+    if procedure.source.is_fortran:
+        left = field(statement, "left")
+        target = called(left) if left is not None and left.type == "call_expression" else own_text(left)
+        calls = [called(each) for each in nodes(statement, "call_expression")]
+        known = all(declaration(procedure, each) is not None or each in INTRINSICS | OF_ARRAYS for each in calls)
+        roots = {each.split("(")[0] for each in given | taken}
+        plain = statement.type == "assignment_statement" and known and bool(target)
+        return plain and target not in roots and not any(mentions(statement, each.split("(")[0]) for each in given)
+    if not all(name.isidentifier() and name in procedure.declarations for name in given | taken):
+        return False
+    done = reach(statement, procedure, program)
+    if done is None:
+        return False
+    named = {text_of(each) for each in nodes(statement, "identifier")}
+    return (
+        not named & given
+        and not any(one.name in taken and one.write and not one.memory for one in done.accesses)
+        and not done.declared & (given | taken)
+    )
+
+
 def _number(node: Node, call: Call, procedure: Procedure, program: Program) -> str | None:
     """The variable or element that the call gives or takes, as it is written; None where that is not one number of the told type."""
     told = call.arguments[_SINGLE[call.name][2] + 1]
     if procedure.source.is_fortran:
-        return _fortran_number(node, own_text(told), procedure)
+        return fortran_number(node, own_text(told), procedure)
     one = bare(node)
     if one is None or one.type != "pointer_expression" or text_of(field(one, "operator")) != "&":
         return None
@@ -109,10 +141,11 @@ def _number(node: Node, call: Call, procedure: Procedure, program: Program) -> s
     return text_of(element) if known.is_known and not known.writes else None
 
 
-def _fortran_number(node: Node, told: str, procedure: Procedure) -> str | None:
+def fortran_number(node: Node, told: str, procedure: Procedure) -> str | None:
+    """The variable or element as it is written, if it is one number of the told type."""
     name = own_text(node) if node.type == "identifier" else called(node)
     own = declaration(procedure, name) if name else None
-    if own is None or told not in _FORTRAN_TYPES or own.type.lower().replace(" ", "") not in _FORTRAN_TYPES[told]:
+    if own is None or told not in FORTRAN_TYPES or own.type.lower().replace(" ", "") not in FORTRAN_TYPES[told]:
         return None
     subscripts = fortran_arguments(node) if node.type == "call_expression" else []
     if len(subscripts) != own.rank or any(each.type not in ("identifier", "number_literal") for each in subscripts):
@@ -157,8 +190,9 @@ def _as_one(group: list[Call], procedure: Procedure, program: Program) -> list[E
         lines += [f"  {target} = {parts if same else results}[{at}];" for at, target in enumerate(targets)]
         lines += ["}"]
     new = f"\n{blank}".join(lines).encode()
-    edits = [Edit(first.statement.start_byte, first.statement.end_byte, new)]
-    for call in group[1:]:
+    last = group[-1].statement
+    edits = [Edit(last.start_byte, last.end_byte, new)]
+    for call in group[:-1]:
         start, end = line_start(text, call.statement.start_byte), line_end(text, call.statement.end_byte - 1)
         alone = not text[start : call.statement.start_byte].strip() and not text[call.statement.end_byte : end].strip()
         edits.append(

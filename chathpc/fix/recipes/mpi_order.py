@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.aliases import may_overlap
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.loops import counted, loops_of
 from chathpc.fix.recipes.mpi_calls import Call, blocks, mpi_call
 from chathpc.fix.recipes.mpi_ranks import RANK, SIZE, asked
+from chathpc.fix.recipes.packing import drops_status
 from chathpc.fix.recipes.program import Procedure, Program, Spot
-from chathpc.fix.recipes.reach import reach
+from chathpc.fix.recipes.reach import WHOLE, meets, reach
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import C_LOOPS, bare, children, field, line_of, nodes, statements, text_of
 
@@ -113,35 +113,11 @@ def _passed(run: Sequence[Node], over: Sequence[Node], procedure: Procedure, pro
         if (
             theirs is None
             or theirs.declared & names
-            or any(_meet(a, b, program) for a in mine for b in theirs.accesses)
+            or any(meets(a, b, program) for a in mine for b in theirs.accesses)
         ):
             break
         passed.append(one)
     return passed
-
-
-def _meet(one: Access, other: Access, program: Program) -> bool:
-    if not (one.write or other.write):
-        return False
-    if other.memory and not one.memory and _is_given_to_mpi_alone(one):
-        return False
-    return may_overlap(one, other, program)
-
-
-def _is_given_to_mpi_alone(variable: Access) -> bool:
-    """True for a variable of the procedure whose address nobody keeps: no pointer leads to it."""
-    procedure = variable.procedure
-    own = procedure.declarations.get(variable.name)
-    if own is None or own.dims or own.reference or variable.name in procedure.parameters:
-        return False
-    for node in procedure.identifiers.get(variable.name, ()):
-        parent = node.parent
-        if parent is not None and parent.type == "pointer_expression" and text_of(field(parent, "operator")) == "&":
-            listed = parent.parent
-            call = listed.parent if listed is not None and listed.type == "argument_list" else None
-            if not text_of(field(call, "function")).startswith("MPI_") or "MPI_I" in text_of(field(call, "function")):
-                return False
-    return True
 
 
 def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[Access] | None:
@@ -155,21 +131,21 @@ def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[A
         found += known.accesses
     for call in _calls(statement, procedure):
         receiving = call.name in _RECEIVES
-        if receiving and call.word(6) not in ("MPI_STATUS_IGNORE", "MPI_STATUSES_IGNORE"):
+        if receiving and not drops_status(call, procedure):
             return None
         for each in call.arguments[:6]:
             known = effects(each, procedure, program)
             if not known.is_known or known.writes or known.jumps:
                 return None
             found += known.accesses
-        buffer = _buffer(call.arguments[0], procedure, receiving)
-        if buffer is None:
+        memory = buffer(call.arguments[0], procedure, receiving)
+        if memory is None:
             return None
-        found.append(buffer)
+        found.append(memory)
     return found
 
 
-def _buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
+def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
     """The memory that a call sends or receives."""
     one = bare(node)
     while one is not None and one.type == "cast_expression":
@@ -188,9 +164,9 @@ def _buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
             return Access(inner, procedure, text_of(inner), is_memory and own is not None, receiving)
         # An element stands for the array from there on.
         base = field(inner, "argument") if inner.type == "subscript_expression" else None
-        return None if base is None else Access(base, procedure, text_of(base), True, receiving)
+        return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, receiving)
     if one.type in ("identifier", "field_expression", "subscript_expression"):
-        return Access(one, procedure, text_of(one), True, receiving)
+        return Access(one, procedure, f"{WHOLE}{text_of(one)}", True, receiving)
     return None
 
 
@@ -321,7 +297,10 @@ def _is_of_one(procedure: Procedure, program: Program) -> bool:
 def _names_rank(condition: Node, procedure: Procedure, program: Program) -> bool:
     return (
         text_of(field(condition, "operator")) == "=="
-        and any(asked(text_of(each), RANK, procedure, program) for each in nodes(condition, "identifier"))
+        and any(
+            asked(text_of(each), RANK, procedure, program)
+            for each in nodes(condition, "identifier", "field_expression")
+        )
     ) or (
         condition.type == "unary_expression" and asked(text_of(field(condition, "argument")), RANK, procedure, program)
     )

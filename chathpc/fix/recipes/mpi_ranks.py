@@ -16,6 +16,8 @@ _DEEPEST = 3
 
 def asked(name: str, question: str, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if a variable has what `MPI_Comm_rank` or `MPI_Comm_size` told of all processes, and nothing else."""
+    if "." in name or "->" in name:
+        return _is_member(name.replace("->", ".").rsplit(".", 1)[-1], question, program)
     if name in procedure.parameters:
         return depth < _DEEPEST and _is_handed(name, question, procedure, program, depth)
     if name in procedure.declarations:
@@ -26,6 +28,36 @@ def asked(name: str, question: str, procedure: Procedure, program: Program, dept
         return False
     asking = [one for one in program.procedures if name not in one.declarations and _tells(name, question, one)]
     return len(asking) == 1
+
+
+def _is_member(member: str, question: str, program: Program) -> bool:
+    """True if the members of that name are given what was asked for, and nothing else, wherever they are."""
+    told = f"{question} {member}"
+    if told not in program.known_facts:
+        addresses = [
+            node.parent
+            for one in program.procedures
+            if not one.source.is_fortran
+            for node in one.all("field_expression")
+            if text_of(field(node, "field")) == member
+            and node.parent is not None
+            and node.parent.type == "pointer_expression"
+        ]
+        calls = [each.parent.parent if each.parent is not None else None for each in addresses]
+        asking = [
+            each
+            for each in calls
+            if text_of(field(each, "function")) == question and text_of(_argument(each, 0)) == "MPI_COMM_WORLD"
+        ]
+        changed = any(
+            text_of(field(field(node, "argument"), "field")) == member
+            for one in program.procedures
+            for node in one.all("update_expression")
+        )
+        program.known_facts[told] = (
+            len(calls) == len(asking) == 1 and not program.assigned_members.get(member) and not changed
+        )
+    return program.known_facts[told]
 
 
 def _tells(name: str, question: str, procedure: Procedure) -> bool:
@@ -44,7 +76,7 @@ def _tells(name: str, question: str, procedure: Procedure) -> bool:
     return found == 1
 
 
-def _argument(call: Node, place: int) -> Node | None:
+def _argument(call: Node | None, place: int) -> Node | None:
     listed = children(field(call, "arguments"))
     return listed[place] if place < len(listed) else None
 
@@ -77,11 +109,7 @@ def _is_handed(name: str, question: str, procedure: Procedure, program: Program,
 
 def names_of(question: str, procedure: Procedure, program: Program) -> list[str]:
     """All variables that the procedure can use for it."""
-    local = list(procedure.declarations)
+    local = [name for name in procedure.declarations if name in procedure.identifiers]
     shared = [name for name in program.variables if name not in procedure.declarations]
-    return [
-        name
-        for name in (*local, *shared)
-        if name in procedure.identifiers or name in shared
-        if asked(name, question, procedure, program)
-    ]
+    members = list(dict.fromkeys(text_of(node) for node in procedure.all("field_expression")))
+    return [name for name in (*local, *shared, *members) if asked(name, question, procedure, program)]

@@ -4,29 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
-from chathpc.diagnosis.source.model import Kind
+from chathpc.diagnosis.source.model import Expr, Kind
+from chathpc.fix.recipes.block_bounds import Bounds, Setting, is_unknown, names_in, needed
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.effects import Effects, effects
+from chathpc.fix.recipes.helper_bounds import of_calls
 from chathpc.fix.recipes.loops import Counted, counted, loops_of, used_after
+from chathpc.fix.recipes.mpi_collectives import is_for_all
 from chathpc.fix.recipes.mpi_ranks import RANK, SIZE, names_of
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.reductions import adding
 from chathpc.fix.recipes.syntax import bare, children, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.types import type_of
-from chathpc.fix.recipes.whole_numbers import value
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-#: Numbers of iterations and processes for which bounds are tried out.
-_TRIES = 80
-_MOST_PROCESSES = 8
-_MOST_ITERATIONS = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,12 @@ def in_turn(context: Context, spot: Spot) -> Iterator[Change]:
         header = counted(node, procedure)
         if header is None or header.step != 1 or header.operator not in ("<", "<="):
             continue
-        share = _share(header, ranks[0], sizes[0], procedure)
-        if share is None or (not header.own and used_after(header.variable, node, procedure)):
+        share = _share(header, ranks[0], sizes[0], procedure, program)
+        if (
+            share is None
+            or not is_for_all(node, procedure, program)
+            or (not header.own and used_after(header.variable, node, procedure))
+        ):
             continue
         exact = _is_for_all(share, procedure, program)
         if exact is None or not (exact or context.may_round):
@@ -105,81 +106,47 @@ def _unused(names: set[str], share: Share, procedure: Procedure) -> list[Edit]:
     return found
 
 
-def _share(header: Counted, rank: str, size: str, procedure: Procedure) -> Share | None:
-    """What the bounds come to, tried out for many numbers of iterations and processes: blocks that follow each other."""
-    names = {str(each) for side in (header.start, header.bound) for each in _named(side)}
-    kept: list[tuple[str, Node, Node]] = []
-    for one in reversed(list(_before(header.node, procedure))):
-        set_here = _set(one)
-        if set_here is None:
-            continue
-        hit = [each for each in set_here if each[0] in names]
-        kept[:0] = hit
-        names |= {str(name) for _, given, condition in hit for part in (given, condition) for name in _named(part)}
-    bound_names = {text_of(header.start), text_of(header.bound)}
-    for name in sorted({each for each, _, _ in kept}):
-        mine = [one for one in kept if one[0] == name]
+def _share(header: Counted, rank: str, size: str, procedure: Procedure, program: Program) -> Share | None:
+    """What the bounds come to, if all processes have blocks of it that follow each other."""
+    low, high = expression(header.start), expression(header.bound)
+    before: list[Setting] = []
+    for each in _before(header.node, procedure):
+        called = of_calls(each, program, settings)
+        before += settings(each) if called is None else called
+    kept = needed(before, low, high)
+    bounds = names_in(low) | names_in(high)
+    for name in sorted({one.name for one in kept}):
+        mine = [one for one in kept if one.name == name]
         if (
-            any(_is_unknown(one[1]) for one in mine) and name not in bound_names
+            any(is_unknown(one.value) for one in mine) and name not in bounds
         ):  # what is read or asked for stays as it is
-            kept = [one for one in kept if one[0] != name]
-        elif len(_given(name, procedure)) != len(mine):
+            kept = [one for one in kept if one.name != name]
+        elif "." not in name and len(_given(name, procedure)) != len({one.at for one in mine}):
             return None
-    own = {each for each, _, _ in kept}
-    names = {str(each) for side in (header.start, header.bound) for each in _named(side)}
-    names |= {str(name) for _, given, condition in kept for part in (given, condition) for name in _named(part)}
-    free = sorted(names - own - {rank, size})
-    if rank not in names or any(not _is_settled(each, kept, header, procedure) for each in free):
+    bounded = Bounds(low, high, header.operator == "<=", tuple(kept), _plain(rank), _plain(size))
+    if any(not _is_settled(each, kept, header, procedure) for each in bounded.free):
         return None
-    known_names = [*free, *sorted(own - bound_names)]
-    candidates = {(each, more): True for more in (0, 1) for each in known_names}
-    first: int | None = None
-    for attempt in range(_TRIES):
-        processes = 1 + attempt % _MOST_PROCESSES
-        known = {each: (attempt * (attempt + 13) + 37 * at) % _MOST_ITERATIONS for at, each in enumerate(free)}
-        blocks = [_block(header, kept, {**known, rank: each, size: processes}) for each in range(processes)]
-        if any(each is None for each in blocks):
-            return None
-        found = [each for each in blocks if each is not None]
-        values = found[0][2]
-        start = found[0][0]
-        if first not in (None, start):
-            return None
-        first = start
-        end = start
-        for low, high, _ in found:
-            if low >= high:
-                continue
-            if low != end:
-                return None
-            end = high
-        for each in candidates:
-            same = len({one[2].get(each[0]) for one in found}) == 1
-            candidates[each] = candidates[each] and same and max(values.get(each[0], -1) + each[1], start) == end
-    whole = next((f"{name} + 1" if more else name for (name, more), good in candidates.items() if good), None)
-    return None if whole is None or first is None or not -1 <= first <= 9 else Share(header, rank, size, first, whole)
+    found = bounded.shared()
+    return None if found is None else Share(header, rank, size, *found)
 
 
-def _block(
-    header: Counted, kept: list[tuple[str, Node, Node]], known: dict[str, int]
-) -> tuple[int, int, dict[str, int]] | None:
-    for name, given, condition in kept:
-        holds = 1 if condition is given else value(expression(bare(condition)), known)
-        if holds is None:
-            return None
-        if holds:
-            new = value(expression(given), known)
-            if new is None:
-                return None
-            known[name] = new
-    low, high = value(expression(header.start), known), value(expression(header.bound), known)
-    if low is None or high is None:
-        return None
-    return low, high + (header.operator == "<="), known
+def _plain(name: str) -> str:
+    """As members are written in the model: with a dot."""
+    return name.replace("->", ".")
 
 
-def _named(node: Node) -> list[str]:
-    return [str(each) for each in expression(bare(node)).walk() if each.kind in (Kind.NAME, Kind.MEMBER)]
+def _is_settled(name: str, kept: list[Setting], header: Counted, procedure: Procedure) -> bool:
+    """True if a variable gets all its values before it is first used for the bounds."""
+    using = [one.at for one in kept if name in one.names]
+    first = min([*using, header.node.start_byte])
+    return all(each.start_byte < first and _is_plainly_given(each) for each in _given(name, procedure))
+
+
+def _is_plainly_given(node: Node) -> bool:
+    parent = node.parent
+    if parent is None or parent.type != "pointer_expression":
+        return True
+    return parent.parent is not None and parent.parent.type == "argument_list"
 
 
 def _before(loop: Node, procedure: Procedure) -> Iterator[Node]:
@@ -194,53 +161,44 @@ def _before(loop: Node, procedure: Procedure) -> Iterator[Node]:
         yield from listed
 
 
-def _set(statement: Node) -> list[tuple[str, Node, Node]] | None:
-    """Names that the statement gives a value, with the value and a condition (the value itself where there is none)."""
+def settings(statement: Node) -> list[Setting]:
+    """Names that the statement gives a value, also under a condition."""
+    found: list[Setting] = []
     if statement.type == "declaration":
-        found = []
         for each in statement.children_by_field_name("declarator"):
-            if (
-                each.type == "init_declarator"
-                and (name := field(each, "declarator")) is not None
-                and (given := field(each, "value")) is not None
-            ):
-                found.append((text_of(name), given, given))
-        return found
-    if statement.type == "expression_statement":
+            name, given = field(each, "declarator"), field(each, "value")
+            if each.type == "init_declarator" and name is not None and given is not None:
+                found.append(Setting(text_of(name), expression(given), None, True, statement.start_byte))
+    elif statement.type == "expression_statement":
         inner = next(iter(children(statement)), None)
-        if inner is None or inner.type != "assignment_expression" or text_of(field(inner, "operator")) != "=":
-            return None
         name, given = field(inner, "left"), field(inner, "right")
-        return None if name is None or given is None or name.type != "identifier" else [(text_of(name), given, given)]
-    if statement.type == "if_statement" and field(statement, "alternative") is None:
-        condition, listed = field(statement, "condition"), statements(field(statement, "consequence"))
-        inside_it = [_set(each) for each in listed]
-        if condition is None or any(each is None or len(each) != 1 for each in inside_it):
-            return None
-        given_names = {each[0][0] for each in inside_it if each}
-        if given_names & set(_named(condition)) and len(listed) > 1:
-            return None
-        return [(each[0][0], each[0][1], condition) for each in inside_it if each]
-    return None
-
-
-def _is_unknown(node: Node) -> bool:
-    """True for a value that comes from a call."""
-    return any(each.kind in (Kind.CALL, Kind.INDEX, Kind.OTHER, Kind.STRING) for each in expression(node).walk())
-
-
-def _is_settled(name: str, kept: list[tuple[str, Node, Node]], header: Counted, procedure: Procedure) -> bool:
-    """True if a variable gets all its values before it is first used for the bounds."""
-    using = [given.start_byte for _, given, condition in kept if name in (*_named(given), *_named(condition))]
-    first = min([*using, header.node.start_byte])
-    return all(each.start_byte < first and _is_plainly_given(each) for each in _given(name, procedure))
-
-
-def _is_plainly_given(node: Node) -> bool:
-    parent = node.parent
-    if parent is None or parent.type != "pointer_expression":
-        return True
-    return parent.parent is not None and parent.parent.type == "argument_list"
+        if (
+            inner is not None
+            and inner.type == "assignment_expression"
+            and name is not None
+            and name.type == "identifier"
+        ):
+            operator, new = text_of(field(inner, "operator")), expression(given)
+            if operator in ("+=", "-="):
+                new = Expr(Kind.BINARY, operator[0], None, (expression(name), new))
+            if operator in ("=", "+=", "-="):
+                found.append(Setting(text_of(name), new, None, True, statement.start_byte))
+        elif inner is not None and inner.type == "update_expression" and (of := field(inner, "argument")) is not None:
+            step = expression(inner)
+            new = Expr(Kind.BINARY, step.text[:1], None, step.parts)
+            found.append(Setting(text_of(of), new, None, True, statement.start_byte))
+    elif statement.type == "if_statement":
+        condition = expression(bare(field(statement, "condition")))
+        for arm, holds in ((field(statement, "consequence"), True), (field(statement, "alternative"), False)):
+            if arm is not None and arm.type == "else_clause":
+                arm = next(iter(children(arm)), None)
+            inside_it = [one for each in statements(arm) for one in settings(each)]
+            if any(one.condition is not None for one in inside_it) or {one.name for one in inside_it} & names_in(
+                condition
+            ):
+                return []
+            found += [replace(one, condition=condition, holds=holds) for one in inside_it]
+    return found
 
 
 def _given(name: str, procedure: Procedure) -> list[Node]:

@@ -6,14 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import type_size
-from chathpc.fix.recipes.aliases import may_overlap
 from chathpc.fix.recipes.edits import Edit, indent, shifted
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import Counted, counted, used_after
 from chathpc.fix.recipes.mpi_calls import Call, mpi_call
 from chathpc.fix.recipes.program import Procedure, Program
-from chathpc.fix.recipes.reach import reach
+from chathpc.fix.recipes.reach import overlaps, reach
 from chathpc.fix.recipes.syntax import bare, children, field, nodes, statements, text_of
 from chathpc.fix.recipes.types import type_of
 
@@ -76,7 +75,7 @@ def packed(loop: Node, procedure: Procedure, program: Program) -> Packed | None:
     if any(not _stays(each, written, declared, procedure, program) for each in fixed):
         return None
     if len({(call.word(3), call.word(5)) for call in calls}) != 1 or not all(
-        _drops_status(call, procedure) for call in calls
+        drops_status(call, procedure) for call in calls
     ):
         return None
     edits = _edits(header, calls, [each for each in elements if each is not None], procedure)
@@ -102,12 +101,12 @@ def _stays(node: Node, written: list[Access], declared: set[str], procedure: Pro
     if not known.is_known or known.writes or known.pure_calls:
         return False
     return not any(
-        (not one.memory and one.name in declared) or any(may_overlap(one, other, program) for other in written)
+        (not one.memory and one.name in declared) or any(overlaps(one, other, program) for other in written)
         for one in known.accesses
     )
 
 
-def _drops_status(call: Call, procedure: Procedure) -> bool:
+def drops_status(call: Call, procedure: Procedure) -> bool:
     """True if nobody looks at what a receive tells besides what it receives, and the sender is known."""
     if call.name != "MPI_Recv":
         return True

@@ -39,6 +39,8 @@ def _called(name: str, known: list[int]) -> int | None:
         return min(known) if name == "min" else max(known)
     if name == "mod" and len(known) == 2 and known[1]:
         return _combined("%", known[0], known[1])
+    if name == "merge" and len(known) == 3:
+        return known[0] if known[2] else known[1]
     return known[0] if name in ("int", "long") and len(known) == 1 else None
 
 

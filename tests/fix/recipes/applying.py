@@ -10,6 +10,7 @@ import pytest
 
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.recipes.edits import Edit, applied
+from chathpc.fix.recipes.free_form import folded
 from chathpc.fix.recipes.program import Spot, program
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.table import RECIPES
@@ -54,6 +55,8 @@ def changed(recipe: str, source: str, language: str, *, cause: str | None = None
             edits += more
     new = applied(text, edits)
     assert new is not None
+    if language == "fortran":
+        new = folded(new, text)
     return new.decode() if edits else None
 
 

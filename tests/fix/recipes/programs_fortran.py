@@ -265,4 +265,410 @@ program tracer
 end program
 """, "call carry(q_rows(:, i - first_row + 1)",
     ),
+    f90(
+        "labelled loops in upper case", "fortran-interchange-loops",
+        r"""
+MODULE FIELDS
+  IMPLICIT NONE
+  INTEGER, PARAMETER :: NX = 200, NY = 160
+  REAL(8) :: T(NX, NY), TN(NX, NY)
+CONTAINS
+  SUBROUTINE STEP(ALPHA)
+    REAL(8), INTENT(IN) :: ALPHA
+    INTEGER :: I, J
+    DO 20 I = 2, NX - 1
+      DO 10 J = 2, NY - 1
+        TN(I, J) = T(I, J) + ALPHA*(T(I + 1, J) + T(I - 1, J) &
+                 + T(I, J + 1) + T(I, J - 1) - 4.0D0*T(I, J))
+10    CONTINUE
+20  CONTINUE
+    DO I = 2, NX - 1
+      DO J = 2, NY - 1
+        T(I, J) = TN(I, J)
+      END DO
+    END DO
+  END SUBROUTINE STEP
+END MODULE FIELDS
+PROGRAM HEAT
+  USE FIELDS
+  IMPLICIT NONE
+  INTEGER :: K
+  T = 0.0D0
+  T(NX/2, NY/2) = 100.0D0
+  TN = T
+  DO K = 1, 20
+    CALL STEP(0.1D0)
+  END DO
+  PRINT '(ES22.14)', SUM(T*T)
+END PROGRAM HEAT
+""", "DO 20 J = 2, NY - 1\n      DO 10 I = 2, NX - 1",
+    ),
+    f90(
+        "arrays that are components", "fortran-interchange-loops",
+        r"""
+module grid_m
+  implicit none
+  type :: grid_t
+    integer :: nx, ny, nz
+    real(8), allocatable :: rho(:,:,:), vel(:,:,:)
+  end type grid_t
+contains
+  subroutine setup(g, nx, ny, nz)
+    type(grid_t), intent(out) :: g
+    integer, intent(in) :: nx, ny, nz
+    integer :: i, j, k
+    g%nx = nx; g%ny = ny; g%nz = nz
+    allocate(g%rho(nx,ny,nz), g%vel(nx,ny,nz))
+    do i = 1, nx
+      do j = 1, ny
+        do k = 1, nz
+          g%rho(i,j,k) = 1.0d0 + 0.01d0*i + 0.02d0*j
+          g%vel(i,j,k) = 0.1d0*k
+        end do
+      end do
+    end do
+  end subroutine setup
+  function kinetic(g) result(e)
+    type(grid_t), intent(in) :: g
+    real(8) :: e
+    integer :: i, j, k
+    e = 0.0d0
+    do i = 1, g%nx
+      do j = 1, g%ny
+        do k = 1, g%nz
+          e = e + 0.5d0*g%rho(i,j,k)*g%vel(i,j,k)**2.0d0
+        end do
+      end do
+    end do
+  end function kinetic
+end module grid_m
+program main
+  use grid_m
+  implicit none
+  type(grid_t) :: g
+  integer :: it
+  real(8) :: e
+  call setup(g, 40, 30, 20)
+  e = 0
+  do it = 1, 5
+    e = e + kinetic(g)
+  end do
+  write(*,'(es20.12)') e
+end program main
+""", "do k = 1, g%nz\n      do j = 1, g%ny\n        do i = 1, g%nx", relative=1e-12,
+    ),
+    f90(
+        "concurrent loops", "fortran-interchange-loops",
+        r"""
+program conc
+  implicit none
+  integer, parameter :: n = 150
+  real :: a(n,n), b(n,n), c(n,n)
+  integer :: i, j, it
+  call random_seed(put=[(i, i=1,33)])
+  do j = 1, n; do i = 1, n
+    a(i,j) = mod(i*j, 17) * 0.1; b(i,j) = 1.0/(i+j)
+  end do; end do
+  c = 0
+  do it = 1, 3
+    do concurrent (i = 1:n)
+      do concurrent (j = 1:n)
+        c(i,j) = c(i,j) + a(i,j)*b(i,j)
+      end do
+    end do
+    do i = 1, n
+      b(i, :) = b(i, :) * 0.5 + a(i, :) / (1.0 + it)
+    end do
+    do i = 1, n
+      do j = 1, n
+        if (a(i,j) > 0.5) then
+          b(i,j) = b(i,j) + 0.25
+        else
+          b(i,j) = b(i,j) - 0.25
+        end if
+      end do
+    end do
+  end do
+  print *, sum(c), sum(b)
+end program conc
+""", "do concurrent (j = 1:n)\n      do concurrent (i = 1:n)",
+    ),
+    f90(
+        "powers of components", "fortran-power-to-products",
+        r"""
+module forces
+  use iso_fortran_env, only: real64
+  implicit none
+  integer, parameter :: rk = real64
+  type particle
+    real(rk) :: x, y, z, q
+  end type
+contains
+  pure function dist(a, b) result(d)
+    type(particle), intent(in) :: a, b
+    real(rk) :: d
+    d = ((a%x - b%x)**2.0_rk + (a%y - b%y)**2.0_rk + (a%z - b%z)**2.0_rk)**0.5_rk
+  end function dist
+  subroutine energy(p, n, eps, e)
+    integer, intent(in) :: n
+    type(particle), intent(in) :: p(n)
+    real(rk), intent(in) :: eps
+    real(rk), intent(out) :: e
+    integer :: i, j
+    real(rk) :: r
+    e = 0.0_rk
+    do i = 1, n - 1
+      do j = i + 1, n
+        r = dist(p(i), p(j))
+        e = e + p(i)%q*p(j)%q/r**1.5_rk * exp(-eps*2.0_rk) * log(1.0_rk + eps)
+      end do
+    end do
+  end subroutine energy
+end module forces
+program coulomb
+  use forces
+  implicit none
+  integer, parameter :: n = 120
+  type(particle) :: p(n)
+  real(rk) :: e
+  integer :: i
+  do i = 1, n
+    p(i)%x = sin(1.0_rk*i); p(i)%y = cos(2.0_rk*i); p(i)%z = 0.01_rk*i; p(i)%q = merge(1, -1, mod(i,2)==0)
+  end do
+  call energy(p, n, 0.3_rk, e)
+  print '(es23.15)', e
+end program coulomb
+""", "d = sqrt((a%x - b%x)**2 + (a%y - b%y)**2", relative=1e-12,
+    ),
+    f90(
+        "sums and components", "fortran-hoist-invariant",
+        r"""
+module stats
+  implicit none
+  type params
+    real(8) :: k, beta
+    integer :: m
+  end type params
+contains
+  subroutine normalise(w, y, n, p)
+    integer, intent(in) :: n
+    real(8), intent(in) :: w(n)
+    real(8), intent(out) :: y(n)
+    type(params), intent(in) :: p
+    integer :: i
+    do i = 1, n
+      y(i) = w(i)/sum(w) * exp(-p%k/p%beta) + maxval(abs(w))
+    end do
+  end subroutine normalise
+end module stats
+program main
+  use stats
+  implicit none
+  integer, parameter :: n = 600
+  real(8) :: w(n), y(n), a(30,30), x(30), z(30)
+  type(params) :: p
+  integer :: i, it
+  p = params(1.5d0, 0.7d0, 3)
+  do i = 1, n
+    w(i) = 1.0d0 + mod(i, 13)
+  end do
+  do i = 1, 30
+    a(:, i) = 0.01d0*i
+  end do
+  x = 1.0d0
+  do it = 1, 40
+    call normalise(w, y, n, p)
+    z = matmul(transpose(a), x)
+    x = 0.5d0*x + 0.01d0*z + dot_product(w, w)*1d-9
+  end do
+  print '(2es22.14)', sum(y), sum(x)
+end program main
+""", "invariant_value = sum(w)", "= exp(-p%k/p%beta)\n",
+    ),
+    f90(
+        "flush after each line", "fortran-flush-at-the-end",
+        r"""
+program logger
+  implicit none
+  integer :: i, u, n
+  real(8) :: x, s
+  character(len=40) :: buf
+  n = 400
+  x = 0.3d0
+  s = 0
+  open(newunit=u, file='trace.txt', status='replace', action='write')
+  do i = 1, n
+    x = 3.7d0*x*(1 - x)
+    s = s + x
+    write(u, '(i6,1x,f12.8)') i, x
+    flush(u)
+  end do
+  close(u)
+  open(unit=17, file='field.txt', form='formatted')
+  do i = 1, n
+    write(17, '(f10.5)', advance='no') x*i
+    call flush(17)
+  end do
+  write(17, *)
+  close(17)
+  print '(f14.8)', s
+end program logger
+""", has_not=("flush",),
+    ),
+    f90(
+        "points in a plane of three rows", "fortran-double-room",
+        r"""
+program pts
+  implicit none
+  real(8), allocatable :: pos(:,:), tmp(:,:)
+  integer :: n, i, k
+  real(8) :: p(3), s
+  n = 0
+  allocate(pos(3,0))
+  do i = 1, 700
+    p = [0.1d0*i, 1.0d0/i, real(mod(i,5),8)]
+    if (p(3) > 0.5d0) then
+      allocate(tmp(3, n+1))
+      tmp(:, 1:n) = pos
+      tmp(:, n+1) = p
+      call move_alloc(tmp, pos)
+      n = n + 1
+    end if
+  end do
+  s = 0
+  do k = 1, n
+    s = s + pos(1,k)*pos(2,k) - pos(3,k)
+  end do
+  print *, n, s
+end program pts
+""", "pos(:, n+1) = p", "allocate (tmp(3, max(16, 2*(n+1))))",
+    ),
+    f90(
+        "list of a module, copied there and back", "fortran-double-room",
+        r"""
+module queue_mod
+  implicit none
+  real, allocatable :: queue(:)
+  integer :: qlen = 0
+contains
+  subroutine enqueue(v)
+    real, intent(in) :: v
+    real, allocatable :: old(:)
+    if (allocated(queue)) then
+      allocate(old(qlen))
+      old = queue
+      deallocate(queue)
+      allocate(queue(qlen+1))
+      queue(1:qlen) = old
+      deallocate(old)
+    else
+      allocate(queue(1))
+    end if
+    qlen = qlen + 1
+    queue(qlen) = v
+  end subroutine enqueue
+end module queue_mod
+program q
+  use queue_mod
+  implicit none
+  integer :: i
+  real :: s
+  do i = 1, 1500
+    call enqueue(sqrt(real(i)))
+  end do
+  s = 0
+  do i = 1, qlen
+    s = s + queue(i)
+  end do
+  print *, s, qlen
+end program q
+""", "if (size(queue) < qlen+1) then",
+    ),
+    f90(
+        "rows of a block", "fortran-rows-at-once",
+        r"""
+module filt
+  implicit none
+contains
+  subroutine filter_line(v)
+    real(8), intent(inout) :: v(:)
+    real(8) :: w(size(v))
+    integer :: i, n
+    n = size(v)
+    w = v
+    do i = 2, n - 1
+      v(i) = 0.25d0*(w(i-1) + 2*w(i) + w(i+1))
+    end do
+  end subroutine filter_line
+  function norm_line(v, n) result(r)
+    integer, intent(in) :: n
+    real(8), intent(in) :: v(n)
+    real(8) :: r
+    r = sqrt(sum(v*v))
+  end function norm_line
+end module filt
+program main
+  use filt
+  implicit none
+  integer, parameter :: nx = 70, ny = 50, nz = 6
+  real(8) :: f(nx, ny, nz), g(nx, ny), s
+  integer :: i, j, k, it
+  do k = 1, nz
+    do j = 1, ny
+      do i = 1, nx
+        f(i,j,k) = mod(i + 3*j + 7*k, 11)
+      end do
+    end do
+  end do
+  g = f(:,:,1)
+  s = 0
+  do it = 1, 3
+    do k = 1, nz
+      do i = 1, nx
+        call filter_line(f(i, :, k))
+      end do
+    end do
+    do i = 1, nx
+      s = s + norm_line(g(i, :), ny)
+    end do
+  end do
+  print '(es22.14)', s + sum(f)
+end program main
+""", "call filter_line(f_rows(:, i - first_row + 1))", "norm_line(g_rows(:, i - first_row + 1), ny)",
+    ),
+    f90(
+        "two work arrays", "fortran-allocate-once",
+        r"""
+program work
+  implicit none
+  integer :: nb, b, i, total
+  real(8) :: acc
+  total = 0
+  acc = 0
+  do b = 1, 50
+    nb = 100 + mod(b, 3)
+    call block_sum(nb, b, acc)
+  end do
+  print *, acc
+contains
+  subroutine block_sum(n, b, acc)
+    integer, intent(in) :: n, b
+    real(8), intent(inout) :: acc
+    real(8), allocatable :: tmp(:), q(:,:)
+    integer :: k, rep
+    do rep = 1, 10
+      allocate(tmp(n))
+      allocate(q(n, 2))
+      do k = 1, n
+        tmp(k) = b*0.5d0 + k
+        q(k,1) = tmp(k); q(k,2) = rep
+      end do
+      acc = acc + sum(tmp) + sum(q)
+      deallocate(tmp)
+      deallocate(q)
+    end do
+  end subroutine
+end program work
+""", "allocate(tmp(n))\n    allocate(q(n, 2))\n    do rep",
+    ),
 )  # fmt: skip

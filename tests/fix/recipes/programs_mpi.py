@@ -614,4 +614,399 @@ int main(int argc, char **argv) {
 }
 """, "smooth(v, n, 10);\n  if (rank > 0) MPI_Recv",
     ),
+    c(
+        "range from a function", "deal-in-turn",
+        r"""
+/* integrate with helper computing the range; remainder to the first ranks */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  int rank;
+  int size;
+} world_t;
+
+static void my_range(long n, int rank, int size, long *begin, long *end) {
+  long base = n / size, extra = n % size;
+  *begin = rank * base + (rank < extra ? rank : extra);
+  *end = *begin + base + (rank < extra ? 1 : 0);
+}
+
+static double cost(long k) {
+  double s = 0.0;
+  for (long j = 1; j <= k / 4; j++) s += sin(j * 1e-3) / (double)j;
+  return s;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  world_t w;
+  MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &w.size);
+  long n = argc > 1 ? atol(argv[1]) : 900, b, e;
+  my_range(n, w.rank, w.size, &b, &e);
+  double local = 0.0, global = 0.0;
+  for (long k = b; k < e; ++k) {
+    double v = cost(k);
+    local += v * v;
+  }
+  MPI_Allreduce(&local, &global, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (w.rank == 0) printf("total %.8f\n", global);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (long k = w.rank; k < n; k += w.size)",
+    ),
+    c(
+        "the same in each step", "collective-once",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static int rank, nprocs;
+static double coeff[64];
+
+static void apply(double *u, int n) {
+  for (int i = 1; i < n - 1; i++)
+    u[i] += coeff[i % 64] * 0.01 * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+}
+static double norm2(const double *u, int n) {
+  double s = 0.0;
+  for (int i = 0; i < n; i++) s += u[i] * u[i];
+  return s;
+}
+int main(int argc, char **argv) {
+  int n = 4000, steps = 30;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+  double *u = malloc(n * sizeof *u);
+  for (int i = 0; i < n; i++) u[i] = cos(0.02 * i) + rank;
+  if (rank == 0) for (int i = 0; i < 64; i++) coeff[i] = 1.0 / (1 + i);
+  int total_n;
+  double last = 0;
+  for (int t = 0; t < steps; t++) {
+    MPI_Bcast(coeff, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(&n, &total_n, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    apply(u, n);
+    double mine = norm2(u, n), all;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    last = sqrt(all / total_n);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0) printf("%.10f\n", last);
+  free(u);
+  MPI_Finalize();
+  return 0;
+}
+""", "if (0 < steps) MPI_Bcast(coeff", "if (0 < steps) MPI_Allreduce(&n",
+    ),
+    c(
+        "sums with work between", "merge-collectives",
+        r"""
+/* halo exchange, blocking, then compute; heavy independent work between */
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int n, rank, size, left, right; double *u, *unew; } Grid;
+
+static void init(Grid *g, int n) {
+  g->n = n;
+  g->u = calloc(n + 2, sizeof(double));
+  g->unew = calloc(n + 2, sizeof(double));
+  g->left = g->rank > 0 ? g->rank - 1 : MPI_PROC_NULL;
+  g->right = g->rank < g->size - 1 ? g->rank + 1 : MPI_PROC_NULL;
+  for (int i = 1; i <= n; i++) g->u[i] = sin(0.1 * (i + g->rank * n));
+}
+static void exchange(Grid *g) {
+  MPI_Sendrecv(&g->u[1], 1, MPI_DOUBLE, g->left, 0, &g->u[g->n + 1], 1, MPI_DOUBLE, g->right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&g->u[g->n], 1, MPI_DOUBLE, g->right, 1, &g->u[0], 1, MPI_DOUBLE, g->left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void update(Grid *g) {
+  for (int i = 1; i <= g->n; i++) g->unew[i] = 0.5 * g->u[i] + 0.25 * (g->u[i - 1] + g->u[i + 1]);
+  double *t = g->u; g->u = g->unew; g->unew = t;
+}
+int main(int argc, char **argv) {
+  Grid g;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &g.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &g.size);
+  init(&g, 1000);
+  double res = 0;
+  for (int t = 0; t < 50; t++) {
+    exchange(&g);
+    update(&g);
+    double a = 0, b = 0, ga, gb;
+    for (int i = 1; i <= g.n; i++) { a += g.u[i]; if (g.u[i] > b) b = g.u[i]; }
+    MPI_Allreduce(&a, &ga, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 1; i <= g.n; i++) b += 1e-6 * g.u[i] * g.u[i];
+    MPI_Allreduce(&b, &gb, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    res = ga + gb;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (g.rank == 0) printf("%.12f\n", res);
+  MPI_Finalize();
+  return 0;
+}
+""", "double numbers[2] = {a, b}, results[2];",
+    ),
+    c(
+        "barrier where a record knows the process", "drop-barriers",
+        r"""
+/* halo exchange, blocking, then compute; heavy independent work between */
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int n, rank, size, left, right; double *u, *unew; } Grid;
+
+static void init(Grid *g, int n) {
+  g->n = n;
+  g->u = calloc(n + 2, sizeof(double));
+  g->unew = calloc(n + 2, sizeof(double));
+  g->left = g->rank > 0 ? g->rank - 1 : MPI_PROC_NULL;
+  g->right = g->rank < g->size - 1 ? g->rank + 1 : MPI_PROC_NULL;
+  for (int i = 1; i <= n; i++) g->u[i] = sin(0.1 * (i + g->rank * n));
+}
+static void exchange(Grid *g) {
+  MPI_Sendrecv(&g->u[1], 1, MPI_DOUBLE, g->left, 0, &g->u[g->n + 1], 1, MPI_DOUBLE, g->right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&g->u[g->n], 1, MPI_DOUBLE, g->right, 1, &g->u[0], 1, MPI_DOUBLE, g->left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void update(Grid *g) {
+  for (int i = 1; i <= g->n; i++) g->unew[i] = 0.5 * g->u[i] + 0.25 * (g->u[i - 1] + g->u[i + 1]);
+  double *t = g->u; g->u = g->unew; g->unew = t;
+}
+int main(int argc, char **argv) {
+  Grid g;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &g.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &g.size);
+  init(&g, 1000);
+  double res = 0;
+  for (int t = 0; t < 50; t++) {
+    exchange(&g);
+    update(&g);
+    double a = 0, b = 0, ga, gb;
+    for (int i = 1; i <= g.n; i++) { a += g.u[i]; if (g.u[i] > b) b = g.u[i]; }
+    MPI_Allreduce(&a, &ga, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 1; i <= g.n; i++) b += 1e-6 * g.u[i] * g.u[i];
+    MPI_Allreduce(&b, &gb, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    res = ga + gb;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (g.rank == 0) printf("%.12f\n", res);
+  MPI_Finalize();
+  return 0;
+}
+""", has_not=("MPI_Barrier",),
+    ),
+    c(
+        "prefix of a chain", "receive-late",
+        r"""
+/* pipeline: prefix sums passed along the ranks */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static double *data;
+static int n = 5000;
+static double heavy(int round) {
+  double s = 0.0;
+  for (int r = 0; r < 20; r++)
+    for (int i = 0; i < n; i++) s += data[i] * cos(r + round + data[i]);
+  return s;
+}
+int main(int argc, char *argv[]) {
+  int rank, size;
+  MPI_Status status;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  data = (double *)malloc(sizeof(double) * n);
+  for (int i = 0; i < n; i++) data[i] = 0.001 * i + rank;
+  double carry = 0.0;
+  for (int round = 0; round < 4; round++) {
+    double prefix = 0.0;
+    if (rank > 0) {
+      MPI_Recv(&prefix, 1, MPI_DOUBLE, rank - 1, round, MPI_COMM_WORLD, &status);
+    }
+    double own = heavy(round);
+    prefix += own;
+    if (rank < size - 1) {
+      MPI_Send(&prefix, 1, MPI_DOUBLE, rank + 1, round, MPI_COMM_WORLD);
+    }
+    carry += prefix;
+  }
+  double top;
+  MPI_Reduce(&carry, &top, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.8f\n", top);
+  free(data);
+  MPI_Finalize();
+  return 0;
+}
+""", "double own = heavy(round);\n    if (rank > 0) {",
+    ),
+    f90(
+        "numbers of a border", "fortran-one-message",
+        r"""
+program halo
+  use mpi
+  implicit none
+  integer, parameter :: n = 60
+  double precision :: u(n, n), ghost(n), v, row(n), tot(n), hist(n)
+  integer :: rank, np, ierr, i, j, it, up, down
+  integer :: status(MPI_STATUS_SIZE)
+  call MPI_INIT(ierr)
+  call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, np, ierr)
+  up = mod(rank + 1, np)
+  down = mod(rank + np - 1, np)
+  do j = 1, n
+    do i = 1, n
+      u(i, j) = i + 0.1d0*j + rank
+    end do
+  end do
+  do it = 1, 5
+    if (rank == 0) then
+      do j = 1, n
+        call MPI_SEND(u(n, j), 1, MPI_DOUBLE_PRECISION, up, j, MPI_COMM_WORLD, ierr)
+      end do
+      do j = 1, n
+        call MPI_RECV(v, 1, MPI_DOUBLE_PRECISION, down, j, MPI_COMM_WORLD, status, ierr)
+        ghost(j) = v
+      end do
+    else
+      do j = 1, n
+        call MPI_RECV(v, 1, MPI_DOUBLE_PRECISION, down, j, MPI_COMM_WORLD, status, ierr)
+        ghost(j) = v
+      end do
+      do j = 1, n
+        v = u(n, j)
+        call MPI_SEND(v, 1, MPI_DOUBLE_PRECISION, up, j, MPI_COMM_WORLD, ierr)
+      end do
+    end if
+    do j = 1, n
+      u(1, j) = 0.5d0*u(1, j) + 0.5d0*ghost(j)
+    end do
+    do j = 1, n
+      hist(j) = sum(u(:, j))
+      call MPI_ALLREDUCE(hist(j), tot(j), 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    end do
+    do i = 1, n
+      if (rank == 0) row(i) = tot(i)*0.5d0
+    end do
+    do i = 1, n
+      call MPI_BCAST(row(i), 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    end do
+    u(2, :) = u(2, :) + 1d-3*row
+    call MPI_BARRIER(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) print '(2es22.14)', sum(u), sum(tot)
+  call MPI_FINALIZE(ierr)
+end program halo
+""", "message(j) = u(n, j)", "call MPI_ALLREDUCE(message, results, size(message)",
+    ),
+    f90(
+        "remainder to the first", "fortran-deal-in-turn",
+        r"""
+module work_mod
+  implicit none
+contains
+  integer function collatz(n0)
+    integer, intent(in) :: n0
+    integer(8) :: n
+    n = n0
+    collatz = 0
+    do while (n /= 1)
+      if (mod(n, 2_8) == 0) then
+        n = n/2
+      else
+        n = 3*n + 1
+      end if
+      collatz = collatz + 1
+    end do
+  end function collatz
+end module work_mod
+program scan
+  use mpi_f08
+  use work_mod
+  implicit none
+  integer :: me, nprocs, first, last, chunk, k, nmax, rest
+  integer :: mysteps, steps
+  real(8) :: w, wall
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, me)
+  call MPI_Comm_size(MPI_COMM_WORLD, nprocs)
+  nmax = 4001
+  chunk = nmax/nprocs
+  rest = mod(nmax, nprocs)
+  first = me*chunk + 1 + min(me, rest)
+  last = first + chunk - 1
+  if (me < rest) last = last + 1
+  mysteps = 0
+  w = 0.0d0
+  do k = first, last
+    mysteps = mysteps + collatz(k)
+    w = w + 1.0d0/k
+  end do
+  call MPI_Reduce(mysteps, steps, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
+  call MPI_Reduce(w, wall, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD)
+  if (me == 0) print '(i10,f14.8)', steps, wall
+  call MPI_Finalize()
+end program scan
+""", "do k = 1 + me, nmax, nprocs",
+    ),
+    f90(
+        "barrier in each step", "fortran-drop-barriers",
+        r"""
+program heat
+  use mpi
+  implicit none
+  integer, parameter :: dp = kind(1.0d0)
+  integer :: ierr, rank, nprocs, n, i, it, nsteps
+  real(dp) :: s1, s2, t1, t2, dt, res, gres
+  real(dp), allocatable :: u(:), all(:)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, nprocs, ierr)
+  n = 500
+  nsteps = 0
+  dt = 0.0_dp
+  if (rank == 0) then
+    nsteps = 12
+    dt = 0.05_dp
+    n = 600
+  end if
+  call MPI_Bcast(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(nsteps, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(dt, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  allocate(u(n), all(n*nprocs))
+  do i = 1, n
+    u(i) = sin(0.01_dp*i + rank)
+  end do
+  do it = 1, nsteps
+    s1 = sum(u)
+    s2 = sum(u*u)
+    call MPI_ALLREDUCE(s1, t1, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call MPI_ALLREDUCE(s2, t2, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    u = u - dt*t1/(1 + t2)
+    res = maxval(abs(u))
+    call MPI_Reduce(res, gres, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(gres, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Gather(u, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(all, n*nprocs, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    u(1) = all(n*nprocs)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) write (*, '(4f18.10)') t1, t2, gres, u(1)
+  call MPI_Finalize(ierr)
+end program heat
+""", has_not=("MPI_Barrier",),
+    ),
 )  # fmt: skip
