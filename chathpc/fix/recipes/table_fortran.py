@@ -5,9 +5,9 @@ from __future__ import annotations
 from chathpc.fix.recipes import (
     fortran_allocations,
     fortran_appends,
+    fortran_dimensions,
     fortran_files,
     fortran_growth,
-    fortran_sections,
     fortran_strings,
 )
 from chathpc.fix.recipes.recipe import Recipe
@@ -47,11 +47,11 @@ RECIPES: tuple[Recipe, ...] = (
         ("allocation-churn", "page-faults", "redundant-copies"), _FORTRAN, "exact", fortran_allocations.between_calls, 0.8,
     ),
     Recipe(
-        "fortran-rows-at-once",
-        "Copies 16 rows of an array at once, column by column, where a loop hands over one row with each call.",
-        "The loop uses nothing of the array but the row of its iteration, also by what it calls, and ends at its end.",
-        ("redundant-copies", "strided-access", "allocation-churn", "memory-bandwidth", "memory-latency", *_COMPUTE), _FORTRAN, "exact",
-        fortran_sections.rows_at_once, 0.8,
+        "fortran-swap-dimensions",
+        "Stores an array of which loops hand over rows with its two dimensions the other way round.",
+        "Everywhere in the program the array is used by elements and rows, or as a whole where the order does not matter; no columns are handed over.",
+        ("redundant-copies", "strided-access", "allocation-churn", "memory-bandwidth", "memory-latency", *_COMPUTE), _FORTRAN, "reassociates floating point",
+        fortran_dimensions.swapped, 0.6,
     ),
     Recipe(
         "fortran-flush-at-the-end",

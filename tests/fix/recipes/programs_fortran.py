@@ -217,55 +217,6 @@ end program
 """, "if (size(w, 1) /= n) deallocate (w)",
     ),
     f90(
-        "rows of a plane", "fortran-rows-at-once",
-        r"""
-module tracer_model
-  implicit none
-  integer, parameter :: dp = kind(1.0d0)
-contains
-  subroutine carry(q, c, n)
-    integer, intent(in) :: n
-    real(dp), intent(inout) :: q(n)
-    real(dp), intent(in) :: c
-    real(dp) :: flux(n + 1)
-    integer :: i
-    flux(1) = c*q(1)
-    do i = 2, n
-      flux(i) = c*(0.5_dp*(q(i - 1) + q(i)) - 0.5_dp*c*(q(i) - q(i - 1)))
-    end do
-    flux(n + 1) = c*q(n)
-    do i = 1, n
-      q(i) = q(i) - (flux(i + 1) - flux(i))
-    end do
-  end subroutine
-end module
-
-program tracer
-  use tracer_model
-  implicit none
-  integer :: n, steps, i, j, s
-  real(dp), allocatable :: q(:, :)
-  n = 53
-  steps = 3
-  allocate (q(n, n))
-  do j = 1, n
-    do i = 1, n
-      q(i, j) = 1.0_dp + 0.1_dp*mod(3*i + 5*j, 17)
-    end do
-  end do
-  do s = 1, steps
-    do i = 1, n
-      call carry(q(i, :), 0.2_dp + 0.001_dp*mod(i, 7), n)
-    end do
-    do j = 1, n
-      call carry(q(:, j), 0.1_dp, n)
-    end do
-  end do
-  print '(a,2es22.14)', 'checksum ', sum(q), q(n/2, n/3)
-end program
-""", "call carry(q_rows(:, i - first_row + 1)",
-    ),
-    f90(
         "labelled loops in upper case", "fortran-interchange-loops",
         r"""
 MODULE FIELDS
@@ -585,58 +536,6 @@ end program q
 """, "if (size(queue) < qlen+1) then",
     ),
     f90(
-        "rows of a block", "fortran-rows-at-once",
-        r"""
-module filt
-  implicit none
-contains
-  subroutine filter_line(v)
-    real(8), intent(inout) :: v(:)
-    real(8) :: w(size(v))
-    integer :: i, n
-    n = size(v)
-    w = v
-    do i = 2, n - 1
-      v(i) = 0.25d0*(w(i-1) + 2*w(i) + w(i+1))
-    end do
-  end subroutine filter_line
-  function norm_line(v, n) result(r)
-    integer, intent(in) :: n
-    real(8), intent(in) :: v(n)
-    real(8) :: r
-    r = sqrt(sum(v*v))
-  end function norm_line
-end module filt
-program main
-  use filt
-  implicit none
-  integer, parameter :: nx = 70, ny = 50, nz = 6
-  real(8) :: f(nx, ny, nz), g(nx, ny), s
-  integer :: i, j, k, it
-  do k = 1, nz
-    do j = 1, ny
-      do i = 1, nx
-        f(i,j,k) = mod(i + 3*j + 7*k, 11)
-      end do
-    end do
-  end do
-  g = f(:,:,1)
-  s = 0
-  do it = 1, 3
-    do k = 1, nz
-      do i = 1, nx
-        call filter_line(f(i, :, k))
-      end do
-    end do
-    do i = 1, nx
-      s = s + norm_line(g(i, :), ny)
-    end do
-  end do
-  print '(es22.14)', s + sum(f)
-end program main
-""", "call filter_line(f_rows(:, i - first_row + 1))", "norm_line(g_rows(:, i - first_row + 1), ny)",
-    ),
-    f90(
         "two work arrays", "fortran-allocate-once",
         r"""
 program work
@@ -670,5 +569,52 @@ contains
   end subroutine
 end program work
 """, "allocate(tmp(n))\n    allocate(q(n, 2))\n    do rep",
+    ),
+    f90(
+        "positions by rows", "fortran-swap-dimensions",
+        r"""
+module nb
+  implicit none
+  integer, parameter :: dp = kind(1.d0)
+contains
+  subroutine init(pos, n)
+    integer, intent(in) :: n
+    real(dp), intent(out) :: pos(n, 3)
+    integer :: i, k
+    do k = 1, 3
+      do i = 1, n
+        pos(i, k) = sin(0.1_dp*i*k)
+      end do
+    end do
+  end subroutine init
+  function pair_energy(a, b) result(e)
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: e, d
+    d = sum((a - b)**2) + 0.01_dp
+    e = 1.0_dp/d
+  end function pair_energy
+end module nb
+program main
+  use nb
+  implicit none
+  integer :: n, i, j
+  real(dp), allocatable :: pos(:,:)
+  real(dp) :: e
+  n = 300
+  allocate(pos(n, 3))
+  call init(pos, n)
+  e = 0
+  do i = 1, n
+    do j = i + 1, n
+      e = e + pair_energy(pos(i, :), pos(j, :))
+    end do
+  end do
+  do i = 1, size(pos, 1)
+    pos(i, 1) = pos(i, 1) + 0.1_dp
+    e = e + norm2(pos(i, 1:3))
+  end do
+  print '(es22.14)', e
+end program main
+""", "pair_energy(pos(:, i), pos(:, j))", "intent(out) :: pos(3, n)", "size(pos, 2)", relative=1e-12,
     ),
 )  # fmt: skip
