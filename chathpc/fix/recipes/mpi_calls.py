@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.fortran_statements import arguments as fortran_arguments
 from chathpc.fix.recipes.fortran_statements import called
 from chathpc.fix.recipes.program import Procedure
-from chathpc.fix.recipes.syntax import children, field, statements, text_of
+from chathpc.fix.recipes.syntax import C_LOOPS, children, field, statements, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -63,3 +63,13 @@ def blocks(procedure: Procedure) -> list[list[Node]]:
         around = [procedure.node, *procedure.all(*kinds)]
         return [[one for one in children(each) if not one.type.startswith("end_")] for each in around]
     return [statements(each) for each in procedure.all("compound_statement")]
+
+
+def is_repeated(statement: Node, procedure: Procedure) -> bool:
+    """True in a loop, and in a procedure other than the main program, which may be called in one."""
+    one = statement.parent
+    while one is not None and one != procedure.node:
+        if one.type == "do_loop" or one.type in C_LOOPS:
+            return True
+        one = one.parent
+    return procedure.model.name != "main" and procedure.node.type != "program"

@@ -14,7 +14,7 @@ from chathpc.fix.recipes.fortran_loops import own_text
 from chathpc.fix.recipes.fortran_statements import arguments as fortran_arguments
 from chathpc.fix.recipes.fortran_statements import called, declaration, mentions
 from chathpc.fix.recipes.invariants import fresh_name
-from chathpc.fix.recipes.mpi_calls import Call, blocks, mpi_call
+from chathpc.fix.recipes.mpi_calls import Call, blocks, is_repeated, mpi_call
 from chathpc.fix.recipes.mpi_ranks import RANK, asked
 from chathpc.fix.recipes.packing import ELEMENTS
 from chathpc.fix.recipes.program import Procedure, Program, Spot
@@ -53,7 +53,9 @@ def merged(context: Context, spot: Spot) -> Iterator[Change]:
         while at < len(block):
             run = _run(block[at:], procedure, program)
             at = block.index(run[-1].statement) + 1 if run else at + 1
-            if len(run) < 2 or not is_for_all(run[0].statement, procedure, program):
+            if len(run) < 2 or not is_repeated(run[0].statement, procedure):
+                continue
+            if not is_for_all(run[0].statement, procedure, program):
                 continue
             groups: dict[tuple[str, ...], list[Call]] = {}
             for call in run:
@@ -279,7 +281,13 @@ def for_all(context: Context, spot: Spot) -> Iterator[Change]:
     for block in blocks(procedure):
         for one, other in pairwise(block):
             first, second = mpi_call(one, procedure), mpi_call(other, procedure)
-            if first is None or second is None or second.name != "MPI_Bcast" or not is_for_all(one, procedure, program):
+            if (
+                first is None
+                or second is None
+                or not is_repeated(one, procedure)
+                or second.name != "MPI_Bcast"
+                or not is_for_all(one, procedure, program)
+            ):
                 continue
             found = (
                 _reduced(first, second, context)

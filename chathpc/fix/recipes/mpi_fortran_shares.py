@@ -14,7 +14,7 @@ from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.fortran_accesses import is_safe
 from chathpc.fix.recipes.fortran_loops import control, dependences, is_index_free_after, own_text
 from chathpc.fix.recipes.fortran_statements import arguments, called, identifiers, squeezed
-from chathpc.fix.recipes.mpi_calls import Call, mpi_call
+from chathpc.fix.recipes.mpi_calls import Call, is_repeated, mpi_call
 from chathpc.fix.recipes.mpi_collectives import is_for_all
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
@@ -221,7 +221,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
     edits, first = [], None
     for node in procedure.all("subroutine_call"):
         call = mpi_call(node, procedure)
-        if call is None or call.name != "MPI_Barrier" or not _is_repeated(node, procedure):
+        if call is None or call.name != "MPI_Barrier" or not is_repeated(node, procedure):
             continue
         start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
         alone = not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip()
@@ -233,15 +233,6 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(first),
             "leaves out barriers: messages alone order what processes see of each other",
         )
-
-
-def _is_repeated(node: Node, procedure: Procedure) -> bool:
-    one = node.parent
-    while one is not None and one != procedure.node:
-        if one.type == "do_loop":
-            return True
-        one = one.parent
-    return procedure.node.type != "program"
 
 
 def _is_of_one(procedure: Procedure) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.loops import counted, loops_of
-from chathpc.fix.recipes.mpi_calls import Call, blocks, mpi_call
+from chathpc.fix.recipes.mpi_calls import Call, blocks, is_repeated, mpi_call
 from chathpc.fix.recipes.mpi_ranks import RANK, SIZE, asked
 from chathpc.fix.recipes.packing import drops_status
 from chathpc.fix.recipes.program import Procedure, Program, Spot
@@ -239,7 +239,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
     for call in procedure.all("call_expression"):
         statement = call.parent
         found = mpi_call(statement, procedure)
-        if statement is None or found is None or found.name != "MPI_Barrier" or not _is_repeated(statement, procedure):
+        if statement is None or found is None or found.name != "MPI_Barrier" or not is_repeated(statement, procedure):
             continue
         start, end = line_start(text, statement.start_byte), line_end(text, statement.end_byte - 1)
         alone = not text[start : statement.start_byte].strip() and not text[statement.end_byte : end].strip()
@@ -254,17 +254,6 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(first),
             "leaves out barriers: messages alone order what processes see of each other",
         )
-
-
-def _is_repeated(statement: Node, procedure: Procedure) -> bool:
-    if procedure.model.name != "main":
-        return True
-    one = statement.parent
-    while one is not None and one != procedure.node:
-        if one.type in C_LOOPS:
-            return True
-        one = one.parent
-    return False
 
 
 def _is_of_one(procedure: Procedure, program: Program) -> bool:

@@ -296,7 +296,7 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 0;
 }
-""", "double numbers[3] = {mass, energy, px}, results[3];", "double numbers[2] = {dt, kappa};",
+""", "double numbers[3] = {mass, energy, px}, results[3];", "MPI_Bcast(&kappa",
     ),
     c(
         "results brought to all", "result-for-all",
@@ -396,7 +396,7 @@ program heat
   if (rank == 0) write (*, '(4f18.10)') t1, t2, gres, u(1)
   call MPI_Finalize(ierr)
 end program heat
-""", "numbers = [s1, s2]", "numbers = [n, nsteps]",
+""", "numbers = [s1, s2]", "call MPI_Bcast(nsteps",
     ),
     f90(
         "results brought to all", "result-for-all",
