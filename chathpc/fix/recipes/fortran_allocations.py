@@ -67,7 +67,8 @@ def _without(node: Node, text: bytes) -> Edit:
     start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
     if text[start : node.start_byte].strip() or text[node.end_byte : end].strip():
         if text[node.end_byte : node.end_byte + 1] == b";":
-            return Edit(node.start_byte, node.end_byte + 1, b"")
+            rest = text[node.end_byte + 1 : end]
+            return Edit(node.start_byte, node.end_byte + 1 + len(rest) - len(rest.lstrip(b" ")), b"")
         return Edit(node.start_byte, node.end_byte, b"continue")
     return Edit(start, end, b"")
 

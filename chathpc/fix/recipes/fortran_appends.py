@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.fortran_accesses import is_safe
-from chathpc.fix.recipes.fortran_growth import growth, one_more
+from chathpc.fix.recipes.fortran_growth import growth, one_more, plain
 from chathpc.fix.recipes.fortran_loops import declarations_end
 from chathpc.fix.recipes.fortran_statements import (
     arguments,
@@ -93,17 +93,12 @@ def append(node: Node, procedure: Procedure) -> Append | None:
     grown = growth(node, procedure)
     if grown is None or grown.items.type != "identifier" or grown.lead or len(grown.stores) != 1:
         return None
-    name, old = squeezed(grown.items), squeezed_text(grown.old)
-    if not _is_size(old, name, grown.first) or not one_more(old, squeezed_text(grown.new)):
+    name, old = squeezed(grown.items), plain(grown.old)
+    if not _is_size(old, name, grown.first) or not one_more(old, plain(grown.new)):
         return None
     listed = beside(node)
     whole = listed[listed.index(grown.first) : listed.index(node) + 1]
     return Append(grown.first.start_byte, node.end_byte, name, (grown.stores[0][1],), tuple(whole))
-
-
-def squeezed_text(text: str) -> str:
-    """The text in lower case without blanks."""
-    return "".join(text.lower().split())
 
 
 def _is_size(count: str, name: str, first: Node) -> bool:

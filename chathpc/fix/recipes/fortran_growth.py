@@ -145,15 +145,15 @@ def regrowth(freed: Node, procedure: Procedure) -> Growth | None:
     temporary = squeezed(kept)
     if (
         old is None
-        or not one_more(_plain(old), new)
+        or not one_more(plain(old), new)
         or not temporary.isidentifier()
         or not _is_own(temporary, procedure)
     ):
         return None
     if squeezed(field(back, "right")) not in (
         temporary,
-        f"{temporary}(1:{_plain(old)})",
-        f"{temporary}(:{_plain(old)})",
+        f"{temporary}(1:{plain(old)})",
+        f"{temporary}(:{plain(old)})",
     ):
         return None
     first, last = at - 1, at + 2
@@ -195,7 +195,8 @@ def _room(node: Node, name: str) -> list[Node] | None:
     return sizes
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
+    """The text in lower case without blanks."""
     return "".join(text.lower().split())
 
 
@@ -212,7 +213,7 @@ def _copied(node: Node, temporary: str, items: str, room: str, lead: int) -> str
         copied = _copied(inner[0], temporary, items, room, lead) if len(inner) == 1 else None
         if copied is None:
             return None
-        count = _plain(copied)
+        count = plain(copied)
         known = (f"(allocated({items}))", f"({count}>0)", f"({count}>=1)", f"({count}/=0)", f"({room}>1)")
         return copied if condition in known else None
     if node.type == "do_loop":
@@ -221,12 +222,12 @@ def _copied(node: Node, temporary: str, items: str, room: str, lead: int) -> str
         return None
     left, right = field(node, "left"), field(node, "right")
     upper = _section(left, temporary, lead)
-    if upper is None or not one_more(_plain(upper), room):
+    if upper is None or not one_more(plain(upper), room):
         return None
     if squeezed(right) == items:
         return upper
     of = _section(right, items, lead)
-    return upper if of is not None and _plain(of) == _plain(upper) else None
+    return upper if of is not None and plain(of) == plain(upper) else None
 
 
 def _section(node: Node | None, name: str, lead: int) -> str | None:

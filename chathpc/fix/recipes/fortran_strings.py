@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_accesses import is_safe
+from chathpc.fix.recipes.fortran_accesses import INTRINSICS, is_safe
 from chathpc.fix.recipes.fortran_loops import declarations_end
 from chathpc.fix.recipes.fortran_statements import (
     arguments,
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 #: Functions of texts that only look at their arguments; their values are asked for twice.
 _LOOKING = frozenset({"trim", "adjustl", "adjustr", "achar", "char", "repeat", "new_line"})
 _FIRST = 256
+_READING = ("relational_expression", "concatenation_expression", "output_item_list")
 
 
 def appended(context: Context, spot: Spot) -> Iterator[Change]:
@@ -77,7 +78,7 @@ def _parts(node: Node, name: str, trimmed: bool) -> list[Node] | None:
 def _is_plain(node: Node, name: str) -> bool:
     if mentions(node, name):
         return False
-    return all(called(each) in _LOOKING or _is_section(each) for each in nodes(node, "call_expression"))
+    return all(called(each) in _LOOKING | INTRINSICS or _is_section(each) for each in nodes(node, "call_expression"))
 
 
 def _is_section(node: Node) -> bool:
@@ -111,9 +112,12 @@ def _is_changed(node: Node) -> bool:
     parent = node.parent
     if parent is None:
         return True
+    if parent.type == "call_expression":  # a part of it
+        parent = parent.parent
+        return parent is None or parent.type not in _READING
     if parent.type == "argument_list":
         return called(parent.parent) not in ("len", "len_trim", "trim", "index", "scan", "verify")
-    return parent.type not in ("relational_expression", "concatenation_expression", "output_item_list")
+    return parent.type not in _READING
 
 
 def _joined(parts: list[Node], text: bytes) -> str:

@@ -111,16 +111,22 @@ def _share(loop: Node, parts: list[Node], rank: str, size: str, procedure: Proce
     bounds = names_in(low) | names_in(high)
     for name in sorted({one.name for one in kept}):
         mine = [one for one in kept if one.name == name]
-        if any(is_unknown(one.value) for one in mine) and name not in bounds:
-            kept = [one for one in kept if one.name != name]
-        elif len(_given(name, procedure)) != len(mine):
+        all_known = not any(is_unknown(one.value) for one in mine) and _are_all(name, mine, procedure)
+        if not all_known and name in bounds:
             return None
+        if not all_known:  # what is read, asked for or broadcast stays as it is
+            kept = [one for one in kept if one.name != name]
     bounded = Bounds(low, high, True, tuple(kept), rank.lower(), size.lower())
     for name in bounded.free:
         first = min([*(one.at for one in kept if name in one.names), loop.start_byte])
         if any(each.start_byte >= first for each in _given(name, procedure)) or "%" in name or "." in name:
             return None
     return bounded.shared()
+
+
+def _are_all(name: str, mine: list[Setting], procedure: Procedure) -> bool:
+    """True if the variable gets no other values than these."""
+    return len(_given(name, procedure)) == len(mine)
 
 
 def _before(loop: Node, procedure: Procedure) -> Iterator[Node]:

@@ -122,11 +122,11 @@ def touched(statement: Node, procedure: Procedure, program: Program) -> tuple[li
             if not known.is_known or known.writes:
                 return None
             found += known.accesses
-            if place in _WRITES[call.name] or place == 0:
+            if (place in _WRITES[call.name] or place == 0) and not text_of(each).startswith("MPI_"):
                 memory = buffer(each, procedure, place in _WRITES[call.name])
-                if memory is None and "MPI_" not in text_of(each):
+                if memory is None:
                     return None
-                found += [] if memory is None else [memory]
+                found.append(memory)
         return found, set()
     if statement.type == "if_statement" and field(statement, "alternative") is None:
         condition, inner = field(statement, "condition"), statements(field(statement, "consequence"))

@@ -117,12 +117,11 @@ def _share(header: Counted, rank: str, size: str, procedure: Procedure, program:
     bounds = names_in(low) | names_in(high)
     for name in sorted({one.name for one in kept}):
         mine = [one for one in kept if one.name == name]
-        if (
-            any(is_unknown(one.value) for one in mine) and name not in bounds
-        ):  # what is read or asked for stays as it is
-            kept = [one for one in kept if one.name != name]
-        elif "." not in name and len(_given(name, procedure)) != len({one.at for one in mine}):
+        all_known = not any(is_unknown(one.value) for one in mine) and _are_all(name, mine, procedure)
+        if not all_known and name in bounds:
             return None
+        if not all_known:  # what is read, asked for or broadcast stays as it is
+            kept = [one for one in kept if one.name != name]
     bounded = Bounds(low, high, header.operator == "<=", tuple(kept), _plain(rank), _plain(size))
     if any(not _is_settled(each, kept, header, procedure) for each in bounded.free):
         return None
@@ -147,6 +146,11 @@ def _is_plainly_given(node: Node) -> bool:
     if parent is None or parent.type != "pointer_expression":
         return True
     return parent.parent is not None and parent.parent.type == "argument_list"
+
+
+def _are_all(name: str, mine: list[Setting], procedure: Procedure) -> bool:
+    """True if the variable gets no other values than these."""
+    return "." in name or len(_given(name, procedure)) == len({one.at for one in mine})
 
 
 def _before(loop: Node, procedure: Procedure) -> Iterator[Node]:

@@ -87,16 +87,16 @@ def overlaps(one: Access, other: Access, program: Program) -> bool:
                 return False
         return may_overlap(one, other, program)
     whole, rest = (one, other) if _is_whole(one) else (other, one)
+    mine, its = type_of(whole.node, whole.procedure, program), type_of(rest.node, rest.procedure, program)
+    plain = mine is not None and its is not None and mine.depth == 1 and its.is_arithmetic and not _is_whole(rest)
+    if plain and mine is not None and its is not None and {mine.name, its.name} in _APART:
+        return False
     if not rest.memory:
         pointed_at = rest.name in rest.procedure.addressed or rest.name in program.addressed
         return rest.name == text_of(whole.node) or (pointed_at and not _is_given_to_mpi_alone(rest))
     node = rest.node if _is_whole(rest) else base_of(rest)
     if node is None:
         return True
-    mine, its = type_of(whole.node, whole.procedure, program), type_of(rest.node, rest.procedure, program)
-    plain = mine is not None and its is not None and mine.depth == 1 and its.is_arithmetic and not _is_whole(rest)
-    if plain and mine is not None and its is not None and {mine.name, its.name} in _APART:
-        return False
     ours, theirs = origins(whole.node, whole.procedure, program), origins(node, rest.procedure, program)
     return ours is None or theirs is None or bool(ours & theirs)
 

@@ -617,4 +617,179 @@ program main
 end program main
 """, "pair_energy(pos(:, i), pos(:, j))", "intent(out) :: pos(3, n)", "size(pos, 2)", relative=1e-12,
     ),
+    f90(
+        "size of a variable and of an array", "fortran-allocate-once",
+        r"""
+module sizes
+  implicit none
+  integer :: width = 40
+contains
+  subroutine fill(v, n, s)
+    integer, intent(in) :: n
+    real(8), intent(out) :: v(n)
+    real(8), intent(in) :: s
+    integer :: k
+    do k = 1, n
+      v(k) = s/k
+    end do
+  end subroutine
+  real(8) function smooth(u)
+    real(8), intent(in) :: u(:)
+    real(8), allocatable :: pad(:), twice(:, :)
+    integer :: k
+    allocate (pad(0:size(u) + 1), twice(2, size(u)))
+    pad = 0
+    pad(1:size(u)) = u
+    do k = 1, size(u)
+      twice(1, k) = pad(k - 1)
+      twice(2, k) = pad(k + 1)
+    end do
+    smooth = sum(twice)
+    deallocate (pad, twice)
+  end function
+end module
+program p
+  use sizes
+  implicit none
+  integer :: n, i, outer
+  real(8), allocatable :: u(:), v(:), w(:, :)
+  real(8) :: total
+  n = 25
+  allocate (u(30))
+  total = 0
+  do outer = 1, 3
+    do i = 1, 8
+      allocate (v(n)); allocate (w(size(u, 1), width/2))
+      call fill(v, n, 1.5d0*i)
+      w = i
+      total = total + smooth(v) + sum(w)
+      if (mod(i, 4) == 0) total = total + v(1)
+      deallocate (v)
+      deallocate (w)
+    end do
+    if (outer == 2) width = 38
+  end do
+  print '(es22.14)', total
+end program
+""", "  allocate (v(n))\n  do outer = 1, 3", "deallocate (v)\n  print",
+    ),
+    f90(
+        "arrays with bounds of their own", "fortran-keep-array",
+        r"""
+module sizes
+  implicit none
+  integer :: width = 40
+contains
+  subroutine fill(v, n, s)
+    integer, intent(in) :: n
+    real(8), intent(out) :: v(n)
+    real(8), intent(in) :: s
+    integer :: k
+    do k = 1, n
+      v(k) = s/k
+    end do
+  end subroutine
+  real(8) function smooth(u)
+    real(8), intent(in) :: u(:)
+    real(8), allocatable :: pad(:), twice(:, :)
+    integer :: k
+    allocate (pad(0:size(u) + 1), twice(2, size(u)))
+    pad = 0
+    pad(1:size(u)) = u
+    do k = 1, size(u)
+      twice(1, k) = pad(k - 1)
+      twice(2, k) = pad(k + 1)
+    end do
+    smooth = sum(twice)
+    deallocate (pad, twice)
+  end function
+end module
+program p
+  use sizes
+  implicit none
+  integer :: n, i, outer
+  real(8), allocatable :: u(:), v(:), w(:, :)
+  real(8) :: total
+  n = 25
+  allocate (u(30))
+  total = 0
+  do outer = 1, 3
+    do i = 1, 8
+      allocate (v(n)); allocate (w(size(u, 1), width/2))
+      call fill(v, n, 1.5d0*i)
+      w = i
+      total = total + smooth(v) + sum(w)
+      if (mod(i, 4) == 0) total = total + v(1)
+      deallocate (v)
+      deallocate (w)
+    end do
+    if (outer == 2) width = 38
+  end do
+  print '(es22.14)', total
+end program
+""", "if (lbound(pad, 1) /= 0 .or. ubound(pad, 1) /= size(u) + 1) deallocate (pad)", "save :: pad, twice",
+    ),
+    f90(
+        "list that is searched and counted", "fortran-append-in-room",
+        r"""
+program seen
+  implicit none
+  integer, allocatable :: seen_values(:), bigger(:)
+  real(8), allocatable :: gaps(:), t(:)
+  integer :: k, n, x, i
+  logical :: known
+  x = 7
+  allocate (seen_values(0))
+  search: do k = 1, 600
+    x = mod(x*x + 3*k, 1009)
+    known = .false.
+    do i = 1, size(seen_values)
+      if (seen_values(i) == x) then
+        known = .true.
+        exit
+      end if
+    end do
+    if (known) cycle search
+    n = size(seen_values)
+    allocate (bigger(n + 1))
+    bigger(1:n) = seen_values
+    bigger(n + 1) = x
+    call move_alloc(bigger, seen_values)
+  end do search
+  do k = 2, size(seen_values)
+    if (.not. allocated(gaps)) then
+      gaps = [1.0d0]
+    end if
+    gaps = [real(8) :: gaps, dble(seen_values(k) - seen_values(k - 1)), gaps(size(gaps))*0.5d0]
+  end do
+  allocate (t(size(gaps)))
+  t = gaps
+  print '(2i8,es22.14)', size(seen_values), sum(seen_values), sum(t)
+end program
+""", "do i = 1, seen_values_count", "if (seen_values_room(i) == x) then",
+    ),
+    f90(
+        "texts that are read and printed", "fortran-append-text",
+        r"""
+program lines
+  implicit none
+  character(300) :: row
+  character(:), allocatable :: page
+  integer :: i, j
+  page = 'begin'
+  do j = 1, 6
+    row = '>'
+    do i = 1, 9
+      row = trim(row) // char(64 + i) // repeat('-', mod(i, 3))
+      if (mod(i, 4) == 0) print '(a)', trim(row)
+      if (row(2:2) == 'B') print *, len_trim(row)
+    end do
+    do i = 1, 3
+      page = page // trim(row); print '(i0)', i
+    end do
+  end do
+  print '(i0,1x,a)', len(page), page(1:40)
+end program
+""", "row_end = len_trim(row)", "page = page_room(1:page_end)",
+    ),
 )  # fmt: skip

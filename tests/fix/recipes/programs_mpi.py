@@ -1009,4 +1009,127 @@ program heat
 end program heat
 """, has_not=("MPI_Barrier",),
     ),
+    f90(
+        "remainder by two branches", "fortran-deal-in-turn",
+        r"""
+program shares
+  use mpi
+  implicit none
+  integer :: id, np, err, n, lo, hi, k, base, extra, mine
+  integer :: counted, total
+  call MPI_INIT(err)
+  call MPI_COMM_RANK(MPI_COMM_WORLD, id, err)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, np, err)
+  n = 0
+  if (id == 0) n = 501
+  call MPI_BCAST(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, err)
+  base = n/np
+  extra = mod(n, np)
+  if (id < extra) then
+    mine = base + 1
+    lo = id*mine
+  else
+    mine = base
+    lo = id*base + extra
+  end if
+  hi = lo + mine - 1
+  counted = 0
+  do k = lo, hi
+    if (mod(k*k, 7) == 2) counted = counted + 1
+  end do
+  call MPI_ALLREDUCE(counted, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, err)
+  if (id == 0) print *, total
+  call MPI_FINALIZE(err)
+end program
+""", "do k = id, n - 1, np",
+    ),
+    c(
+        "ranges of several kinds", "deal-in-turn",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int block_low(int rank, int size, int n) {
+  int base = n / size;
+  return rank * base + (rank < n % size ? rank : n % size);
+}
+
+static double cell(int k) {
+  double s = 0;
+  for (int i = 0; i <= k; i++) s += 1.0 / (1.0 + i);
+  return s;
+}
+
+int main(int argc, char **argv) {
+  int me, np, n = 211, mine, low, high, k;
+  double part = 0.0, whole = 0.0, *table;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  table = malloc(n * sizeof(double));
+  low = block_low(me, np, n);
+  mine = n / np;
+  if (me < n % np) {
+    mine++;
+  }
+  high = low;
+  high += mine;
+  memset(table, 0, n * sizeof(double));
+  for (k = low; k <= high - 1; k++) table[k] = cell(k);
+  MPI_Allreduce(MPI_IN_PLACE, table, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  int first, rows = n / np;
+  if (me == np - 1) {
+    first = me * rows;
+    rows = n - first;
+  } else {
+    first = me * rows;
+  }
+  for (int j = first; j < first + rows; j++) part += table[j] * j;
+  MPI_Allreduce(&part, &whole, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 0) printf("%.9f\n", whole);
+  free(table);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (k = me; k < n; k += np)", "for (int j = me; j < n; j += np)", relative=1e-09,
+    ),
+    c(
+        "the same among messages and lines", "collective-once",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static double weights[32], field[400], old[400];
+static int rank, size;
+static void relax(void) {
+  memcpy(old, field, sizeof field);
+  for (int i = 1; i < 399; i++) field[i] = 0.5 * old[i] + 0.25 * (old[i - 1] + old[i + 1]) * weights[i % 32];
+}
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double top = 0, seen = 0;
+  int owner = 0;
+  for (int i = 0; i < 32; i++) weights[i] = rank == 0 ? 0.9 + 0.001 * i : 0.0;
+  for (int i = 0; i < 400; i++) field[i] = i % 17 + rank;
+  for (int t = 0; t < 12; t++) {
+    MPI_Bcast(weights, 32, MPI_DOUBLE, owner, MPI_COMM_WORLD);
+    relax();
+    if (rank > 0) MPI_Send(&field[1], 1, MPI_DOUBLE, rank - 1, 5, MPI_COMM_WORLD);
+    if (rank < size - 1) MPI_Recv(&field[399], 1, MPI_DOUBLE, rank + 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Reduce(&field[200], &top, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d %.9f\n", t, top);
+    seen += field[t];
+    if (t > 9) break;
+  }
+  if (!rank) printf("%.9f\n", seen);
+  MPI_Finalize();
+  return 0;
+}
+""", "if (0 < 12) MPI_Bcast(weights",
+    ),
 )  # fmt: skip
