@@ -103,7 +103,7 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
                 whole = second if mine == members[0] else first
                 if whole is not None and whole.name not in program.records and whole.name not in _BYTES:
                     return False
-    left, right = (_base(each) for each in (one, other))
+    left, right = (base_of(each) for each in (one, other))
     for own, foreign in ((left, right), (right, left)):
         if (
             own is not None
@@ -174,7 +174,7 @@ def _member(one: Access, program: Program) -> str:
     return "" if declared_as is None or declared_as.dims else text_of(field(one.node, "field"))
 
 
-def _base(one: Access) -> Node | None:
+def base_of(one: Access) -> Node | None:
     """The pointer or array through which memory is accessed."""
     node: Node | None = one.node
     if node is None or node.type == "identifier":

@@ -381,7 +381,7 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
         found.pure_calls.append(node)  # a function that calls itself does what the rest of it does
         return arguments
     if own:
-        if depth < _DEEPEST and len(own) == 1 and len(own[0].model.parameters) == len(listed):
+        if depth < _DEEPEST and len(own) == 1 and own[0].arity == len(listed):
             inner = summary(own[0], program, depth + 1)
             if inner is not None:
                 found.pure_calls.append(node)
@@ -444,7 +444,7 @@ def summary(callee: Procedure, program: Program, depth: int = 0) -> Effects | No
         if name is None or name not in own:
             return None
     outward = [one for one in inner.accesses if not one.write and (one.memory or one.name not in own)]
-    return Effects(accesses=[one for one in outward if not _is_own_memory(one, callee)], pure_calls=inner.pure_calls)
+    return Effects(accesses=[one for one in outward if not is_own_memory(one, callee)], pure_calls=inner.pure_calls)
 
 
 def _own_target(one: Access, callee: Procedure) -> str | None:
@@ -454,7 +454,8 @@ def _own_target(one: Access, callee: Procedure) -> str | None:
     return _local_array(one.node, callee)
 
 
-def _is_own_memory(one: Access, callee: Procedure) -> bool:
+def is_own_memory(one: Access, callee: Procedure) -> bool:
+    """True for memory of an array or record of the function itself."""
     return one.memory and _local_array(one.node, callee) is not None
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.fortran_loops import control, own_text
-from chathpc.fix.recipes.program import Spot
+from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, field, line_of, nodes
 
 if TYPE_CHECKING:
-    pass
+    from tree_sitter import Node
 
 
 def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
@@ -88,3 +88,39 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
             "opens the file once for all records instead of once a record",
         )
     del context
+
+
+def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
+    """`flush (u)` in loops is left out: what is in the buffers is written when the file is closed or the program ends."""
+    procedure, text = spot.procedure, spot.source.text
+    everything = "\n".join(own_text(one.node) for one in context.program.procedures)
+    if re.search(
+        r"\b(?:abort|error\s+stop|execute_command_line|system|fork|inquire|sleep|bind\s*\(\s*c)\b", everything
+    ):
+        return
+    edits, first = [], None
+    for node in procedure.all("file_position_statement", "subroutine_call"):
+        if not re.match(r"(?:call\s+)?flush\b", own_text(node)) or not _is_repeated(node, procedure):
+            continue
+        start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
+        alone = not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip()
+        edits.append(Edit(start, end, b"") if alone else Edit(node.start_byte, node.end_byte, b"continue"))
+        first = first or node
+    if first is not None:
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "leaves out flushes: closing the file and the end of the program write what is left",
+        )
+
+
+def _is_repeated(node: Node, procedure: Procedure) -> bool:
+    """True in a loop that opens and reads nothing, or in a procedure, which may be called in one."""
+    one, found = node.parent, procedure.node.type != "program"
+    while one is not None and one != procedure.node:
+        if one.type == "do_loop":
+            found = True
+            if any(True for _ in nodes(one, "open_statement", "read_statement", "inquire_statement")):
+                return False
+        one = one.parent
+    return found

@@ -10,21 +10,14 @@ from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.model import Function, Kind, Loop
 from chathpc.fix.recipes.dependences import keeps_order
 from chathpc.fix.recipes.edits import Edit
-from chathpc.fix.recipes.fortran_loops import (
-    control,
-    dependences,
-    do_node,
-    is_index_free_after,
-    is_safe,
-    nest,
-    own_text,
-    uses,
-)
+from chathpc.fix.recipes.fortran_accesses import are_same, is_safe, path, uses
+from chathpc.fix.recipes.fortran_loops import control, dependences, do_node, is_index_free_after, nest, own_text
 from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.syntax import children, line_of
 
 if TYPE_CHECKING:
-    pass
+    from tree_sitter import Node
 
 
 def interchanged(context: Context, spot: Spot) -> Iterator[Change]:
@@ -55,8 +48,9 @@ def _best_order(loops: list[Loop], procedure: Procedure, context: Context) -> Ch
     ):
         return None
     exact = all(one.exact for one in found.reductions.values())
-    controls = [control(node) if (node := do_node(procedure, one)) is not None else None for one in loops]
-    if any(one is None for one in controls) or (not exact and not context.may_round):
+    controls = [_head(procedure, one) for one in loops]
+    kinds = {one.type for one in controls if one is not None}
+    if any(one is None for one in controls) or len(kinds) != 1 or (not exact and not context.may_round):
         return None
     if _directive_before(loops[0], procedure) and (
         private or found.reductions or any(each != 0 for vector in found.vectors for each in vector)
@@ -93,11 +87,28 @@ def _is_steady(loop: Loop, moving: set[str]) -> bool:
     sides = [each for each in (loop.start, loop.condition) if each is not None]
     if any(each.kind in (Kind.CALL, Kind.INDEX) for side in sides for each in side.walk()):
         return False
+    names = [path(each) for side in sides for each in side.walk() if each.kind in (Kind.NAME, Kind.MEMBER)]
+    bases = [each.base for side in sides for each in side.walk() if each.kind == Kind.MEMBER]
+    named = [name for name in names if name not in {path(each) for each in bases if each is not None}]
     return (
-        loop.counted
-        and loop.start is not None
-        and not {each.text for side in sides for each in side.walk() if each.kind == Kind.NAME} & moving
+        loop.counted and loop.start is not None and not any(are_same(one, other) for one in named for other in moving)
     )
+
+
+def _head(procedure: Procedure, loop: Loop) -> Node | None:
+    """`i = 1, n`, or `i = 1:n` of a `do concurrent` with one index and nothing else."""
+    for node in procedure.all("do_loop"):
+        if line_of(node) != loop.first:
+            continue
+        plain = control(node)
+        if plain is not None:
+            return plain
+        statement = next(iter(children(next(iter(children(node)), None))), None)
+        header = children(statement)
+        if statement is not None and statement.type == "concurrent_statement" and len(header) == 1:
+            inner = children(header[0])
+            return inner[0] if len(inner) == 1 and inner[0].type == "concurrent_control" else None
+    return None
 
 
 def _directive_before(loop: Loop, procedure: Procedure) -> bool:
@@ -119,7 +130,7 @@ def _cost(variable: str, function: Function, loop: Loop, constants: dict[str, in
                 if terms is None or step is None:
                     cost += 1.0
                     break
-                if step:
-                    cost += 0.25 if at == 0 and set(step) == {()} and abs(step[()]) <= 4 else 1.0
+                if step:  # the further back the index, the further apart the elements
+                    cost += 0.25 if at == 0 and set(step) == {()} and abs(step[()]) <= 4 else 1.0 + 0.01 * at
                     break
     return cost

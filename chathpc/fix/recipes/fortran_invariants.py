@@ -8,23 +8,23 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.fortran import expression, resolved
 from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop
 from chathpc.fix.recipes.edits import Edit, indent, line_start
-from chathpc.fix.recipes.fortran_loops import (
+from chathpc.fix.recipes.fortran_accesses import (
     COSTLY,
     INTRINSICS,
-    declarations_end,
-    do_node,
+    TO_NUMBERS,
+    are_same,
     is_safe,
     outside_names,
-    own_text,
+    path,
     pure_function,
-    type_text,
     uses,
 )
+from chathpc.fix.recipes.fortran_loops import declarations_end, do_node, own_text, type_text
 from chathpc.fix.recipes.fortran_powers import is_real, written_number
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import children, field, inside, line_of, text_of
+from chathpc.fix.recipes.syntax import children, field, inside, line_of, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -43,7 +43,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         if any(inside(node, each) for each in taken) or not _is_costly(node, procedure, program):
             continue
         expr = resolved(expression(node), _arrays(procedure))
-        if any(one.kind in (Kind.INDEX, Kind.MEMBER, Kind.OTHER) for one in expr.walk()):
+        if any(one.kind == Kind.OTHER and one.text != "extent_specifier" for one in expr.walk()):
             continue
         statement = node
         while statement.parent is not None and statement.type != "assignment_statement":
@@ -57,6 +57,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
                 break
             best = loop
         own = [one for one in expr.calls() if one.text not in INTRINSICS]
+        own += [one for one in expr.walk() if one.kind == Kind.INDEX]
         if best is None or (own and not _is_surely_done(node, procedure)):
             continue
         outer, kind = do_node(procedure, best), type_text(expr, function, program)
@@ -106,7 +107,20 @@ def _is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
     known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     if known is not None and known.dims:
         return False
-    return name in COSTLY or pure_function(name, program) is not None
+    return name in COSTLY or _is_of_arrays(name, node, procedure) or pure_function(name, program) is not None
+
+
+def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:
+    """True for `sum(w)`: what goes over a whole array, without a dimension, mask or kind."""
+    listed = [each for each in children(children(node)[-1]) if each.type != "extent_specifier"]
+    if name not in TO_NUMBERS or any(each.type == "keyword_argument" for each in listed):
+        return False
+    return len(listed) == (2 if name == "dot_product" else 1) and bool(_names_arrays(node, procedure))
+
+
+def _names_arrays(node: Node, procedure: Procedure) -> bool:
+    arrays = _arrays(procedure)
+    return any(own_text(each) in arrays for each in nodes(node, "identifier"))
 
 
 def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool:
@@ -114,16 +128,17 @@ def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool
     if found is None:
         return False
     moving = {one.name for one in found if one.write} | {one.variable for one in (loop, *function.loops_in(loop.index))}
-    names = {one.text for one in expr.walk() if one.kind == Kind.NAME}
+    bases = {path(one.base) for one in expr.walk() if one.kind == Kind.MEMBER and one.base is not None}
+    names = {path(one) for one in expr.walk() if one.kind in (Kind.NAME, Kind.MEMBER)} - bases
     for call in expr.calls():
         callee = pure_function(call.text, program)
         if callee is not None:
             names |= outside_names(callee)
-        elif call.text not in INTRINSICS:
+        elif call.text not in INTRINSICS | TO_NUMBERS:
             return False
     return (
         bool(names)
-        and not names & moving
+        and not any(are_same(one, other) for one in names for other in moving)
         and not (function.returns is not None and function.returns.name in names & moving)
     )
 

@@ -1,211 +1,21 @@
-"""Loops of Fortran: what their statements read and write, by the model of the source. Names that differ are different memory.
-
-That is Fortran's rule for dummy arguments (Fortran 2018, 15.5.2.13); procedures with pointers, targets or equivalences are left out.
-"""
+"""Loops of Fortran: their nodes, what their iterations have to do with each other, and the names that they leave alone."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.affine import Scope, add, factor, linear
-from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop, root
+from chathpc.diagnosis.source.model import Declaration, Does, Expr, Function, Kind, Loop
 from chathpc.fix.recipes.dependences import Dependences, Vector
+from chathpc.fix.recipes.fortran_accesses import Use, are_same, pure_function, uses
 from chathpc.fix.recipes.program import Procedure, Program
 from chathpc.fix.recipes.reductions import Reduction
 from chathpc.fix.recipes.syntax import children, line_of, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-#: Intrinsic functions that take many times as long as an addition.
-COSTLY = frozenset(
-    {
-        "exp",
-        "log",
-        "log10",
-        "sin",
-        "cos",
-        "tan",
-        "asin",
-        "acos",
-        "atan",
-        "atan2",
-        "sinh",
-        "cosh",
-        "tanh",
-        "erf",
-        "erfc",
-        "gamma",
-    }
-)
-#: Those that only compute: nothing but their result comes of a call.
-INTRINSICS = COSTLY | frozenset(
-    {
-        "abs",
-        "min",
-        "max",
-        "sqrt",
-        "mod",
-        "modulo",
-        "int",
-        "nint",
-        "floor",
-        "ceiling",
-        "real",
-        "dble",
-        "sign",
-        "merge",
-        "size",
-        "aint",
-        "anint",
-        "hypot",
-        "iand",
-        "ior",
-        "ieor",
-        "ishft",
-        "epsilon",
-        "tiny",
-        "huge",
-        "kind",
-        "ubound",
-        "lbound",
-        "dim",
-    }
-)
-_UNSAFE = re.compile(
-    r"\b(?:pointer|target|equivalence|volatile|asynchronous|common|save|goto|go\s+to|entry|impure)\b|=>\s*\w+\s*\(|^\s*#",
-    re.IGNORECASE | re.MULTILINE,
-)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Use:
-    """One access by name: a scalar, or an element with its indices; `parts` is None for an array as a whole or a member."""
-
-    name: str
-    write: bool
-    parts: tuple[Expr, ...] | None
-    line: int
-    branch: int
-    loop: int
-
-
-def is_safe(procedure: Procedure) -> bool:
-    """True for a procedure in which names that differ are different memory."""
-    text = procedure.source.text[procedure.node.start_byte : procedure.node.end_byte].decode("utf-8", "replace")
-    text = re.sub(r"!(?!\$)[^\n]*", "", text)
-    return not procedure.model.broken and not procedure.node.has_error and _UNSAFE.search(text) is None
-
-
-def uses(function: Function, loop: Loop, program: Program | None = None) -> list[Use] | None:
-    """All accesses in a loop; None where something is called or done that is not known."""
-    found: list[Use] = []
-    for statement in function.inside(loop.index):
-        if statement.does in (Does.OTHER, Does.RETURN, Does.BREAK):
-            return None
-        if statement.does == Does.CONTINUE or statement.expr is None:
-            continue
-        expr = statement.expr
-        reading: list[Expr] = [expr]
-        if statement.does == Does.EVALUATE:
-            if expr.kind != Kind.ASSIGN:
-                return None
-            target = expr.parts[0]
-            named = root(target)
-            if named.kind != Kind.NAME:
-                return None
-            parts = (
-                target.parts
-                if target.kind == Kind.INDEX and target.base is named
-                else None
-                if target.kind != Kind.NAME
-                else ()
-            )
-            reading = [expr.parts[1], *(parts or ())]
-            if target.kind == Kind.MEMBER or (target.kind == Kind.INDEX and target.base is not named):
-                reading.extend(part for each in target.walk() if each.kind == Kind.INDEX for part in each.parts)
-            found.extend(_reads(reading, statement.line, statement.branch, statement.loop))
-            found.append(Use(named.text, True, parts, statement.line, statement.branch, statement.loop))
-        else:
-            found.extend(_reads(reading, statement.line, statement.branch, statement.loop))
-        for each in expr.walk():
-            if (
-                each.kind == Kind.CALL
-                and each.text not in INTRINSICS
-                and not (program is not None and pure_function(each.text, program))
-            ):
-                return None
-            if each.kind == Kind.OTHER and each.text not in ("array_literal",):
-                return None
-    return found
-
-
-def _reads(exprs: Sequence[Expr], line: int, branch: int, loop: int) -> list[Use]:
-    found: list[Use] = []
-    todo = list(exprs)
-    while todo:
-        one = todo.pop()
-        if one.kind == Kind.NAME:
-            found.append(Use(one.text, False, (), line, branch, loop))
-        elif one.kind == Kind.INDEX:
-            named = root(one)
-            found.append(Use(named.text, False, one.parts if one.base is named else None, line, branch, loop))
-            todo.extend(one.parts)
-            if one.base is not None and one.base is not named:
-                todo.append(one.base)
-        elif one.kind == Kind.MEMBER:
-            found.append(Use(root(one).text, False, None, line, branch, loop))
-        else:
-            todo.extend(one.parts)
-    return found
-
-
-def pure_function(name: str, program: Program, depth: int = 0) -> Procedure | None:
-    """The function of that name, if it changes nothing but its own variables and result and calls only intrinsic functions."""
-    named = [one for one in program.named(name) if one.source.is_fortran]
-    if len(named) != 1 or depth > 3:
-        return None
-    one = named[0]
-    model = one.model
-    if model.returns is None or not is_safe(one) or model.regions:
-        return None
-    own = {each.name for each in model.declarations if each.value is None} | {model.returns.name, model.name}
-    own -= {each.name for each in model.parameters}
-    for statement in model.statements:
-        if statement.does == Does.OTHER:
-            return None
-        if statement.expr is None:
-            continue
-        if statement.does == Does.EVALUATE and (
-            statement.expr.kind != Kind.ASSIGN or root(statement.expr.parts[0]).text not in own
-        ):
-            return None
-        if any(each.kind == Kind.CALL and each.text not in INTRINSICS for each in statement.expr.walk()):
-            return None
-    return one
-
-
-def outside_names(procedure: Procedure) -> frozenset[str]:
-    """Names that a function uses and that are not its own."""
-    model = procedure.model
-    own = {each.name for each in (*model.declarations, *model.parameters)} | {
-        model.name,
-        model.returns.name if model.returns else "",
-    }
-    return (
-        frozenset(
-            each.text
-            for one in model.statements
-            if one.expr is not None
-            for each in one.expr.walk()
-            if each.kind == Kind.NAME
-        )
-        - own
-        - {loop.variable for loop in model.loops}
-    )
 
 
 def do_node(procedure: Procedure, loop: Loop) -> Node | None:
@@ -307,10 +117,23 @@ def is_index_free_after(variable: str, outer: Loop, function: Function) -> bool:
     for one in function.statements:
         if one.expr is None or outer.first <= one.line <= outer.last:
             continue
-        used = any(each.kind == Kind.NAME and each.text == variable for each in one.expr.walk())
+        used = any(each.kind == Kind.NAME and each.text == variable for each in _without_own_loops(one.expr))
         if used and not any(loop.variable == variable for loop in function.chain(one.loop)):
             return False
     return any(one.name == variable for one in function.declarations)
+
+
+def _without_own_loops(expr: Expr) -> Iterator[Expr]:
+    """The expression and what is in it but for `(a(i), i = 1, n)`, which counts for itself."""
+    todo = [expr]
+    while todo:
+        one = todo.pop()
+        if one.kind == Kind.OTHER and one.text == "implied_do_loop_expression":
+            continue
+        yield one
+        todo.extend(one.parts)
+        if one.base is not None:
+            todo.append(one.base)
 
 
 def dependences(
@@ -333,7 +156,7 @@ def dependences(
     for write in (one for one in found if one.write):
         for other in found:
             if (
-                other.name != write.name
+                not are_same(other.name, write.name)
                 or write.name in private
                 or write.name in result.reductions
                 or write.name in inner
@@ -342,7 +165,12 @@ def dependences(
             if write.parts == () or other.parts == ():
                 result.why = f"{write.name} is carried from one iteration to the next"
                 return result, private
-            if write.parts is None or other.parts is None or len(write.parts) != len(other.parts):
+            if (
+                write.parts is None
+                or other.parts is None
+                or other.name != write.name
+                or len(write.parts) != len(other.parts)
+            ):
                 result.vectors.add((None,) * len(loops))
                 continue
             vector = _distance(write.parts, other.parts, variables, changing, constants)
@@ -392,7 +220,9 @@ def type_text(expr: Expr, function: Function, program: Program) -> str | None:
     """The type of a real expression as it is declared (`real(dp)`): that of all its real names; None where they differ."""
     kinds = set()
     for one in expr.walk():
-        declared = None
+        declared: Declaration | None = None
+        if one.kind == Kind.MEMBER:
+            declared = component(one, function, program)
         if one.kind == Kind.NAME:
             declared = function.declared(one.text) or program.variables.get(one.text)
         elif (
@@ -404,6 +234,21 @@ def type_text(expr: Expr, function: Function, program: Program) -> str | None:
         if declared is not None and declared.type.startswith(("real", "double", "complex")):
             kinds.add(declared.type)
     return kinds.pop() if len(kinds) == 1 else None
+
+
+def component(expr: Expr, function: Function, program: Program) -> Declaration | None:
+    """The declaration of `cell%e`, by the types of what stands before it."""
+    base = expr.base.base if expr.base is not None and expr.base.kind == Kind.INDEX else expr.base
+    if base is None:
+        return None
+    holder = (
+        component(base, function, program)
+        if base.kind == Kind.MEMBER
+        else function.declared(base.text) or program.variables.get(base.text)
+    )
+    match = re.fullmatch(r"(?:type|class)\((\w+)\)", holder.type if holder is not None else "")
+    record = program.records.get(match[1]) if match else None
+    return next((one for one in record.fields if one.name == expr.text), None) if record is not None else None
 
 
 def text_at(node: Node, text: bytes) -> bytes:

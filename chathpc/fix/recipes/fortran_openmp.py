@@ -10,7 +10,8 @@ from chathpc.diagnosis.source.model import Does, Function, Kind, Loop, Region
 from chathpc.fix.recipes.dependences import is_independent
 from chathpc.fix.recipes.directives import uses_openmp
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import dependences, do_node, is_index_free_after, is_safe, nest, own_text
+from chathpc.fix.recipes.fortran_accesses import is_safe
+from chathpc.fix.recipes.fortran_loops import dependences, do_node, is_index_free_after, nest, own_text
 from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.syntax import line_of, nodes

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind, Loop
 from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import do_node, is_safe, own_text, uses
+from chathpc.fix.recipes.fortran_accesses import is_safe, uses
+from chathpc.fix.recipes.fortran_loops import do_node, own_text
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.program import Spot
 from chathpc.fix.recipes.recipe import Change, Context

@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.fortran import expression
 from chathpc.fix.recipes.edits import Edit
-from chathpc.fix.recipes.fortran_loops import is_safe, own_text
+from chathpc.fix.recipes.fortran_accesses import is_safe
+from chathpc.fix.recipes.fortran_loops import component, own_text
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, field, line_of, nodes, text_of
@@ -32,7 +34,7 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         base, exponent = field(node, "left"), field(node, "right")
         number = _exponent(exponent, procedure, context.program)
-        if base is None or number not in _POWERS or not is_real(base, procedure):
+        if base is None or number not in _POWERS or not is_real(base, procedure, context.program):
             continue
         shown = text[base.start_byte : base.end_byte].decode()
         if base.type not in (
@@ -42,11 +44,16 @@ def simple_powers(context: Context, spot: Spot) -> Iterator[Change]:
             "derived_type_member_expression",
         ):
             continue
-        if len(shown) > 40 or any(_is_function(each, procedure) for each in nodes(base, "call_expression")):
-            continue
         new = _POWERS[number].format(x=shown)
+        edits: tuple[Edit, ...] = (Edit(node.start_byte, node.end_byte, new.encode()),)
+        if number == 0.5 and base.type == "parenthesized_expression":  # what is in it may be changed as well
+            edits = (Edit(base.start_byte, base.start_byte, b"sqrt"), Edit(base.end_byte, node.end_byte, b""))
+        elif number in (2.0, 3.0, 4.0) and exponent is not None:
+            edits = (Edit(exponent.start_byte, exponent.end_byte, str(int(number)).encode()),)
+        elif len(shown) > 40 or any(_is_function(each, procedure) for each in nodes(base, "call_expression")):
+            continue
         yield Change(
-            {spot.source.path: (Edit(node.start_byte, node.end_byte, new.encode()),)},
+            {spot.source.path: edits},
             line_of(node),
             f"computes {text_of(node)} as {new}",
             "rounds differently",
@@ -59,12 +66,15 @@ def _is_function(node: Node, procedure: Procedure) -> bool:
     return not (known is not None and known.dims)
 
 
-def is_real(base: Node, procedure: Procedure) -> bool:
-    """Whether what is raised to a power begins with a real variable."""
-    names = [own_text(each) for each in nodes(base, "identifier")]
-    first = procedure.model.declared(names[0]) if names else None
-    first = first or (procedure.source.file.unit.variables.get(names[0]) if names else None)
-    return first is not None and first.type.startswith(("real", "double"))
+def is_real(base: Node, procedure: Procedure, program: Program | None = None) -> bool:
+    """Whether what is raised to a power begins with a real variable or component."""
+    first = next(nodes(base, "identifier", "derived_type_member_expression"), None)
+    if first is not None and first.type == "derived_type_member_expression":
+        of = component(expression(first), procedure.model, program) if program is not None else None
+    else:
+        name = own_text(first)
+        of = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
+    return of is not None and of.type.startswith(("real", "double"))
 
 
 def _exponent(node: Node | None, procedure: Procedure, program: Program) -> float | None:

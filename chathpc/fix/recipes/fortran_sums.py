@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import value
 from chathpc.diagnosis.source.model import Does, Expr, Function, Kind
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
-from chathpc.fix.recipes.fortran_loops import do_node, is_safe, own_text, uses
+from chathpc.fix.recipes.fortran_accesses import is_safe, uses
+from chathpc.fix.recipes.fortran_loops import do_node, own_text
 from chathpc.fix.recipes.fortran_openmp import fortran_directives, with_clause
 from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Semantics

@@ -14,6 +14,7 @@ from chathpc.fix.recipes.edits import Edit, indent
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import Counted, counted, loops_of
+from chathpc.fix.recipes.packing import ELEMENTS, messages_of, packed, tag_of
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import bare, children, field, inside, line_of, nodes, statements, text_of
@@ -29,6 +30,8 @@ _CALLS: dict[str, tuple[tuple[tuple[int, int], ...], tuple[int, ...], tuple[int,
     "MPI_Recv": (((0, 1),), (3, 5, 6), (4,)),
     "MPI_Bcast": (((0, 1),), (3, 4), ()),
     "MPI_Sendrecv": (((0, 1), (5, 6)), (3, 8, 10, 11), (4, 9)),
+    "MPI_Reduce": (((0, 2), (1, 2)), (3, 4, 5, 6), ()),
+    "MPI_Allreduce": (((0, 2), (1, 2)), (3, 4, 5), ()),
 }  # fmt: skip
 
 
@@ -55,6 +58,9 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
     """Edits by path, and the line of the first loop by path and beginning of its function; None where some must stay."""
     found: dict[str, list[Edit]] = {}
     lines: dict[str, dict[int, int]] = {}
+    numbers: dict[bool, set[int]] = {True: set(), False: set()}
+    tags: set[str] = set()
+    left: set[str] = set()
     for procedure in program.procedures:
         if procedure.source.is_fortran:
             return None
@@ -81,17 +87,41 @@ def _exchanges(program: Program) -> tuple[dict[str, list[Edit]], dict[str, dict[
                 else None
             )
             if edits is None:
-                if any(_is_of_loop(each, loop, procedure) for each in single):
-                    return None
-                continue
+                one = packed(loop, procedure, program)
+                if one is None:
+                    if any(
+                        _is_of_loop(each, loop, procedure) and not _is_of_partners(each, loop, procedure)
+                        for each in single
+                    ):
+                        return None
+                    left.update(tag_of(each) for each in messages_of(loop))
+                    continue
+                edits, numbers[one.sends] = list(one.edits), numbers[one.sends] | {one.numbers}
+                tags.update(one.tags)
+            tags.update(tag_of(each) for each in messages_of(loop))
             found.setdefault(procedure.source.path, []).extend(edits)
             lines.setdefault(procedure.source.path, {}).setdefault(procedure.node.start_byte, line_of(loop))
+    if tags & left or (all(numbers.values()) and numbers[True] != numbers[False]):
+        return None  # what is sent together would not be received together
     return found, lines
 
 
 def _is_of_loop(call: Node, loop: Node, procedure: Procedure) -> bool:
     header = counted(loop, procedure)
     return header is None or any(text_of(each) == header.variable for each in nodes(call, "identifier"))
+
+
+def _is_of_partners(call: Node, loop: Node, procedure: Procedure) -> bool:
+    """True if every iteration exchanges with another process, or is a call of all of them: such calls stay one by one."""
+    header = counted(loop, procedure)
+    _, fixed, _ = _CALLS[text_of(field(call, "function"))]
+    listed = children(field(call, "arguments"))
+    return header is not None and any(
+        text_of(one) == header.variable
+        for each in fixed
+        if each < len(listed)
+        for one in nodes(listed[each], "identifier")
+    )
 
 
 def _call(statement: Node) -> Node | None:
@@ -143,11 +173,7 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
             arguments[place], arguments[count_at] = base, count
             element = field(listed[place], "argument")
             if element is not None:
-                written.append(
-                    Access(
-                        element, procedure, base, True, name == "MPI_Recv" or (name == "MPI_Sendrecv" and place == 5)
-                    )
-                )
+                written.append(Access(element, procedure, base, True, _is_received(name, place)))
         for place in tags:
             # One message takes the place of many: its tag is that of the statement, not of the iteration.
             if header.variable in {text_of(one) for one in nodes(listed[place], "identifier")}:
@@ -175,21 +201,21 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
     return [Edit(loop.start_byte, loop.end_byte, guard + body)]
 
 
-#: Types of messages with those of their elements: other ones may lie at other distances than the elements do.
-_ELEMENTS = {
-    "MPI_CHAR": "char", "MPI_BYTE": "char", "MPI_UNSIGNED_CHAR": "unsigned char", "MPI_SHORT": "short", "MPI_INT": "int",
-    "MPI_UNSIGNED": "unsigned", "MPI_LONG": "long", "MPI_UNSIGNED_LONG": "unsigned long", "MPI_LONG_LONG": "long long",
-    "MPI_FLOAT": "float", "MPI_DOUBLE": "double", "MPI_INT32_T": "int32_t", "MPI_INT64_T": "int64_t",
-}  # fmt: skip
+def _is_received(name: str, place: int) -> bool:
+    return (
+        name == "MPI_Recv"
+        or (name == "MPI_Sendrecv" and place == 5)
+        or (name in ("MPI_Reduce", "MPI_Allreduce") and place == 1)
+    )
 
 
 def _is_plain_type(told: Node, element: Node | None, procedure: Procedure, program: Program) -> bool:
     """True if the type of the message is that of the elements."""
     kind = type_of(element, procedure, program)
-    if kind is None or not kind.is_arithmetic or text_of(told) not in _ELEMENTS:
+    if kind is None or not kind.is_arithmetic or text_of(told) not in ELEMENTS:
         return False
     unit = procedure.source.file.unit
-    return type_size(_ELEMENTS[text_of(told)], unit) == type_size(kind.name, unit) is not None
+    return type_size(ELEMENTS[text_of(told)], unit) == type_size(kind.name, unit) is not None
 
 
 def _first_element(node: Node, header: Counted, procedure: Procedure) -> str | None:

@@ -115,6 +115,11 @@ class Procedure:
         """Names of the parameters."""
         return frozenset(one.name for one in self.model.parameters)
 
+    @property
+    def arity(self) -> int:
+        """How many parameters there are; `(void)` is none."""
+        return sum(1 for one in self.model.parameters if one.name or one.type != "void" or one.pointers)
+
     @cached_property
     def addressed(self) -> frozenset[str]:
         """Names of variables whose address is taken, or to which a reference may be bound by a capture."""

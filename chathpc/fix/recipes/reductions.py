@@ -31,7 +31,7 @@ def reductions(body: Node, inner: Effects, procedure: Procedure, program: Progra
     names = {one.name for one in inner.writes if not one.memory} - inner.declared
     for name in sorted(names):
         uses = [one for one in inner.accesses if not one.memory and one.name == name]
-        operators = {_adding(one.node, name) for one in uses}
+        operators = {adding(one.node, name) for one in uses}
         if len(operators) != 1 or None in operators:
             continue
         kind = type_of(uses[0].node, procedure, program)
@@ -44,7 +44,7 @@ def reductions(body: Node, inner: Effects, procedure: Procedure, program: Progra
     return found
 
 
-def _adding(node: Node, name: str) -> str | None:
+def adding(node: Node, name: str) -> str | None:
     """`+` for the occurrence of a variable in `x += …`, `x++` and `x = x + …`, `max` and `min` for that in the choice of the greater or
     smaller value; None for any other use.
     """

@@ -30,6 +30,8 @@ from chathpc.fix.recipes import (
     recursion,
     running_powers,
     sharing,
+    table_fortran,
+    table_mpi,
     vectors,
     waiting,
 )
@@ -317,5 +319,7 @@ RECIPES: tuple[Recipe, ...] = (
         ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), _HOST, "reassociates floating point", gathering.locked_once, 0.9,
     ),
     *parallel_table.RECIPES,
+    *table_fortran.RECIPES,
+    *table_mpi.RECIPES,
     *block_size.RECIPES,
 )  # fmt: skip

@@ -10,12 +10,15 @@ import pytest
 
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.recipes.edits import Edit, applied
+from chathpc.fix.recipes.free_form import folded
 from chathpc.fix.recipes.program import Spot, program
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.table import RECIPES
 
 _FILES = {"c": "app.c", "c++": "app.cpp", "fortran": "app.f90", "cuda": "app.cu"}
 _COMPILERS = {"c": ("gcc", "-std=gnu11"), "c++": ("g++", "-std=c++17"), "fortran": ("gfortran",)}
+_OF_MPI = {"gcc": "mpicc", "g++": "mpicxx", "gfortran": "mpifort"}
+_PROCESSES = 3
 _BY_NAME = {one.name: one for one in RECIPES}
 
 
@@ -52,12 +55,17 @@ def changed(recipe: str, source: str, language: str, *, cause: str | None = None
             edits += more
     new = applied(text, edits)
     assert new is not None
+    if language == "fortran":
+        new = folded(new, text)
     return new.decode() if edits else None
 
 
 def output(source: str, language: str, folder: Path, *, flags: tuple[str, ...] = ("-O1",), threads: int = 2) -> str:
     """What a program prints."""
     compiler = _COMPILERS[language]
+    messages = "mpi.h" in source or "use mpi" in source.lower()
+    if messages:
+        compiler = _OF_MPI[compiler[0]], *compiler[1:]
     if shutil.which(compiler[0]) is None:
         pytest.skip(f"needs {compiler[0]}")
     folder.mkdir(parents=True, exist_ok=True)
@@ -70,8 +78,9 @@ def output(source: str, language: str, folder: Path, *, flags: tuple[str, ...] =
         text=True,
     )
     assert built.returncode == 0, f"{built.stderr}\n{source}"
+    launched = ("mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(_PROCESSES)) if messages else ()
     ran = subprocess.run(
-        ["./app"], cwd=folder, capture_output=True, text=True, timeout=60,
+        [*launched, "./app"], cwd=folder, capture_output=True, text=True, timeout=60,
         env={"OMP_NUM_THREADS": str(threads), "OMP_WAIT_POLICY": "passive", "PATH": "/usr/bin:/bin"},
     )  # fmt: skip
     assert ran.returncode == 0, ran.stderr

@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from tests.fix.recipes.applying import changed
-from tests.fix.recipes.near_misses import LEFT_ALONE, Miss
+from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
+from tests.fix.recipes.near_misses import Miss
+from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
+
+LEFT_ALONE = (*OTHERS, *MPI)
 
 
 @pytest.mark.parametrize("case", LEFT_ALONE, ids=lambda case: f"{case.recipe}-{case.why}")

@@ -1,0 +1,795 @@
+"""Programs of Fortran with something to mend, as various people would write them."""
+
+from __future__ import annotations
+
+from tests.fix.recipes.programs import f90
+
+APPLIED = (
+    f90(
+        "list that callers grow", "fortran-append-in-room",
+        r"""
+module stack_mod
+  implicit none
+  integer, parameter :: wp = kind(1.d0)
+contains
+  SUBROUTINE push_back(arr, val)
+    REAL(wp), ALLOCATABLE, INTENT(INOUT) :: arr(:)
+    REAL(wp), INTENT(IN) :: val
+    REAL(wp), ALLOCATABLE :: tmp(:)
+    INTEGER :: n
+    IF (.NOT. ALLOCATED(arr)) ALLOCATE(arr(0))
+    n = SIZE(arr)
+    ALLOCATE(tmp(n+1))
+    tmp(1:n) = arr(1:n)
+    tmp(n+1) = val
+    CALL MOVE_ALLOC(tmp, arr)
+  END SUBROUTINE push_back
+end module stack_mod
+
+program main
+  use stack_mod
+  implicit none
+  real(wp), allocatable :: primes(:), evens(:)
+  integer, allocatable :: hits(:)
+  integer :: i, n
+  real(wp) :: x, total
+  n = 3000
+  x = 0.5_wp
+  allocate(hits(0))
+  do i = 1, n
+    x = 3.9_wp * x * (1.0_wp - x)
+    if (x > 0.5_wp) then
+      call push_back(primes, x)
+    end if
+    if (x < 0.2_wp) hits = [hits, i]
+    if (x < 0.1_wp) then
+      evens = [evens, x, &
+        & 2*x]
+    end if
+  end do
+  total = sum(primes) + sum(evens)
+  print '(es22.15,3i8)', total, size(primes), size(hits), sum(hits)
+end program main
+""", "primes_room(primes_count + 1) = x", "if (x < 0.2_wp) then",
+    ),
+    f90(
+        "counted lists", "fortran-double-room",
+        r"""
+program grid
+  implicit none
+  type :: bag_t
+    real(8), allocatable :: vals(:)
+    integer :: n = 0
+  end type bag_t
+  type(bag_t) :: bag(4)
+  real(8), allocatable :: list(:), temp(:)
+  integer :: count, i, j
+  real(8) :: s
+  count = 0
+  do i = 1, 2000
+    if (mod(i*i, 7) == 2) cycle
+    count = count + 1
+    allocate(temp(count))
+    if (count > 1) temp(1:count-1) = list
+    temp(count) = sin(real(i, 8))
+    call move_alloc(temp, list)
+  end do
+  s = 0.0d0
+  do i = 1, count
+    s = s + list(i)
+  end do
+  do i = 1, 1000
+    j = mod(i, 4) + 1
+    call put(bag(j), dble(i))
+  end do
+  do j = 1, 4
+    do i = 1, bag(j)%n
+      s = s + bag(j)%vals(i) * j
+    end do
+  end do
+  print *, s, count
+contains
+  subroutine put(b, v)
+    type(bag_t), intent(inout) :: b
+    real(8), intent(in) :: v
+    real(8), allocatable :: new(:)
+    integer :: k
+    allocate(new(b%n + 1))
+    do k = 1, b%n
+      new(k) = b%vals(k)
+    end do
+    new(b%n + 1) = v
+    call move_alloc(from=new, to=b%vals)
+    b%n = b%n + 1
+  end subroutine put
+end program grid
+""", "if (size(b%vals) < b%n + 1) then", "temp(1:count-1) = list(1:count-1)",
+    ),
+    f90(
+        "growing texts", "fortran-append-text",
+        r"""
+program text
+  implicit none
+  character(len=:), allocatable :: out
+  character(len=20000) :: line
+  character(len=12) :: word
+  integer :: i
+  out = ''
+  line = ' '
+  do i = 1, 2000
+    write (word, '(i0)') i*7
+    out = out // trim(word) // ','
+    if (mod(i, 3) == 0) line = trim(line) // trim(adjustl(word)) // ';'
+  end do
+  print '(i0,1x,i0,1x,a)', len(out), len_trim(line), out(len(out)-30:)
+  print '(a)', line(1:60)
+end program text
+""", "out = out_room(1:out_end)", "line_end = len_trim(line)",
+    ),
+    f90(
+        "work arrays of a loop", "fortran-allocate-once",
+        r"""
+module smooth
+  implicit none
+contains
+  subroutine pass(u, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: u(n)
+    real, allocatable :: w(:)
+    integer :: i
+    allocate (w(n))
+    w(1) = u(1); w(n) = u(n)
+    do i = 2, n-1
+      w(i) = 0.25*(u(i-1) + 2.0*u(i) + u(i+1))
+    end do
+    u = w
+    deallocate (w)
+  end subroutine
+end module
+program p
+  use smooth
+  implicit none
+  integer, parameter :: m = 500
+  real :: u(m), acc
+  real, allocatable :: work(:), mat(:,:)
+  integer :: it, k
+  do k = 1, m
+    u(k) = mod(k*37, 101)
+  end do
+  acc = 0
+  do it = 1, 200
+    call pass(u, m)
+    allocate(work(m), mat(3, m))
+    do k = 1, m
+      work(k) = u(k)*u(k)
+      mat(1,k) = work(k); mat(2,k) = 1; mat(3,k) = it
+    end do
+    acc = acc + sum(work) + sum(mat)
+    deallocate(work, mat)
+  end do
+  print *, acc
+end program
+""", "allocate(work(m), mat(3, m))\n  do it",
+    ),
+    f90(
+        "work array of a subroutine", "fortran-keep-array",
+        r"""
+module smooth
+  implicit none
+contains
+  subroutine pass(u, n)
+    integer, intent(in) :: n
+    real, intent(inout) :: u(n)
+    real, allocatable :: w(:)
+    integer :: i
+    allocate (w(n))
+    w(1) = u(1); w(n) = u(n)
+    do i = 2, n-1
+      w(i) = 0.25*(u(i-1) + 2.0*u(i) + u(i+1))
+    end do
+    u = w
+    deallocate (w)
+  end subroutine
+end module
+program p
+  use smooth
+  implicit none
+  integer, parameter :: m = 500
+  real :: u(m), acc
+  real, allocatable :: work(:), mat(:,:)
+  integer :: it, k
+  do k = 1, m
+    u(k) = mod(k*37, 101)
+  end do
+  acc = 0
+  do it = 1, 200
+    call pass(u, m)
+    allocate(work(m), mat(3, m))
+    do k = 1, m
+      work(k) = u(k)*u(k)
+      mat(1,k) = work(k); mat(2,k) = 1; mat(3,k) = it
+    end do
+    acc = acc + sum(work) + sum(mat)
+    deallocate(work, mat)
+  end do
+  print *, acc
+end program
+""", "if (size(w, 1) /= n) deallocate (w)",
+    ),
+    f90(
+        "labelled loops in upper case", "fortran-interchange-loops",
+        r"""
+MODULE FIELDS
+  IMPLICIT NONE
+  INTEGER, PARAMETER :: NX = 200, NY = 160
+  REAL(8) :: T(NX, NY), TN(NX, NY)
+CONTAINS
+  SUBROUTINE STEP(ALPHA)
+    REAL(8), INTENT(IN) :: ALPHA
+    INTEGER :: I, J
+    DO 20 I = 2, NX - 1
+      DO 10 J = 2, NY - 1
+        TN(I, J) = T(I, J) + ALPHA*(T(I + 1, J) + T(I - 1, J) &
+                 + T(I, J + 1) + T(I, J - 1) - 4.0D0*T(I, J))
+10    CONTINUE
+20  CONTINUE
+    DO I = 2, NX - 1
+      DO J = 2, NY - 1
+        T(I, J) = TN(I, J)
+      END DO
+    END DO
+  END SUBROUTINE STEP
+END MODULE FIELDS
+PROGRAM HEAT
+  USE FIELDS
+  IMPLICIT NONE
+  INTEGER :: K
+  T = 0.0D0
+  T(NX/2, NY/2) = 100.0D0
+  TN = T
+  DO K = 1, 20
+    CALL STEP(0.1D0)
+  END DO
+  PRINT '(ES22.14)', SUM(T*T)
+END PROGRAM HEAT
+""", "DO 20 J = 2, NY - 1\n      DO 10 I = 2, NX - 1",
+    ),
+    f90(
+        "arrays that are components", "fortran-interchange-loops",
+        r"""
+module grid_m
+  implicit none
+  type :: grid_t
+    integer :: nx, ny, nz
+    real(8), allocatable :: rho(:,:,:), vel(:,:,:)
+  end type grid_t
+contains
+  subroutine setup(g, nx, ny, nz)
+    type(grid_t), intent(out) :: g
+    integer, intent(in) :: nx, ny, nz
+    integer :: i, j, k
+    g%nx = nx; g%ny = ny; g%nz = nz
+    allocate(g%rho(nx,ny,nz), g%vel(nx,ny,nz))
+    do i = 1, nx
+      do j = 1, ny
+        do k = 1, nz
+          g%rho(i,j,k) = 1.0d0 + 0.01d0*i + 0.02d0*j
+          g%vel(i,j,k) = 0.1d0*k
+        end do
+      end do
+    end do
+  end subroutine setup
+  function kinetic(g) result(e)
+    type(grid_t), intent(in) :: g
+    real(8) :: e
+    integer :: i, j, k
+    e = 0.0d0
+    do i = 1, g%nx
+      do j = 1, g%ny
+        do k = 1, g%nz
+          e = e + 0.5d0*g%rho(i,j,k)*g%vel(i,j,k)**2.0d0
+        end do
+      end do
+    end do
+  end function kinetic
+end module grid_m
+program main
+  use grid_m
+  implicit none
+  type(grid_t) :: g
+  integer :: it
+  real(8) :: e
+  call setup(g, 40, 30, 20)
+  e = 0
+  do it = 1, 5
+    e = e + kinetic(g)
+  end do
+  write(*,'(es20.12)') e
+end program main
+""", "do k = 1, g%nz\n      do j = 1, g%ny\n        do i = 1, g%nx", relative=1e-12,
+    ),
+    f90(
+        "concurrent loops", "fortran-interchange-loops",
+        r"""
+program conc
+  implicit none
+  integer, parameter :: n = 150
+  real :: a(n,n), b(n,n), c(n,n)
+  integer :: i, j, it
+  call random_seed(put=[(i, i=1,33)])
+  do j = 1, n; do i = 1, n
+    a(i,j) = mod(i*j, 17) * 0.1; b(i,j) = 1.0/(i+j)
+  end do; end do
+  c = 0
+  do it = 1, 3
+    do concurrent (i = 1:n)
+      do concurrent (j = 1:n)
+        c(i,j) = c(i,j) + a(i,j)*b(i,j)
+      end do
+    end do
+    do i = 1, n
+      b(i, :) = b(i, :) * 0.5 + a(i, :) / (1.0 + it)
+    end do
+    do i = 1, n
+      do j = 1, n
+        if (a(i,j) > 0.5) then
+          b(i,j) = b(i,j) + 0.25
+        else
+          b(i,j) = b(i,j) - 0.25
+        end if
+      end do
+    end do
+  end do
+  print *, sum(c), sum(b)
+end program conc
+""", "do concurrent (j = 1:n)\n      do concurrent (i = 1:n)",
+    ),
+    f90(
+        "powers of components", "fortran-power-to-products",
+        r"""
+module forces
+  use iso_fortran_env, only: real64
+  implicit none
+  integer, parameter :: rk = real64
+  type particle
+    real(rk) :: x, y, z, q
+  end type
+contains
+  pure function dist(a, b) result(d)
+    type(particle), intent(in) :: a, b
+    real(rk) :: d
+    d = ((a%x - b%x)**2.0_rk + (a%y - b%y)**2.0_rk + (a%z - b%z)**2.0_rk)**0.5_rk
+  end function dist
+  subroutine energy(p, n, eps, e)
+    integer, intent(in) :: n
+    type(particle), intent(in) :: p(n)
+    real(rk), intent(in) :: eps
+    real(rk), intent(out) :: e
+    integer :: i, j
+    real(rk) :: r
+    e = 0.0_rk
+    do i = 1, n - 1
+      do j = i + 1, n
+        r = dist(p(i), p(j))
+        e = e + p(i)%q*p(j)%q/r**1.5_rk * exp(-eps*2.0_rk) * log(1.0_rk + eps)
+      end do
+    end do
+  end subroutine energy
+end module forces
+program coulomb
+  use forces
+  implicit none
+  integer, parameter :: n = 120
+  type(particle) :: p(n)
+  real(rk) :: e
+  integer :: i
+  do i = 1, n
+    p(i)%x = sin(1.0_rk*i); p(i)%y = cos(2.0_rk*i); p(i)%z = 0.01_rk*i; p(i)%q = merge(1, -1, mod(i,2)==0)
+  end do
+  call energy(p, n, 0.3_rk, e)
+  print '(es23.15)', e
+end program coulomb
+""", "d = sqrt((a%x - b%x)**2 + (a%y - b%y)**2", relative=1e-12,
+    ),
+    f90(
+        "sums and components", "fortran-hoist-invariant",
+        r"""
+module stats
+  implicit none
+  type params
+    real(8) :: k, beta
+    integer :: m
+  end type params
+contains
+  subroutine normalise(w, y, n, p)
+    integer, intent(in) :: n
+    real(8), intent(in) :: w(n)
+    real(8), intent(out) :: y(n)
+    type(params), intent(in) :: p
+    integer :: i
+    do i = 1, n
+      y(i) = w(i)/sum(w) * exp(-p%k/p%beta) + maxval(abs(w))
+    end do
+  end subroutine normalise
+end module stats
+program main
+  use stats
+  implicit none
+  integer, parameter :: n = 600
+  real(8) :: w(n), y(n), a(30,30), x(30), z(30)
+  type(params) :: p
+  integer :: i, it
+  p = params(1.5d0, 0.7d0, 3)
+  do i = 1, n
+    w(i) = 1.0d0 + mod(i, 13)
+  end do
+  do i = 1, 30
+    a(:, i) = 0.01d0*i
+  end do
+  x = 1.0d0
+  do it = 1, 40
+    call normalise(w, y, n, p)
+    z = matmul(transpose(a), x)
+    x = 0.5d0*x + 0.01d0*z + dot_product(w, w)*1d-9
+  end do
+  print '(2es22.14)', sum(y), sum(x)
+end program main
+""", "invariant_value = sum(w)", "= exp(-p%k/p%beta)\n",
+    ),
+    f90(
+        "flush after each line", "fortran-flush-at-the-end",
+        r"""
+program logger
+  implicit none
+  integer :: i, u, n
+  real(8) :: x, s
+  character(len=40) :: buf
+  n = 400
+  x = 0.3d0
+  s = 0
+  open(newunit=u, file='trace.txt', status='replace', action='write')
+  do i = 1, n
+    x = 3.7d0*x*(1 - x)
+    s = s + x
+    write(u, '(i6,1x,f12.8)') i, x
+    flush(u)
+  end do
+  close(u)
+  open(unit=17, file='field.txt', form='formatted')
+  do i = 1, n
+    write(17, '(f10.5)', advance='no') x*i
+    call flush(17)
+  end do
+  write(17, *)
+  close(17)
+  print '(f14.8)', s
+end program logger
+""", has_not=("flush",),
+    ),
+    f90(
+        "points in a plane of three rows", "fortran-double-room",
+        r"""
+program pts
+  implicit none
+  real(8), allocatable :: pos(:,:), tmp(:,:)
+  integer :: n, i, k
+  real(8) :: p(3), s
+  n = 0
+  allocate(pos(3,0))
+  do i = 1, 700
+    p = [0.1d0*i, 1.0d0/i, real(mod(i,5),8)]
+    if (p(3) > 0.5d0) then
+      allocate(tmp(3, n+1))
+      tmp(:, 1:n) = pos
+      tmp(:, n+1) = p
+      call move_alloc(tmp, pos)
+      n = n + 1
+    end if
+  end do
+  s = 0
+  do k = 1, n
+    s = s + pos(1,k)*pos(2,k) - pos(3,k)
+  end do
+  print *, n, s
+end program pts
+""", "pos(:, n+1) = p", "allocate (tmp(3, max(16, 2*(n+1))))",
+    ),
+    f90(
+        "list of a module, copied there and back", "fortran-double-room",
+        r"""
+module queue_mod
+  implicit none
+  real, allocatable :: queue(:)
+  integer :: qlen = 0
+contains
+  subroutine enqueue(v)
+    real, intent(in) :: v
+    real, allocatable :: old(:)
+    if (allocated(queue)) then
+      allocate(old(qlen))
+      old = queue
+      deallocate(queue)
+      allocate(queue(qlen+1))
+      queue(1:qlen) = old
+      deallocate(old)
+    else
+      allocate(queue(1))
+    end if
+    qlen = qlen + 1
+    queue(qlen) = v
+  end subroutine enqueue
+end module queue_mod
+program q
+  use queue_mod
+  implicit none
+  integer :: i
+  real :: s
+  do i = 1, 1500
+    call enqueue(sqrt(real(i)))
+  end do
+  s = 0
+  do i = 1, qlen
+    s = s + queue(i)
+  end do
+  print *, s, qlen
+end program q
+""", "if (size(queue) < qlen+1) then",
+    ),
+    f90(
+        "two work arrays", "fortran-allocate-once",
+        r"""
+program work
+  implicit none
+  integer :: nb, b, i, total
+  real(8) :: acc
+  total = 0
+  acc = 0
+  do b = 1, 50
+    nb = 100 + mod(b, 3)
+    call block_sum(nb, b, acc)
+  end do
+  print *, acc
+contains
+  subroutine block_sum(n, b, acc)
+    integer, intent(in) :: n, b
+    real(8), intent(inout) :: acc
+    real(8), allocatable :: tmp(:), q(:,:)
+    integer :: k, rep
+    do rep = 1, 10
+      allocate(tmp(n))
+      allocate(q(n, 2))
+      do k = 1, n
+        tmp(k) = b*0.5d0 + k
+        q(k,1) = tmp(k); q(k,2) = rep
+      end do
+      acc = acc + sum(tmp) + sum(q)
+      deallocate(tmp)
+      deallocate(q)
+    end do
+  end subroutine
+end program work
+""", "allocate(tmp(n))\n    allocate(q(n, 2))\n    do rep",
+    ),
+    f90(
+        "positions by rows", "fortran-swap-dimensions",
+        r"""
+module nb
+  implicit none
+  integer, parameter :: dp = kind(1.d0)
+contains
+  subroutine init(pos, n)
+    integer, intent(in) :: n
+    real(dp), intent(out) :: pos(n, 3)
+    integer :: i, k
+    do k = 1, 3
+      do i = 1, n
+        pos(i, k) = sin(0.1_dp*i*k)
+      end do
+    end do
+  end subroutine init
+  function pair_energy(a, b) result(e)
+    real(dp), intent(in) :: a(3), b(3)
+    real(dp) :: e, d
+    d = sum((a - b)**2) + 0.01_dp
+    e = 1.0_dp/d
+  end function pair_energy
+end module nb
+program main
+  use nb
+  implicit none
+  integer :: n, i, j
+  real(dp), allocatable :: pos(:,:)
+  real(dp) :: e
+  n = 300
+  allocate(pos(n, 3))
+  call init(pos, n)
+  e = 0
+  do i = 1, n
+    do j = i + 1, n
+      e = e + pair_energy(pos(i, :), pos(j, :))
+    end do
+  end do
+  do i = 1, size(pos, 1)
+    pos(i, 1) = pos(i, 1) + 0.1_dp
+    e = e + norm2(pos(i, 1:3))
+  end do
+  print '(es22.14)', e
+end program main
+""", "pair_energy(pos(:, i), pos(:, j))", "intent(out) :: pos(3, n)", "size(pos, 2)", relative=1e-12,
+    ),
+    f90(
+        "size of a variable and of an array", "fortran-allocate-once",
+        r"""
+module sizes
+  implicit none
+  integer :: width = 40
+contains
+  subroutine fill(v, n, s)
+    integer, intent(in) :: n
+    real(8), intent(out) :: v(n)
+    real(8), intent(in) :: s
+    integer :: k
+    do k = 1, n
+      v(k) = s/k
+    end do
+  end subroutine
+  real(8) function smooth(u)
+    real(8), intent(in) :: u(:)
+    real(8), allocatable :: pad(:), twice(:, :)
+    integer :: k
+    allocate (pad(0:size(u) + 1), twice(2, size(u)))
+    pad = 0
+    pad(1:size(u)) = u
+    do k = 1, size(u)
+      twice(1, k) = pad(k - 1)
+      twice(2, k) = pad(k + 1)
+    end do
+    smooth = sum(twice)
+    deallocate (pad, twice)
+  end function
+end module
+program p
+  use sizes
+  implicit none
+  integer :: n, i, outer
+  real(8), allocatable :: u(:), v(:), w(:, :)
+  real(8) :: total
+  n = 25
+  allocate (u(30))
+  total = 0
+  do outer = 1, 3
+    do i = 1, 8
+      allocate (v(n)); allocate (w(size(u, 1), width/2))
+      call fill(v, n, 1.5d0*i)
+      w = i
+      total = total + smooth(v) + sum(w)
+      if (mod(i, 4) == 0) total = total + v(1)
+      deallocate (v)
+      deallocate (w)
+    end do
+    if (outer == 2) width = 38
+  end do
+  print '(es22.14)', total
+end program
+""", "  allocate (v(n))\n  do outer = 1, 3", "deallocate (v)\n  print",
+    ),
+    f90(
+        "arrays with bounds of their own", "fortran-keep-array",
+        r"""
+module sizes
+  implicit none
+  integer :: width = 40
+contains
+  subroutine fill(v, n, s)
+    integer, intent(in) :: n
+    real(8), intent(out) :: v(n)
+    real(8), intent(in) :: s
+    integer :: k
+    do k = 1, n
+      v(k) = s/k
+    end do
+  end subroutine
+  real(8) function smooth(u)
+    real(8), intent(in) :: u(:)
+    real(8), allocatable :: pad(:), twice(:, :)
+    integer :: k
+    allocate (pad(0:size(u) + 1), twice(2, size(u)))
+    pad = 0
+    pad(1:size(u)) = u
+    do k = 1, size(u)
+      twice(1, k) = pad(k - 1)
+      twice(2, k) = pad(k + 1)
+    end do
+    smooth = sum(twice)
+    deallocate (pad, twice)
+  end function
+end module
+program p
+  use sizes
+  implicit none
+  integer :: n, i, outer
+  real(8), allocatable :: u(:), v(:), w(:, :)
+  real(8) :: total
+  n = 25
+  allocate (u(30))
+  total = 0
+  do outer = 1, 3
+    do i = 1, 8
+      allocate (v(n)); allocate (w(size(u, 1), width/2))
+      call fill(v, n, 1.5d0*i)
+      w = i
+      total = total + smooth(v) + sum(w)
+      if (mod(i, 4) == 0) total = total + v(1)
+      deallocate (v)
+      deallocate (w)
+    end do
+    if (outer == 2) width = 38
+  end do
+  print '(es22.14)', total
+end program
+""", "if (lbound(pad, 1) /= 0 .or. ubound(pad, 1) /= size(u) + 1) deallocate (pad)", "save :: pad, twice",
+    ),
+    f90(
+        "list that is searched and counted", "fortran-append-in-room",
+        r"""
+program seen
+  implicit none
+  integer, allocatable :: seen_values(:), bigger(:)
+  real(8), allocatable :: gaps(:), t(:)
+  integer :: k, n, x, i
+  logical :: known
+  x = 7
+  allocate (seen_values(0))
+  search: do k = 1, 600
+    x = mod(x*x + 3*k, 1009)
+    known = .false.
+    do i = 1, size(seen_values)
+      if (seen_values(i) == x) then
+        known = .true.
+        exit
+      end if
+    end do
+    if (known) cycle search
+    n = size(seen_values)
+    allocate (bigger(n + 1))
+    bigger(1:n) = seen_values
+    bigger(n + 1) = x
+    call move_alloc(bigger, seen_values)
+  end do search
+  do k = 2, size(seen_values)
+    if (.not. allocated(gaps)) then
+      gaps = [1.0d0]
+    end if
+    gaps = [real(8) :: gaps, dble(seen_values(k) - seen_values(k - 1)), gaps(size(gaps))*0.5d0]
+  end do
+  allocate (t(size(gaps)))
+  t = gaps
+  print '(2i8,es22.14)', size(seen_values), sum(seen_values), sum(t)
+end program
+""", "do i = 1, seen_values_count", "if (seen_values_room(i) == x) then",
+    ),
+    f90(
+        "texts that are read and printed", "fortran-append-text",
+        r"""
+program lines
+  implicit none
+  character(300) :: row
+  character(:), allocatable :: page
+  integer :: i, j
+  page = 'begin'
+  do j = 1, 6
+    row = '>'
+    do i = 1, 9
+      row = trim(row) // char(64 + i) // repeat('-', mod(i, 3))
+      if (mod(i, 4) == 0) print '(a)', trim(row)
+      if (row(2:2) == 'B') print *, len_trim(row)
+    end do
+    do i = 1, 3
+      page = page // trim(row); print '(i0)', i
+    end do
+  end do
+  print '(i0,1x,a)', len(page), page(1:40)
+end program
+""", "row_end = len_trim(row)", "page = page_room(1:page_end)",
+    ),
+)  # fmt: skip

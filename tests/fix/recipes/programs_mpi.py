@@ -1,0 +1,1135 @@
+"""Programs with MPI and something to mend; they run with three processes."""
+
+from __future__ import annotations
+
+from tests.fix.recipes.programs import Case, f90
+
+
+def c(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0) -> Case:
+    """A case in C, with all that it includes."""
+    return Case(name, recipe, "c", body, has, has_not, relative)
+
+
+APPLIED = (
+    c(
+        "prime numbers", "deal-in-turn",
+        r"""
+#include <stdio.h>
+#include <stdlib.h>
+#include <mpi.h>
+
+static int is_prime(int v) {
+  if (v < 2) return 0;
+  for (int d = 2; d * d <= v; d++)
+    if (v % d == 0) return 0;
+  return 1;
+}
+
+int main(int argc, char *argv[]) {
+  int rank, nprocs;
+  int limit = 20011;
+  if (argc > 1) limit = atoi(argv[1]);
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+
+  int chunk = limit / nprocs;
+  int lo = rank * chunk;
+  int hi = lo + chunk;
+  if (rank == nprocs - 1) hi = limit;
+
+  long count = 0;
+  double weight = 0.0;
+  int i;
+  for (i = lo; i < hi; i++) {
+    if (is_prime(i)) {
+      count++;
+      weight += 1.0 / i;
+    }
+  }
+  long total;
+  double wsum;
+  MPI_Reduce(&count, &total, 1, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&weight, &wsum, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%ld primes, weight %.8f\n", total, wsum);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (i = rank; i < limit; i += nprocs)",
+    ),
+    c(
+        "array summed over all", "deal-in-turn",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int rank, size;
+
+static double solve(int k, int round) {
+  double x = 1.0 + 1e-3 * round, y = 0.5;
+  for (int i = 0; i < 20 * k; i++) {
+    y += 1e-4 * (x - y * y);
+    x -= 1e-4 * (y - 0.5);
+  }
+  return x + y;
+}
+
+static void work_through(int tasks, int round, double *done) {
+  int first = (int)((long)tasks * rank / size), last = (int)((long)tasks * (rank + 1) / size);
+  for (int k = 0; k < tasks; k++) done[k] = 0.0;
+  for (int k = first; k < last; k++) done[k] = solve(k, round);
+  MPI_Allreduce(MPI_IN_PLACE, done, tasks, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+int main(int argc, char **argv) {
+  int tasks = 100, rounds = 2;
+  double *done = malloc(tasks * sizeof *done), s = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int r = 0; r < rounds; r++) {
+    work_through(tasks, r, done);
+    for (int k = 0; k < tasks; k++) s += done[k] / (1.0 + k);
+  }
+  if (rank == 0) printf("checksum %.12e\n", s);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (int k = rank; k < tasks; k += size)", has_not=('first',),
+    ),
+    c(
+        "border before the interior", "send-early",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define W 200
+
+static double edge[W], body[W];
+static int rank, size;
+
+static void setup(void) {
+  for (int i = 0; i < W; i++) {
+    edge[i] = 1.0 + 0.001 * (i % 37);
+    body[i] = 0.5 + 0.002 * (i % 53) + 0.1 * rank;
+  }
+}
+
+static double interior(int reps) {
+  double s = 0.0;
+  for (int r = 0; r < reps; r++)
+    for (int i = 1; i + 1 < W; i++) {
+      body[i] = 0.9 * body[i] + 0.05 * (body[i - 1] + body[i + 1]) + 1e-4 / (1.0 + body[i]);
+      s += body[i];
+    }
+  return s;
+}
+
+static void border(int t) {
+  for (int i = 0; i < W; i++) edge[i] = 0.99 * edge[i] + 0.01 * sin(0.01 * (i + t));
+}
+
+static double absorb(const double *in, int reps) {
+  double s = 0.0;
+  for (int r = 0; r < reps; r++)
+    for (int i = 0; i < W; i++) s += in[i] * edge[i] / (1.0 + r + s * 1e-9);
+  return s;
+}
+
+static double stage(int t) {
+  static double in[W];
+  double s = 0.0;
+  if (rank == 0) {
+    border(t);
+    s += interior(60);
+    MPI_Send(edge, W, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(in, W, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    s += absorb(in, 10);
+    s += interior(15);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return s;
+}
+
+int main(int argc, char **argv) {
+  int steps = 3;
+  double s = 0.0, all = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2) MPI_Abort(MPI_COMM_WORLD, 1);
+  setup();
+  for (int t = 0; t < steps; t++) s += stage(t);
+  MPI_Reduce(&s, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("checksum %.12e\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_COMM_WORLD);\n    s += interior(60)",
+    ),
+    c(
+        "barrier between stages", "drop-barriers",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define W 200
+
+static double edge[W], body[W];
+static int rank, size;
+
+static void setup(void) {
+  for (int i = 0; i < W; i++) {
+    edge[i] = 1.0 + 0.001 * (i % 37);
+    body[i] = 0.5 + 0.002 * (i % 53) + 0.1 * rank;
+  }
+}
+
+static double interior(int reps) {
+  double s = 0.0;
+  for (int r = 0; r < reps; r++)
+    for (int i = 1; i + 1 < W; i++) {
+      body[i] = 0.9 * body[i] + 0.05 * (body[i - 1] + body[i + 1]) + 1e-4 / (1.0 + body[i]);
+      s += body[i];
+    }
+  return s;
+}
+
+static void border(int t) {
+  for (int i = 0; i < W; i++) edge[i] = 0.99 * edge[i] + 0.01 * sin(0.01 * (i + t));
+}
+
+static double absorb(const double *in, int reps) {
+  double s = 0.0;
+  for (int r = 0; r < reps; r++)
+    for (int i = 0; i < W; i++) s += in[i] * edge[i] / (1.0 + r + s * 1e-9);
+  return s;
+}
+
+static double stage(int t) {
+  static double in[W];
+  double s = 0.0;
+  if (rank == 0) {
+    border(t);
+    s += interior(60);
+    MPI_Send(edge, W, MPI_DOUBLE, 1, 7, MPI_COMM_WORLD);
+  } else if (rank == 1) {
+    MPI_Recv(in, W, MPI_DOUBLE, 0, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    s += absorb(in, 10);
+    s += interior(15);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  return s;
+}
+
+int main(int argc, char **argv) {
+  int steps = 3;
+  double s = 0.0, all = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2) MPI_Abort(MPI_COMM_WORLD, 1);
+  setup();
+  for (int t = 0; t < steps; t++) s += stage(t);
+  MPI_Reduce(&s, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("checksum %.12e\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""", has_not=('MPI_Barrier',),
+    ),
+    c(
+        "sums one by one", "merge-collectives",
+        r"""
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct { double mass, energy, px; int cells; } totals_t;
+
+static void diagnose(const double *u, int n, totals_t *out, MPI_Comm comm) {
+  double mass = 0, energy = 0, px = 0;
+  double gmass, genergy, gpx;
+  for (int i = 0; i < n; i++) { mass += u[i]; energy += u[i] * u[i]; px += 0.5 * u[i]; }
+  MPI_Allreduce(&mass, &gmass, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&energy, &genergy, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&px, &gpx, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&n, &out->cells, 1, MPI_INT, MPI_SUM, comm);
+  out->mass = gmass; out->energy = genergy; out->px = gpx;
+}
+
+int main(int argc, char **argv) {
+  int me, np, n = 1000, steps = 20;
+  double dt = 0.0, kappa = 0.0, eps;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  if (me == 0) { dt = 0.01; kappa = 0.3; steps = 25; }
+  MPI_Bcast(&dt, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&kappa, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&steps, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  double *u = malloc(n * sizeof(double)), *all = malloc(n * np * sizeof(double));
+  for (int i = 0; i < n; i++) u[i] = sin(i * 0.01 + me);
+  totals_t t;
+  double worst;
+  for (int s = 0; s < steps; s++) {
+    double change = 0;
+    for (int i = 1; i < n - 1; i++) { double d = dt * kappa * (u[i-1] - 2 * u[i] + u[i+1]); u[i] += d; if (fabs(d) > change) change = fabs(d); }
+    MPI_Reduce(&change, &worst, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&worst, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Gather(u, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(all, n * np, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    u[0] = all[(n * np - n * (me + 1)) % (n * np)];
+    diagnose(u, n, &t, MPI_COMM_WORLD);
+    if (worst < 1e-9) break;
+  }
+  eps = t.mass + t.energy;
+  if (me == 0) printf("%.10f %.10f %d %.10f\n", eps, t.px, t.cells, worst);
+  MPI_Finalize();
+  return 0;
+}
+""", "double numbers[3] = {mass, energy, px}, results[3];", "MPI_Bcast(&kappa",
+    ),
+    c(
+        "results brought to all", "result-for-all",
+        r"""
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct { double mass, energy, px; int cells; } totals_t;
+
+static void diagnose(const double *u, int n, totals_t *out, MPI_Comm comm) {
+  double mass = 0, energy = 0, px = 0;
+  double gmass, genergy, gpx;
+  for (int i = 0; i < n; i++) { mass += u[i]; energy += u[i] * u[i]; px += 0.5 * u[i]; }
+  MPI_Allreduce(&mass, &gmass, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&energy, &genergy, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&px, &gpx, 1, MPI_DOUBLE, MPI_SUM, comm);
+  MPI_Allreduce(&n, &out->cells, 1, MPI_INT, MPI_SUM, comm);
+  out->mass = gmass; out->energy = genergy; out->px = gpx;
+}
+
+int main(int argc, char **argv) {
+  int me, np, n = 1000, steps = 20;
+  double dt = 0.0, kappa = 0.0, eps;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  if (me == 0) { dt = 0.01; kappa = 0.3; steps = 25; }
+  MPI_Bcast(&dt, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&kappa, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(&steps, 1, MPI_INT, 0, MPI_COMM_WORLD);
+  double *u = malloc(n * sizeof(double)), *all = malloc(n * np * sizeof(double));
+  for (int i = 0; i < n; i++) u[i] = sin(i * 0.01 + me);
+  totals_t t;
+  double worst;
+  for (int s = 0; s < steps; s++) {
+    double change = 0;
+    for (int i = 1; i < n - 1; i++) { double d = dt * kappa * (u[i-1] - 2 * u[i] + u[i+1]); u[i] += d; if (fabs(d) > change) change = fabs(d); }
+    MPI_Reduce(&change, &worst, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    MPI_Bcast(&worst, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Gather(u, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Bcast(all, n * np, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    u[0] = all[(n * np - n * (me + 1)) % (n * np)];
+    diagnose(u, n, &t, MPI_COMM_WORLD);
+    if (worst < 1e-9) break;
+  }
+  eps = t.mass + t.energy;
+  if (me == 0) printf("%.10f %.10f %d %.10f\n", eps, t.px, t.cells, worst);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Allreduce(&change, &worst", "MPI_Allgather(u, n", has_not=('MPI_Gather',),
+    ),
+    f90(
+        "numbers one by one", "merge-collectives",
+        r"""
+program heat
+  use mpi
+  implicit none
+  integer, parameter :: dp = kind(1.0d0)
+  integer :: ierr, rank, nprocs, n, i, it, nsteps
+  real(dp) :: s1, s2, t1, t2, dt, res, gres
+  real(dp), allocatable :: u(:), all(:)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, nprocs, ierr)
+  n = 500
+  nsteps = 0
+  dt = 0.0_dp
+  if (rank == 0) then
+    nsteps = 12
+    dt = 0.05_dp
+    n = 600
+  end if
+  call MPI_Bcast(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(nsteps, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(dt, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  allocate(u(n), all(n*nprocs))
+  do i = 1, n
+    u(i) = sin(0.01_dp*i + rank)
+  end do
+  do it = 1, nsteps
+    s1 = sum(u)
+    s2 = sum(u*u)
+    call MPI_ALLREDUCE(s1, t1, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call MPI_ALLREDUCE(s2, t2, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    u = u - dt*t1/(1 + t2)
+    res = maxval(abs(u))
+    call MPI_Reduce(res, gres, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(gres, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Gather(u, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(all, n*nprocs, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    u(1) = all(n*nprocs)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) write (*, '(4f18.10)') t1, t2, gres, u(1)
+  call MPI_Finalize(ierr)
+end program heat
+""", "numbers = [s1, s2]", "call MPI_Bcast(nsteps",
+    ),
+    f90(
+        "results brought to all", "result-for-all",
+        r"""
+program heat
+  use mpi
+  implicit none
+  integer, parameter :: dp = kind(1.0d0)
+  integer :: ierr, rank, nprocs, n, i, it, nsteps
+  real(dp) :: s1, s2, t1, t2, dt, res, gres
+  real(dp), allocatable :: u(:), all(:)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, nprocs, ierr)
+  n = 500
+  nsteps = 0
+  dt = 0.0_dp
+  if (rank == 0) then
+    nsteps = 12
+    dt = 0.05_dp
+    n = 600
+  end if
+  call MPI_Bcast(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(nsteps, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(dt, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  allocate(u(n), all(n*nprocs))
+  do i = 1, n
+    u(i) = sin(0.01_dp*i + rank)
+  end do
+  do it = 1, nsteps
+    s1 = sum(u)
+    s2 = sum(u*u)
+    call MPI_ALLREDUCE(s1, t1, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call MPI_ALLREDUCE(s2, t2, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    u = u - dt*t1/(1 + t2)
+    res = maxval(abs(u))
+    call MPI_Reduce(res, gres, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(gres, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Gather(u, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(all, n*nprocs, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    u(1) = all(n*nprocs)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) write (*, '(4f18.10)') t1, t2, gres, u(1)
+  call MPI_Finalize(ierr)
+end program heat
+""", "call MPI_Allreduce(res, gres", "call MPI_Allgather(u, n",
+    ),
+    c(
+        "bodies member by member", "one-message",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { double x, y, z, m; } body;
+static body *bodies;
+static int me, np;
+
+static void ship(int n, int to) {
+  for (int i = 0; i < n; i++) {
+    MPI_Send(&bodies[i].x, 1, MPI_DOUBLE, to, 10, MPI_COMM_WORLD);
+    MPI_Send(&bodies[i].y, 1, MPI_DOUBLE, to, 11, MPI_COMM_WORLD);
+    MPI_Send(&bodies[i].z, 1, MPI_DOUBLE, to, 12, MPI_COMM_WORLD);
+  }
+}
+static double collect(int n, int from) {
+  double sum = 0.0;
+  MPI_Status st;
+  for (int i = 0; i < n; i++) {
+    double x, y, z;
+    MPI_Recv(&x, 1, MPI_DOUBLE, from, 10, MPI_COMM_WORLD, &st);
+    MPI_Recv(&y, 1, MPI_DOUBLE, from, 11, MPI_COMM_WORLD, &st);
+    MPI_Recv(&z, 1, MPI_DOUBLE, from, 12, MPI_COMM_WORLD, &st);
+    sum += bodies[i].m * (x + 2 * y + 3 * z);
+  }
+  return sum;
+}
+int main(int argc, char **argv) {
+  int n = 800;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  bodies = malloc(n * sizeof(body));
+  for (int i = 0; i < n; i++) { bodies[i].x = i; bodies[i].y = 0.5 * i + me; bodies[i].z = 1.0; bodies[i].m = 0.1; }
+  double s = 0;
+  for (int t = 0; t < 5; t++) {
+    if (me == 0) { for (int p = 1; p < np; p++) s += collect(n, p); }
+    else ship(n, 0);
+  }
+  if (me == 0) printf("%.6f\n", s);
+  MPI_Finalize();
+  return 0;
+}
+""", "message[3 * i + 1] = bodies[i].y;", "MPI_Recv(message, 3 * n",
+    ),
+    c(
+        "column of a plane", "one-message",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#define NX 64
+#define NY 48
+static double u[NY][NX], halo[NY];
+int main(int argc, char **argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int j = 0; j < NY; j++) for (int i = 0; i < NX; i++) u[j][i] = i + 0.1 * j + rank;
+  int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  double *hist = malloc(NY * sizeof(double)), *total = malloc(NY * sizeof(double));
+  for (int t = 0; t < 10; t++) {
+    if (rank % 2 == 0) {
+      for (int j = 0; j < NY; j++) MPI_Send(&u[j][NX - 1], 1, MPI_DOUBLE, right, j, MPI_COMM_WORLD);
+      if (size % 2 == 0 || rank > 0)
+      for (int j = 0; j < NY; j++) MPI_Recv(&halo[j], 1, MPI_DOUBLE, left, j, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+      for (int j = 0; j < NY; j++) MPI_Recv(&halo[j], 1, MPI_DOUBLE, left, j, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      for (int j = 0; j < NY; j++) MPI_Send(&u[j][NX - 1], 1, MPI_DOUBLE, right, j, MPI_COMM_WORLD);
+    }
+    if (size % 2 && rank == 0) for (int j = 0; j < NY; j++) MPI_Recv(&halo[j], 1, MPI_DOUBLE, left, j, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int j = 0; j < NY; j++) {
+      hist[j] = 0;
+      for (int i = 0; i < NX; i++) { u[j][i] = 0.9 * u[j][i] + 0.1 * halo[j]; hist[j] += u[j][i]; }
+    }
+    for (int j = 0; j < NY; j++)
+      MPI_Allreduce(&hist[j], &total[j], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    u[0][0] = total[NY / 2] * 1e-3;
+  }
+  if (rank == 0) printf("%.8f %.8f\n", u[0][0], u[3][4]);
+  MPI_Finalize();
+  return 0;
+}
+""", "message[j] = u[j][NX - 1]", "MPI_Allreduce(&hist[0], &total[0], NY",
+    ),
+    c(
+        "one after the other", "all-at-once",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void smooth(double *v, int n, int reps) {
+  for (int r = 0; r < reps; r++)
+    for (int i = 1; i < n - 1; i++) v[i] = 0.25 * v[i - 1] + 0.5 * v[i] + 0.25 * v[i + 1];
+}
+
+int main(int argc, char **argv) {
+  int rank, size, n = 500;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double *v = malloc(n * sizeof(double)), total = 0, mine = 0;
+  for (int i = 0; i < n; i++) v[i] = (i * 7 + rank) % 13;
+  for (int turn = 0; turn < size; turn++) {
+    if (rank == turn) {
+      smooth(v, n, 20);
+      mine = v[n / 2];
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  double seen = 0;
+  if (rank > 0) MPI_Recv(&seen, 1, MPI_DOUBLE, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  smooth(v, n, 10);
+  seen += v[n / 3];
+  if (rank < size - 1) MPI_Send(&seen, 1, MPI_DOUBLE, rank + 1, 4, MPI_COMM_WORLD);
+  mine += seen;
+  MPI_Reduce(&mine, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.14f\n", total);
+  free(v);
+  MPI_Finalize();
+  return 0;
+}
+""", "    smooth(v, n, 20);", has_not=("int turn",),
+    ),
+    c(
+        "work while the number comes", "receive-late",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void smooth(double *v, int n, int reps) {
+  for (int r = 0; r < reps; r++)
+    for (int i = 1; i < n - 1; i++) v[i] = 0.25 * v[i - 1] + 0.5 * v[i] + 0.25 * v[i + 1];
+}
+
+int main(int argc, char **argv) {
+  int rank, size, n = 500;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double *v = malloc(n * sizeof(double)), total = 0, mine = 0;
+  for (int i = 0; i < n; i++) v[i] = (i * 7 + rank) % 13;
+  for (int turn = 0; turn < size; turn++) {
+    if (rank == turn) {
+      smooth(v, n, 20);
+      mine = v[n / 2];
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  double seen = 0;
+  if (rank > 0) MPI_Recv(&seen, 1, MPI_DOUBLE, rank - 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  smooth(v, n, 10);
+  seen += v[n / 3];
+  if (rank < size - 1) MPI_Send(&seen, 1, MPI_DOUBLE, rank + 1, 4, MPI_COMM_WORLD);
+  mine += seen;
+  MPI_Reduce(&mine, &total, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.14f\n", total);
+  free(v);
+  MPI_Finalize();
+  return 0;
+}
+""", "smooth(v, n, 10);\n  if (rank > 0) MPI_Recv",
+    ),
+    c(
+        "range from a function", "deal-in-turn",
+        r"""
+/* integrate with helper computing the range; remainder to the first ranks */
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+typedef struct {
+  int rank;
+  int size;
+} world_t;
+
+static void my_range(long n, int rank, int size, long *begin, long *end) {
+  long base = n / size, extra = n % size;
+  *begin = rank * base + (rank < extra ? rank : extra);
+  *end = *begin + base + (rank < extra ? 1 : 0);
+}
+
+static double cost(long k) {
+  double s = 0.0;
+  for (long j = 1; j <= k / 4; j++) s += sin(j * 1e-3) / (double)j;
+  return s;
+}
+
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  world_t w;
+  MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &w.size);
+  long n = argc > 1 ? atol(argv[1]) : 900, b, e;
+  my_range(n, w.rank, w.size, &b, &e);
+  double local = 0.0, global = 0.0;
+  for (long k = b; k < e; ++k) {
+    double v = cost(k);
+    local += v * v;
+  }
+  MPI_Allreduce(&local, &global, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (w.rank == 0) printf("total %.8f\n", global);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (long k = w.rank; k < n; k += w.size)",
+    ),
+    c(
+        "the same in each step", "collective-once",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static int rank, nprocs;
+static double coeff[64];
+
+static void apply(double *u, int n) {
+  for (int i = 1; i < n - 1; i++)
+    u[i] += coeff[i % 64] * 0.01 * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+}
+static double norm2(const double *u, int n) {
+  double s = 0.0;
+  for (int i = 0; i < n; i++) s += u[i] * u[i];
+  return s;
+}
+int main(int argc, char **argv) {
+  int n = 4000, steps = 30;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &nprocs);
+  double *u = malloc(n * sizeof *u);
+  for (int i = 0; i < n; i++) u[i] = cos(0.02 * i) + rank;
+  if (rank == 0) for (int i = 0; i < 64; i++) coeff[i] = 1.0 / (1 + i);
+  int total_n;
+  double last = 0;
+  for (int t = 0; t < steps; t++) {
+    MPI_Bcast(coeff, 64, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    MPI_Allreduce(&n, &total_n, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    apply(u, n);
+    double mine = norm2(u, n), all;
+    MPI_Allreduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    last = sqrt(all / total_n);
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (rank == 0) printf("%.10f\n", last);
+  free(u);
+  MPI_Finalize();
+  return 0;
+}
+""", "if (0 < steps) MPI_Bcast(coeff", "if (0 < steps) MPI_Allreduce(&n",
+    ),
+    c(
+        "sums with work between", "merge-collectives",
+        r"""
+/* halo exchange, blocking, then compute; heavy independent work between */
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int n, rank, size, left, right; double *u, *unew; } Grid;
+
+static void init(Grid *g, int n) {
+  g->n = n;
+  g->u = calloc(n + 2, sizeof(double));
+  g->unew = calloc(n + 2, sizeof(double));
+  g->left = g->rank > 0 ? g->rank - 1 : MPI_PROC_NULL;
+  g->right = g->rank < g->size - 1 ? g->rank + 1 : MPI_PROC_NULL;
+  for (int i = 1; i <= n; i++) g->u[i] = sin(0.1 * (i + g->rank * n));
+}
+static void exchange(Grid *g) {
+  MPI_Sendrecv(&g->u[1], 1, MPI_DOUBLE, g->left, 0, &g->u[g->n + 1], 1, MPI_DOUBLE, g->right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&g->u[g->n], 1, MPI_DOUBLE, g->right, 1, &g->u[0], 1, MPI_DOUBLE, g->left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void update(Grid *g) {
+  for (int i = 1; i <= g->n; i++) g->unew[i] = 0.5 * g->u[i] + 0.25 * (g->u[i - 1] + g->u[i + 1]);
+  double *t = g->u; g->u = g->unew; g->unew = t;
+}
+int main(int argc, char **argv) {
+  Grid g;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &g.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &g.size);
+  init(&g, 1000);
+  double res = 0;
+  for (int t = 0; t < 50; t++) {
+    exchange(&g);
+    update(&g);
+    double a = 0, b = 0, ga, gb;
+    for (int i = 1; i <= g.n; i++) { a += g.u[i]; if (g.u[i] > b) b = g.u[i]; }
+    MPI_Allreduce(&a, &ga, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 1; i <= g.n; i++) b += 1e-6 * g.u[i] * g.u[i];
+    MPI_Allreduce(&b, &gb, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    res = ga + gb;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (g.rank == 0) printf("%.12f\n", res);
+  MPI_Finalize();
+  return 0;
+}
+""", "double numbers[2] = {a, b}, results[2];",
+    ),
+    c(
+        "barrier where a record knows the process", "drop-barriers",
+        r"""
+/* halo exchange, blocking, then compute; heavy independent work between */
+#include <mpi.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+typedef struct { int n, rank, size, left, right; double *u, *unew; } Grid;
+
+static void init(Grid *g, int n) {
+  g->n = n;
+  g->u = calloc(n + 2, sizeof(double));
+  g->unew = calloc(n + 2, sizeof(double));
+  g->left = g->rank > 0 ? g->rank - 1 : MPI_PROC_NULL;
+  g->right = g->rank < g->size - 1 ? g->rank + 1 : MPI_PROC_NULL;
+  for (int i = 1; i <= n; i++) g->u[i] = sin(0.1 * (i + g->rank * n));
+}
+static void exchange(Grid *g) {
+  MPI_Sendrecv(&g->u[1], 1, MPI_DOUBLE, g->left, 0, &g->u[g->n + 1], 1, MPI_DOUBLE, g->right, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  MPI_Sendrecv(&g->u[g->n], 1, MPI_DOUBLE, g->right, 1, &g->u[0], 1, MPI_DOUBLE, g->left, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void update(Grid *g) {
+  for (int i = 1; i <= g->n; i++) g->unew[i] = 0.5 * g->u[i] + 0.25 * (g->u[i - 1] + g->u[i + 1]);
+  double *t = g->u; g->u = g->unew; g->unew = t;
+}
+int main(int argc, char **argv) {
+  Grid g;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &g.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &g.size);
+  init(&g, 1000);
+  double res = 0;
+  for (int t = 0; t < 50; t++) {
+    exchange(&g);
+    update(&g);
+    double a = 0, b = 0, ga, gb;
+    for (int i = 1; i <= g.n; i++) { a += g.u[i]; if (g.u[i] > b) b = g.u[i]; }
+    MPI_Allreduce(&a, &ga, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    for (int i = 1; i <= g.n; i++) b += 1e-6 * g.u[i] * g.u[i];
+    MPI_Allreduce(&b, &gb, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    res = ga + gb;
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+  if (g.rank == 0) printf("%.12f\n", res);
+  MPI_Finalize();
+  return 0;
+}
+""", has_not=("MPI_Barrier",),
+    ),
+    c(
+        "prefix of a chain", "receive-late",
+        r"""
+/* pipeline: prefix sums passed along the ranks */
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <math.h>
+static double *data;
+static int n = 5000;
+static double heavy(int round) {
+  double s = 0.0;
+  for (int r = 0; r < 20; r++)
+    for (int i = 0; i < n; i++) s += data[i] * cos(r + round + data[i]);
+  return s;
+}
+int main(int argc, char *argv[]) {
+  int rank, size;
+  MPI_Status status;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  data = (double *)malloc(sizeof(double) * n);
+  for (int i = 0; i < n; i++) data[i] = 0.001 * i + rank;
+  double carry = 0.0;
+  for (int round = 0; round < 4; round++) {
+    double prefix = 0.0;
+    if (rank > 0) {
+      MPI_Recv(&prefix, 1, MPI_DOUBLE, rank - 1, round, MPI_COMM_WORLD, &status);
+    }
+    double own = heavy(round);
+    prefix += own;
+    if (rank < size - 1) {
+      MPI_Send(&prefix, 1, MPI_DOUBLE, rank + 1, round, MPI_COMM_WORLD);
+    }
+    carry += prefix;
+  }
+  double top;
+  MPI_Reduce(&carry, &top, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.8f\n", top);
+  free(data);
+  MPI_Finalize();
+  return 0;
+}
+""", "double own = heavy(round);\n    if (rank > 0) {",
+    ),
+    f90(
+        "numbers of a border", "fortran-one-message",
+        r"""
+program halo
+  use mpi
+  implicit none
+  integer, parameter :: n = 60
+  double precision :: u(n, n), ghost(n), v, row(n), tot(n), hist(n)
+  integer :: rank, np, ierr, i, j, it, up, down
+  integer :: status(MPI_STATUS_SIZE)
+  call MPI_INIT(ierr)
+  call MPI_COMM_RANK(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, np, ierr)
+  up = mod(rank + 1, np)
+  down = mod(rank + np - 1, np)
+  do j = 1, n
+    do i = 1, n
+      u(i, j) = i + 0.1d0*j + rank
+    end do
+  end do
+  do it = 1, 5
+    if (rank == 0) then
+      do j = 1, n
+        call MPI_SEND(u(n, j), 1, MPI_DOUBLE_PRECISION, up, j, MPI_COMM_WORLD, ierr)
+      end do
+      do j = 1, n
+        call MPI_RECV(v, 1, MPI_DOUBLE_PRECISION, down, j, MPI_COMM_WORLD, status, ierr)
+        ghost(j) = v
+      end do
+    else
+      do j = 1, n
+        call MPI_RECV(v, 1, MPI_DOUBLE_PRECISION, down, j, MPI_COMM_WORLD, status, ierr)
+        ghost(j) = v
+      end do
+      do j = 1, n
+        v = u(n, j)
+        call MPI_SEND(v, 1, MPI_DOUBLE_PRECISION, up, j, MPI_COMM_WORLD, ierr)
+      end do
+    end if
+    do j = 1, n
+      u(1, j) = 0.5d0*u(1, j) + 0.5d0*ghost(j)
+    end do
+    do j = 1, n
+      hist(j) = sum(u(:, j))
+      call MPI_ALLREDUCE(hist(j), tot(j), 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    end do
+    do i = 1, n
+      if (rank == 0) row(i) = tot(i)*0.5d0
+    end do
+    do i = 1, n
+      call MPI_BCAST(row(i), 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    end do
+    u(2, :) = u(2, :) + 1d-3*row
+    call MPI_BARRIER(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) print '(2es22.14)', sum(u), sum(tot)
+  call MPI_FINALIZE(ierr)
+end program halo
+""", "message(j) = u(n, j)", "call MPI_ALLREDUCE(message, results, size(message)",
+    ),
+    f90(
+        "remainder to the first", "fortran-deal-in-turn",
+        r"""
+module work_mod
+  implicit none
+contains
+  integer function collatz(n0)
+    integer, intent(in) :: n0
+    integer(8) :: n
+    n = n0
+    collatz = 0
+    do while (n /= 1)
+      if (mod(n, 2_8) == 0) then
+        n = n/2
+      else
+        n = 3*n + 1
+      end if
+      collatz = collatz + 1
+    end do
+  end function collatz
+end module work_mod
+program scan
+  use mpi_f08
+  use work_mod
+  implicit none
+  integer :: me, nprocs, first, last, chunk, k, nmax, rest
+  integer :: mysteps, steps
+  real(8) :: w, wall
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, me)
+  call MPI_Comm_size(MPI_COMM_WORLD, nprocs)
+  nmax = 4001
+  chunk = nmax/nprocs
+  rest = mod(nmax, nprocs)
+  first = me*chunk + 1 + min(me, rest)
+  last = first + chunk - 1
+  if (me < rest) last = last + 1
+  mysteps = 0
+  w = 0.0d0
+  do k = first, last
+    mysteps = mysteps + collatz(k)
+    w = w + 1.0d0/k
+  end do
+  call MPI_Reduce(mysteps, steps, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
+  call MPI_Reduce(w, wall, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, MPI_COMM_WORLD)
+  if (me == 0) print '(i10,f14.8)', steps, wall
+  call MPI_Finalize()
+end program scan
+""", "do k = 1 + me, nmax, nprocs",
+    ),
+    f90(
+        "barrier in each step", "fortran-drop-barriers",
+        r"""
+program heat
+  use mpi
+  implicit none
+  integer, parameter :: dp = kind(1.0d0)
+  integer :: ierr, rank, nprocs, n, i, it, nsteps
+  real(dp) :: s1, s2, t1, t2, dt, res, gres
+  real(dp), allocatable :: u(:), all(:)
+  call MPI_Init(ierr)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, nprocs, ierr)
+  n = 500
+  nsteps = 0
+  dt = 0.0_dp
+  if (rank == 0) then
+    nsteps = 12
+    dt = 0.05_dp
+    n = 600
+  end if
+  call MPI_Bcast(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(nsteps, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, ierr)
+  call MPI_Bcast(dt, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  allocate(u(n), all(n*nprocs))
+  do i = 1, n
+    u(i) = sin(0.01_dp*i + rank)
+  end do
+  do it = 1, nsteps
+    s1 = sum(u)
+    s2 = sum(u*u)
+    call MPI_ALLREDUCE(s1, t1, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    call MPI_ALLREDUCE(s2, t2, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, ierr)
+    u = u - dt*t1/(1 + t2)
+    res = maxval(abs(u))
+    call MPI_Reduce(res, gres, 1, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(gres, 1, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Gather(u, n, MPI_DOUBLE_PRECISION, all, n, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    call MPI_Bcast(all, n*nprocs, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+    u(1) = all(n*nprocs)
+    call MPI_Barrier(MPI_COMM_WORLD, ierr)
+  end do
+  if (rank == 0) write (*, '(4f18.10)') t1, t2, gres, u(1)
+  call MPI_Finalize(ierr)
+end program heat
+""", has_not=("MPI_Barrier",),
+    ),
+    f90(
+        "remainder by two branches", "fortran-deal-in-turn",
+        r"""
+program shares
+  use mpi
+  implicit none
+  integer :: id, np, err, n, lo, hi, k, base, extra, mine
+  integer :: counted, total
+  call MPI_INIT(err)
+  call MPI_COMM_RANK(MPI_COMM_WORLD, id, err)
+  call MPI_COMM_SIZE(MPI_COMM_WORLD, np, err)
+  n = 0
+  if (id == 0) n = 501
+  call MPI_BCAST(n, 1, MPI_INTEGER, 0, MPI_COMM_WORLD, err)
+  base = n/np
+  extra = mod(n, np)
+  if (id < extra) then
+    mine = base + 1
+    lo = id*mine
+  else
+    mine = base
+    lo = id*base + extra
+  end if
+  hi = lo + mine - 1
+  counted = 0
+  do k = lo, hi
+    if (mod(k*k, 7) == 2) counted = counted + 1
+  end do
+  call MPI_ALLREDUCE(counted, total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, err)
+  if (id == 0) print *, total
+  call MPI_FINALIZE(err)
+end program
+""", "do k = id, n - 1, np",
+    ),
+    c(
+        "ranges of several kinds", "deal-in-turn",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int block_low(int rank, int size, int n) {
+  int base = n / size;
+  return rank * base + (rank < n % size ? rank : n % size);
+}
+
+static double cell(int k) {
+  double s = 0;
+  for (int i = 0; i <= k; i++) s += 1.0 / (1.0 + i);
+  return s;
+}
+
+int main(int argc, char **argv) {
+  int me, np, n = 211, mine, low, high, k;
+  double part = 0.0, whole = 0.0, *table;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  table = malloc(n * sizeof(double));
+  low = block_low(me, np, n);
+  mine = n / np;
+  if (me < n % np) {
+    mine++;
+  }
+  high = low;
+  high += mine;
+  memset(table, 0, n * sizeof(double));
+  for (k = low; k <= high - 1; k++) table[k] = cell(k);
+  MPI_Allreduce(MPI_IN_PLACE, table, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  int first, rows = n / np;
+  if (me == np - 1) {
+    first = me * rows;
+    rows = n - first;
+  } else {
+    first = me * rows;
+  }
+  for (int j = first; j < first + rows; j++) part += table[j] * j;
+  MPI_Allreduce(&part, &whole, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  if (me == 0) printf("%.9f\n", whole);
+  free(table);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (k = me; k < n; k += np)", "for (int j = me; j < n; j += np)", relative=1e-09,
+    ),
+    c(
+        "the same among messages and lines", "collective-once",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static double weights[32], field[400], old[400];
+static int rank, size;
+static void relax(void) {
+  memcpy(old, field, sizeof field);
+  for (int i = 1; i < 399; i++) field[i] = 0.5 * old[i] + 0.25 * (old[i - 1] + old[i + 1]) * weights[i % 32];
+}
+int main(int argc, char **argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double top = 0, seen = 0;
+  int owner = 0;
+  for (int i = 0; i < 32; i++) weights[i] = rank == 0 ? 0.9 + 0.001 * i : 0.0;
+  for (int i = 0; i < 400; i++) field[i] = i % 17 + rank;
+  for (int t = 0; t < 12; t++) {
+    MPI_Bcast(weights, 32, MPI_DOUBLE, owner, MPI_COMM_WORLD);
+    relax();
+    if (rank > 0) MPI_Send(&field[1], 1, MPI_DOUBLE, rank - 1, 5, MPI_COMM_WORLD);
+    if (rank < size - 1) MPI_Recv(&field[399], 1, MPI_DOUBLE, rank + 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Reduce(&field[200], &top, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+    if (rank == 0) printf("%d %.9f\n", t, top);
+    seen += field[t];
+    if (t > 9) break;
+  }
+  if (!rank) printf("%.9f\n", seen);
+  MPI_Finalize();
+  return 0;
+}
+""", "if (0 < 12) MPI_Bcast(weights",
+    ),
+)  # fmt: skip
