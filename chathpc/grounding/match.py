@@ -158,7 +158,7 @@ def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if the words that have no entry of their own (`gap`, `fsync`) are in the fact's texts or its finding's."""
-    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")} - world.words.neutral
+    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")} - world.words.neutral - world.words.beside
     if not words or not fact.evidence:
         return words <= world.said
     told = frozenset(s for b in world.bundles if b.evidence == fact.evidence[:1] for s in b.stems)
@@ -426,10 +426,13 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
     # A sentence without a number says what it says by its words alone.
     free = statement.quantities or advice or _is_retold(statement, world)
     general = words.neutral if free else words.plain | words.telling
-    known = general | world.stems | words.counted
+    if free and not advice:
+        general |= words.beside
+    known = world.stems | words.counted
     if advice:
         known |= world.advice_stems | words.remedies
     families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)
+    known |= general
     position, stems = 0, statement.stems
     while position < len(stems):
         token = statement.tokens[position]

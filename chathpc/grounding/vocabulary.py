@@ -1,4 +1,4 @@
-"""The words that the claim check understands, from vocabulary.yaml and causes.yaml, by stem."""
+"""The words that the claim check understands, from vocabulary.yaml, everyday.yaml and causes.yaml, by stem."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from typing import Any
 _IRREGULAR = {
     "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
     "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
-    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
+    "note": "remark", "notes": "remark", "noted": "remark", "noting": "remark", "won": "win", "fell": "fall", "fallen": "fall", "rose": "rise", "led": "lead",
+    "met": "meet", "paid": "pay", "brought": "bring", "caught": "catch", "thought": "think", "meant": "mean", "seen": "see", "saw": "see", "showed": "show",
+    "shown": "show", "known": "know", "knew": "know", "drawn": "draw", "drew": "draw", "broke": "break", "broken": "break", "chose": "choose", "chosen": "choose",
+    "ate": "eat", "eaten": "eat", "burnt": "burn", "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
@@ -127,6 +130,7 @@ class Vocabulary:
     limits: Phrases
     plain: frozenset[str]  #: function words and what stands in any sentence about performance
     neutral: frozenset[str]  #: these and the wider words that mean nothing beside a number that is right
+    beside: frozenset[str]  #: more words of that kind, which are no words of advice
     phrases: Phrases
     states: Phrases
     remedies: frozenset[str]
@@ -151,7 +155,9 @@ def _meanings(table: Mapping[str, Iterable[str]]) -> Phrases:
 @cache
 def vocabulary() -> Vocabulary:
     """The vocabulary, read once."""
-    words, causes = _load("vocabulary.yaml"), _load("causes.yaml")
+    words, everyday, causes = _load("vocabulary.yaml"), _load("everyday.yaml"), _load("causes.yaml")
+    anywhere = [word for group in everyday["anywhere"].values() for word in group]
+    beside = [word for group in everyday["beside numbers"].values() for word in group]
     groups = {**words["strict"], **words["context"]}
     subjects = [
         (phrase, f"{group}:{name}")
@@ -186,12 +192,17 @@ def vocabulary() -> Vocabulary:
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
         plain=frozenset(part for word in words["neutral"] for part in stems(word)),
-        neutral=frozenset(part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)),
+        neutral=frozenset(
+            part for word in chain(words["neutral"], *words["speech"].values(), anywhere) for part in stems(word)
+        ),
+        beside=frozenset(part for word in beside for part in stems(word)),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         states=_meanings(words["states"]),
         remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
         telling=frozenset(
-            part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)
+            part
+            for word in chain(*(words["speech"][name] for name in ("saying", "degree")), anywhere)
+            for part in stems(word)
         ),
         causes={
             cause: Cause(
