@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
-from chathpc.grounding.derived import Side, is_single, side, value, values
+from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals
 from chathpc.grounding.quantities import Keys, Quantity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums
 from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
@@ -226,7 +226,7 @@ def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:
     """True for the `two` of `the two functions f and g`, and of `the two functions` where two findings are."""
-    of_things = quantity.dimension == "count" and quantity.noun in derived.COUNTED_THINGS
+    of_things = quantity.dimension == "count" and quantity.noun in sums.COUNTED_THINGS
     costs = sum(finding.cause is not None for finding in known.bundles)
     return of_things and quantity.value == (len(statement.names) or costs)
 

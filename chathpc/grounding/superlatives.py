@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
-from chathpc.grounding.derived import Side, value, values
+from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.facts import World
 from chathpc.grounding.quantities import NONE
 from chathpc.grounding.vocabulary import stem

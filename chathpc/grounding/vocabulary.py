@@ -110,7 +110,6 @@ class Vocabulary:
     comparisons: Phrases
     changes: Mapping[str, str]
     fractions: Mapping[str, tuple[float, float]]
-    multiples: Mapping[str, int]
     factors: Mapping[str, float]
     number_words: Mapping[str, float]
     approximations: Phrases
@@ -173,7 +172,6 @@ def vocabulary() -> Vocabulary:
         comparisons=_meanings(words["comparisons"]),
         changes=_inverted(words["changes"]),
         fractions={stem(word): (low, high) for word, (low, high) in words["fractions"].items()},
-        multiples={stem(word): value for word, value in words["fraction_multiples"].items()},
         factors={stem(word): value for word, value in words["factors"].items()},
         number_words={stem(word): value for word, value in words["number_words"].items()},
         approximations=_meanings(words["approximations"]),
