@@ -30,6 +30,7 @@ from chathpc.grounding.stated import (
     place_names,
     plain_facts,
     plain_names,
+    short_names,
     with_bases,
     with_costs,
 )
@@ -46,7 +47,8 @@ _LINE = re.compile(r":[0-9]+\Z")
 def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = None) -> World:
     """Read a diagnosis. Linear in the length of its texts."""
     plain = plain_names(diagnosis, words)
-    reader = Reader(words, plain)
+    short = short_names(diagnosis, words)
+    reader = Reader(words, plain, short)
     by_id = {item.id: item for item in diagnosis.evidence}
     cited: dict[str, set[int]] = {}
     for index, finding in enumerate(diagnosis.findings):
@@ -134,13 +136,14 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     )
     uneven = _is_uneven(diagnosis, causes, reader)
     stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
-    quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
+    quotes = tuple(quotable(tokenize(text, words, plain, short), words, ids) for text, ids in verbatim.items())
     return World(
         words=words,
         facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
         bundles=tuple(bundles),
         segments=segments,
         plain_names=plain,
+        short_names=short,
         names=names,
         advice_names=frozenset(n for s in advice_statements for n in s.names),
         lines=frozenset(p.line for p in places if p.line)

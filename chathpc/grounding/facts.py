@@ -54,6 +54,7 @@ class World:
     bundles: tuple[Bundle, ...]
     segments: tuple[Segment, ...]
     plain_names: frozenset[str]
+    short_names: Mapping[str, str]  #: last parts of qualified names, and these
     names: Keys
     advice_names: Keys
     lines: frozenset[int]

@@ -53,7 +53,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return strike(sentence, "control characters")
     if sentences.foreign(known.without_own(sentence)):
         return strike(sentence, "markup or command")
-    statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
+    statement = read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words)
     details = itemised(sentence, statement, known)
     evidence = _quotation(sentence, known)
     if evidence is not None:
@@ -99,7 +99,7 @@ def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
     verbatim = known.verbatim.get(normalised(said))
     if verbatim is not None:
         return verbatim
-    return quoted(tokenize(said, known.words, known.plain_names), known.words, known.quotable)
+    return quoted(tokenize(said, known.words, known.plain_names, known.short_names), known.words, known.quotable)
 
 
 def _unsupported_words(statement: Statement, known: World) -> str:

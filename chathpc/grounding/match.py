@@ -86,6 +86,8 @@ def _is_bounded(quantity: Quantity, value: float) -> bool:
     reach = _ROUND_REACH if step >= _COARSE_STEP * abs(bound) and not quantity.in_words else _BOUND_REACH
     if quantity.exactness == "above":
         return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
+    if quantity.in_words and not quantity.nearly:
+        reach = _ROUND_REACH
     # `nearly 40 %` may be 40.3 % as well.
     return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
 

@@ -96,7 +96,7 @@ def value(fact: Fact) -> float:
 
 
 #: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.
-_REACH, _WORD_REACH, _ABOUT = 0.1, 0.5, 0.025
+_REACH, _WORD_REACH, _FAR_BELOW, _ABOUT = 0.1, 0.5, 0.8, 0.025
 #: A sum or difference of numbers as they are printed may be off by their rounding; a rough one by a twentieth.
 _ROUNDED, _ROUGH = 0.01, 0.05
 
@@ -110,6 +110,7 @@ def fits(found: float, quantity: Quantity, operands: Sequence[Fact] = ()) -> boo
         return quantity.value - slack <= found <= (1 + reach) * quantity.value
     if quantity.exactness == "below":
         top = max(quantity.value + slack, quantity.interval[1] if quantity.nearly else 0.0)
+        reach = _FAR_BELOW if quantity.in_words and not quantity.nearly else reach
         return (1 - reach) * quantity.value <= found <= top
     slack += _ABOUT * abs(quantity.value) if quantity.exactness == "about" else 0.0
     return low - slack <= found <= high + slack

@@ -22,6 +22,7 @@ _LEFT = (
 REST = frozenset(map(stem, _LEFT))
 _DENIES = frozenset(map(stem, ("not", "neither", "nor", "isn't", "aren't")))
 _IS = frozenset({"is", "are", "was", "were", "be", "go", "goes", "does", "do"})
+_RELATIVE = frozenset({"that", "which", "who"})
 _OPPOSITE = {"act:wait": "act:work", "act:work": "act:wait"}
 
 
@@ -51,7 +52,7 @@ def _denial(segment: Segment, statement: Statement, position: int) -> int | None
     stems = statement.stems
     for p in range(position + 1, segment.last):
         if stems[p] in _DENIES and _IS & set(stems[position + 1 : p]):
-            return p
+            return None if _RELATIVE & set(stems[position + 1 : p]) else p
     return None
 
 
