@@ -50,6 +50,8 @@ def comparisons(statement: Statement, world: World) -> bool:
             continue
         if than is not None and _is_bound(statement, position):
             continue
+        if not _is_known_noun(statement, position, split, world):
+            return False
         middle = side(statement, position, split).keys
         left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
         left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
@@ -57,6 +59,15 @@ def comparisons(statement: Statement, world: World) -> bool:
         if not _ordered(left, right, waiting, "more" in meanings, world):
             return False
     return True
+
+
+def _is_known_noun(statement: Statement, position: int, split: int, world: World) -> bool:
+    """False for `more particles than`: nothing is known of their number."""
+    topics = {
+        m.keys for s in statement.segments for m in s.marks if position < m.position < split and not m.names
+    }
+    words = {key.partition(":")[2] for keys in topics for key in keys if key.startswith("word:")}
+    return words <= world.said | world.words.telling
 
 
 def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:

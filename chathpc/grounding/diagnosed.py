@@ -350,10 +350,19 @@ def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
 
 
 def _pair(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
-    """Of two ranks or threads the other one is the idlest."""
+    """Of two ranks or threads the other one is the idlest, and has the other number."""
+    statements = list(statements)
     counts = {q.value for s in statements for q in s.quantities if q.noun in _INSTANCES and q.dimension == "count"}
-    if counts == {2.0}:
-        yield "who:others", "who:idlest"
+    if counts != {2.0}:
+        return
+    yield "who:others", "who:idlest"
+    named = {k for s in statements for part in s.segments for k in group(part.keys, "who") if k[-1].isdigit()}
+    if len(named) == 1:
+        kind, _, number = next(iter(named)).rpartition(" ")
+        if number in ("0", "1"):
+            other = f"{kind} {1 - int(number)}"
+            yield other, "who:others"
+            yield other, "who:idlest"
 
 
 def _roles_of(keys: Keys, roles: frozenset[tuple[str, str]]) -> Keys:

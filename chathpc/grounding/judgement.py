@@ -124,6 +124,8 @@ def _direction(statement: Statement, known: World) -> str:
         relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments
     ):
         return "subject"
+    if relations.does_nothing(statement, known):
+        return "subject"
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),

@@ -110,6 +110,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
+    if quantity.dimension == "rate" and quantity.own & TOTAL > fact.subjects & TOTAL:
+        return False  # a rate is no total
     if (
         fact.quantity.base == IT
         and quantity.base

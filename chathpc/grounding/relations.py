@@ -75,6 +75,7 @@ def roles(segment: Segment, statement: Statement, world: World) -> bool:
     who = group(segment.keys, "who")
     instances = {key for key in who if key[-1].isdigit()}
     known = {key for s in world.segments for key in group(s.keys, "who") if key[-1].isdigit()}
+    known |= {one for one, _ in world.roles}
     if not instances <= known:
         return False
     marks = [m for m in segment.marks if group(m.keys, "who")]
@@ -87,6 +88,21 @@ def roles(segment: Segment, statement: Statement, world: World) -> bool:
                     if key[-1].isdigit() and (key, said) not in world.roles:
                         return False
     return True
+
+
+def does_nothing(statement: Statement, world: World) -> bool:
+    """True if a sentence lets a rank or thread do what the evidence has 0 s of: `rank 0 runs validate`."""
+    for segment in statement.segments:
+        who = world.with_roles(frozenset(k for k in group(segment.keys, "who") if k[-1].isdigit()))
+        stems = statement.stems[segment.first : segment.last]
+        if not who or not segment.names or segment.quantities or world.words.negations & set(stems):
+            continue
+        for fact in world.facts:
+            zero = fact.quantity.dimension == "time" and fact.evidence and fact.quantity.value == 0
+            own = group(fact.quantity.own, "who")
+            if zero and own and segment.names <= fact.names | fact.near and own <= who and "act:wait" not in segment.keys:
+                return True
+    return False
 
 
 def waits(segment: Segment, statement: Statement, world: World) -> bool:

@@ -39,12 +39,17 @@ def remainder(quantity: Quantity, statement: Statement, position: int, world: Wo
 
 def is_denied(quantity: Quantity, statement: Statement) -> bool:
     """True for the number of `22 % of the run is not spent on copies`: what the clause names is what it is not."""
+    return denial_of(quantity, statement) is not None
+
+
+def denial_of(quantity: Quantity, statement: Statement) -> int | None:
+    """Where the clause of a number denies what the number is of; None if it does not."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if segment is None or quantity.dimension not in ("share", "time") or quantity.is_base:
-        return False
+        return None
     cue = _denial(segment, statement, position)
-    return cue is not None and any(_tells(m) for m in segment.marks if m.position > cue)
+    return cue if cue is not None and any(_tells(m) for m in segment.marks if m.position > cue) else None
 
 
 def _denial(segment: Segment, statement: Statement, position: int) -> int | None:

@@ -89,6 +89,12 @@ class Phrases:
             position += length or 1
         return found
 
+    def positions(self, words: Sequence[str]) -> frozenset[int]:
+        """The positions of all words that are part of a phrase."""
+        return frozenset(
+            position for start, _ in self.found(words) for position in range(start, start + self.at(words, start)[0])
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -122,6 +128,7 @@ class Vocabulary:
     whole: frozenset[tuple[str, ...]]
     own_scale: frozenset[str]
     negations: frozenset[str]
+    idioms: Phrases  #: what looks like a negation and is none
     advice: frozenset[str]
     modal: frozenset[str]
     reasons: Phrases
@@ -184,6 +191,7 @@ def vocabulary() -> Vocabulary:
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
         own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
+        idioms=Phrases.of((phrase, "idiom") for phrase in words["idioms"]),
         advice=frozenset(stem(word) for word in words["advice"]),
         modal=frozenset(stem(word) for word in words["modal"]),
         reasons=Phrases.of((phrase, "reason") for phrase in words["reasons"]),
