@@ -23,6 +23,7 @@ _SHORTEST_TOPIC = 3
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
+_REQUEST: Keys = frozenset({"in:request"})
 _INSTEAD = ["instead", "of"]
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -161,6 +162,8 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             elif found and position not in used:
                 if {"in:block", "act:wait"} <= keys:  # a block is nothing that waits
                     keys -= {"in:block" if token.text.lower() == "blocked" else "act:wait"}
+                if keys == _REQUEST and token.text.lower() not in ("request", "requests"):
+                    keys = frozenset({f"word:{token.stem}"})  # memory is requested as well
                 marks.append(Mark(position, keys))
             elif not found and position not in used and is_topic(token.stem, words):
                 marks.append(Mark(position, frozenset({f"word:{token.stem}"})))

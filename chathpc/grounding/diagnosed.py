@@ -98,7 +98,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         )
     bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
     bundles = [
-        replace(b, subjects=b.subjects | advised[i], stems=told.stems | _stems_of(f))
+        replace(b, subjects=b.subjects | advised[i] | told.keys, stems=told.stems | _stems_of(f))
         for i, (f, b) in enumerate(zip(diagnosis.findings, bundles, strict=True))
         for told in (mechanism(f.cause, reader),)
     ]
@@ -257,7 +257,7 @@ def _stems_of(finding: Finding) -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """What the catalogue says happens under a cause, and why: its subjects and words."""
+    """What the catalogue says happens under a cause, and why: where that is, and in which words."""
 
     keys: Keys
     stems: frozenset[str]
@@ -269,7 +269,7 @@ def mechanism(cause: str, reader: Reader) -> Mechanism:
         return Mechanism(NONE, frozenset())
     entry = catalogue.cause(cause)
     text = " ".join((entry.title, entry.what, entry.why))
-    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if not key.startswith(("who:", "act:")))
+    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if key.startswith("in:")) - SIDES
     return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
 
 

@@ -15,7 +15,7 @@ from chathpc.grounding.quantities import Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import states
-from chathpc.grounding.superlatives import superlatives
+from chathpc.grounding.superlatives import slight, superlatives
 from chathpc.grounding.tokens import tokenize
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
@@ -129,6 +129,7 @@ def _direction(statement: Statement, known: World) -> str:
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),
+        (slight, "level"),
         (relations.acts, "subject"),
         (relations.calls, "subject"),
         (relations.limiters, "limit"),
@@ -163,6 +164,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     used = [id for one in found for id in one.evidence]
     apart = {one.quantity.start for one in found if one.query != "evidence"}
     calls: list[str] = []
+    free = match.free_words(statement, known)
     compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
     for segment in statement.segments:
         # What is computed or compared has its subjects in several items of evidence.
@@ -171,7 +173,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
-        support = match.clause(pointed(segment, statement), known)
+        support = match.clause(pointed(segment, statement), known, free)
         if support.problem:
             return strike(sentence, "subject", details)
         used += support.evidence[: 0 if used else 2]

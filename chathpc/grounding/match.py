@@ -336,8 +336,11 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
     return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 
-def clause(segment: Segment, world: World) -> Support:
-    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
+def clause(segment: Segment, world: World, free: frozenset[str]) -> Support:
+    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence.
+
+    `free` are the words that may stand in it beside those of the finding (`free_words`).
+    """
     keys = frozenset(k for k in segment.keys if not k.startswith("who:")) - _WORK - _CALLED
     if not keys | segment.names:
         return Support(())
@@ -345,29 +348,31 @@ def clause(segment: Segment, world: World) -> Support:
     # Of several names each has its own item of evidence: `f and g compute`.
     several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
     for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
-        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, segment, world)), None)
+        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, world, free)), None)
         if bundle is None:
             return Support((), "subject")
         used += _narrow(bundle, keys | names, world)
     return Support(tuple(dict.fromkeys(used)))
 
 
-def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
+def _holds(bundle: Bundle, keys: Keys, names: Keys, world: World, free: frozenset[str]) -> bool:
     known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
     words = frozenset(key for key in keys - known if key.startswith("word:"))
-    told = frozenset(
-        f"word:{s}"
-        for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
-    )
+    told = frozenset(f"word:{s}" for s in bundle.stems | free)
     own = {key.partition(":")[2] for key in keys if key.startswith("word:")}
     retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
     if retold:  # the catalogue's own words for it: `the linear search`
-        told |= {f"word:{s}" for s in bundle.stems | world.words.neutral}
+        told |= {f"word:{s}" for s in world.words.neutral | world.words.beside}
     if _PROCESS not in known and "process" not in world.said:
         keys -= {_PROCESS}  # `this process involves …`
+    if _LOOP in known:
+        keys -= {"in:iteration"}
+    if any("." in name for name in bundle.names):
+        keys -= {"in:file"}
     return keys - words <= known and words <= told and names <= bundle.names
 
 
+_LOOP = "in:loop"
 _PROCESS = "in:process"
 
 
@@ -404,13 +409,27 @@ def _is_measured(name: str, world: World) -> bool:
 def cause(statement: Statement, world: World) -> Support:
     """Support of the causes that a sentence speaks of: each must be among the findings."""
     used: tuple[str, ...] = ()
-    for _, meanings in world.words.phrases.found(statement.stems):
+    for position, meanings in world.words.phrases.found(statement.stems):
+        if world.words.negations & set(statement.stems[max(0, position - _DENIED) : position]):
+            continue  # `conditions.negation` sees whether that may be denied
         if not meanings & (world.causes | world.stated):
             return Support((), "cause")
         for bundle in world.bundles:
             if bundle.cause in meanings:
                 used = used or bundle.evidence[:1]
     return Support(used)
+
+
+#: Words between a negation and the cause that it denies: `not because of the imbalance`.
+_DENIED = 4
+
+
+def free_words(statement: Statement, world: World) -> frozenset[str]:
+    """Words that may stand in a sentence: beside a number all of everyday English, in what retells a finding as well, else fewer."""
+    everyday = world.words.neutral | world.words.beside
+    if statement.quantities:
+        return world.said | everyday
+    return everyday if _is_retold(statement, world) else world.words.telling
 
 
 def _is_retold(statement: Statement, world: World) -> bool:

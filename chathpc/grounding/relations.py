@@ -16,6 +16,8 @@ from chathpc.grounding.vocabulary import stem
 
 #: Who can wait.
 _WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps", "in:rank", "in:thread"})
+_WORKERS: Keys = frozenset({"in:rank", "in:thread"})
+_AT_A_DEVICE: Keys = frozenset({"in:device"})
 #: A part of the run that deserves the word.
 _SIGNIFICANT = 0.1
 _PARTS = frozenset(
@@ -122,7 +124,8 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     instances = frozenset(k for k in who if k[-1].isdigit())
     stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
     stated = stated or any({"act:wait", "who:others"} <= _subjects_of_wait(s) for s in world.segments)
-    if "who:busiest" in world.with_roles(who) or (instances and not stated):
+    timed = bool(segment.quantities) and bool(_AT_A_DEVICE & segment.keys)
+    if "who:busiest" in world.with_roles(who) or (instances and not stated and not timed):
         return False
     if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
         return False
@@ -130,6 +133,11 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
         return False
     agents = frozenset(k for m in before[-1:] for k in m.keys & _WAITING)
+    if segment.quantities and "in:device" in agents:
+        return True  # the number tells
+    workers = agents & _WORKERS
+    if any({"act:wait"} | workers <= bundle.subjects for bundle in world.bundles):
+        agents -= workers
     return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
 
 
@@ -161,7 +169,8 @@ def acts(statement: Statement, world: World) -> bool:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
         known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
-        if who is not None and not {(who, act) for act in done} & known:
+        timed = who in _AT_A_DEVICE and any(q.dimension == "time" for q in segment.quantities)  # the number tells
+        if who is not None and not {(who, act) for act in done} & known and not timed:
             return False
         if not done and not _in_company(segment, world):
             return False
@@ -216,8 +225,19 @@ def uneven(statement: Statement, world: World) -> bool:
     return (
         world.uneven
         or "than" in statement.stems
-        or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+        or not any(
+            "what:imbalance" in s.keys and not s.quantities and not _is_denied(s, statement, world)
+            for s in statement.segments
+        )
     )
+
+
+def _is_denied(segment: Segment, statement: Statement, world: World) -> bool:
+    position = next(m.position for m in segment.marks if "what:imbalance" in m.keys)
+    return bool(world.words.negations & set(statement.stems[max(0, position - _REACH) : position]))
+
+
+_REACH = 5
 
 
 def limiters(statement: Statement, world: World) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
 from chathpc.grounding.relations import is_quoted
+from chathpc.grounding.vocabulary import stem
 
 #: A negation stands at most so many words before what it denies.
 _REACH = 5
+_IMPOSSIBLE = frozenset(map(stem, ("cannot", "can't", "won't")))
 
 
 def states(statement: Statement, world: World) -> bool:
@@ -29,6 +31,8 @@ def states(statement: Statement, world: World) -> bool:
 
 def denies_absent(statement: Statement, position: int, world: World) -> bool:
     """True if the negation at a position denies what a finding excludes: `copies and kernels never overlap`."""
+    if statement.stems[position] in _IMPOSSIBLE:
+        return False  # it is not so, but nobody knows that it could not be
     return any(
         names & world.absent and position < found <= position + _REACH
         for found, names in world.words.states.found(statement.stems)

@@ -35,6 +35,23 @@ def superlatives(statement: Statement, world: World) -> bool:
     return True
 
 
+def slight(statement: Statement, world: World) -> bool:
+    """False if a function or a kernel is called negligible that has more than a small part of the time."""
+    for position, word in enumerate(statement.stems):
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        before = [m for m in segment.marks if m.position < position and m.names] if segment else []
+        if word in _SLIGHT and before and segment is not None and not segment.quantities:
+            found = values(Side(NONE, before[-1].names), "share", world)
+            if not found or any(value(fact) > _SMALL for fact in found):
+                return False
+    return True
+
+
+_SLIGHT = frozenset(map(stem, ("negligible", "insignificant", "marginal", "minor", "trivial", "minimal", "unimportant", "irrelevant")))
+#: Percent; a tenth is worth a look.
+_SMALL = 10.0
+
+
 def _is_extreme(names: frozenset[str], world: World, *, most: bool) -> bool:
     own = [value(fact) for fact in values(Side(NONE, names), "time", world)]
     others = [
