@@ -164,7 +164,6 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     used = [id for one in found for id in one.evidence]
     apart = {one.quantity.start for one in found if one.query != "evidence"}
     calls: list[str] = []
-    free = match.free_words(statement, known)
     compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
     for segment in statement.segments:
         # What is computed or compared has its subjects in several items of evidence.
@@ -173,7 +172,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
-        support = match.clause(pointed(segment, statement), known, free)
+        support = match.clause(pointed(segment, statement), statement, known)
         if support.problem:
             return strike(sentence, "subject", details)
         used += support.evidence[: 0 if used else 2]

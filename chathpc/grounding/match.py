@@ -336,11 +336,13 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
     return bool(own - theirs) and closeness(quantity, rival, world) > best
 
 
-def clause(segment: Segment, world: World, free: frozenset[str]) -> Support:
-    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence.
+def clause(segment: Segment, statement: Statement, world: World) -> Support:
+    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
+    free = free_words(statement, world)
 
-    `free` are the words that may stand in it beside those of the finding (`free_words`).
-    """
+    def told(bundle: Bundle) -> frozenset[str]:
+        return NONE if statement.quantities else bundle.stems
+
     keys = frozenset(k for k in segment.keys if not k.startswith("who:")) - _WORK - _CALLED
     if not keys | segment.names:
         return Support(())
@@ -348,7 +350,7 @@ def clause(segment: Segment, world: World, free: frozenset[str]) -> Support:
     # Of several names each has its own item of evidence: `f and g compute`.
     several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
     for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
-        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, world, free)), None)
+        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, world, free | told(b))), None)
         if bundle is None:
             return Support((), "subject")
         used += _narrow(bundle, keys | names, world)
@@ -358,11 +360,11 @@ def clause(segment: Segment, world: World, free: frozenset[str]) -> Support:
 def _holds(bundle: Bundle, keys: Keys, names: Keys, world: World, free: frozenset[str]) -> bool:
     known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
     words = frozenset(key for key in keys - known if key.startswith("word:"))
-    told = frozenset(f"word:{s}" for s in bundle.stems | free)
+    told = frozenset(f"word:{s}" for s in free)
     own = {key.partition(":")[2] for key in keys if key.startswith("word:")}
     retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
     if retold:  # the catalogue's own words for it: `the linear search`
-        told |= {f"word:{s}" for s in world.words.neutral | world.words.beside}
+        told |= {f"word:{s}" for s in bundle.stems | world.words.neutral | world.words.beside}
     if _PROCESS not in known and "process" not in world.said:
         keys -= {_PROCESS}  # `this process involves …`
     if _LOOP in known:

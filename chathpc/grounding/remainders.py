@@ -69,7 +69,7 @@ def _excluded(segment: Segment, statement: Statement, position: int) -> tuple[Ke
     if denial is not None and any(_tells(m) for m in segment.marks if m.position > denial):
         beyond: Iterable[Mark] = [m for m in segment.marks if m.position > denial]
     elif cue is not None:
-        apart = next((p for p in range(segment.first, segment.last) if stems[p] in _APART), segment.last)
+        apart = next((p for p in range(cue, segment.last) if stems[p] in _APART), segment.last)
         if any(_tells(m) and m.position < apart for m in segment.marks):
             return None  # `the copies take the other 29 %`: that is their own part
         beyond = [m for m in segment.marks if m.position > apart]
