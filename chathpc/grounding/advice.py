@@ -153,6 +153,9 @@ def _changes(statement: Statement, world: World) -> bool:
             if change is None or not following:
                 continue
             keys = frozenset(k for m in following for k in m.keys)
+            between = statement.stems[position + 1 : following[0].position]
+            if change == "reduce" and any(world.words.levels.get(word) in ("low", "small") for word in between):
+                continue  # `avoid the small writes`
             wrong = {(key, "high" if change == "raise" else "low") for key in keys}
             right = {(key, "low" if change == "raise" else "high") for key in keys}
             if wrong & world.levels and not right & world.levels:

@@ -89,6 +89,8 @@ _ROUGH = frozenset(map(stem, ("about", "roughly", "some", "approximately", "over
 def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys | None, int]:
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     opening = position
+    if stems[position : position + 1] == ["that"] and (position + 1 == len(tokens) or tokens[position + 1].kind == "punctuation"):
+        return IT, position + 1  # `not even a third of that`
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1
     if stems[position : position + 1] == ["rest"] or stems[position : position + 1] == [stem("remainder")]:
@@ -113,6 +115,9 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
             inner = _inside(tokens, stems, position + length, words)
             if inner is not None:
                 return inner
+            busy = _while_busy(stems, position + length, words)
+            if busy is not None:
+                return busy
             if follower not in (_TIME,):
                 return TOTAL, position + length
     if (end := _everyone(stems, position)) and stems[end : end + 1] == [_TIME]:
@@ -129,7 +134,9 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         if stems[end - 1] in (_TIME,):
             break
     if end < len(tokens) and end == position and tokens[end].kind == "number":
-        return TOTAL, position  # `35 % of the 9.01 s`: that number is checked by itself
+        # `35 % of the 9.01 s`, `all of the 2.2 million faults`: that number is checked by itself
+        unit = tokens[end].unit or unit_behind(tokens, stems, end)
+        return TOTAL if unit and words.units[unit][0] in ("time", "bytes") else IT, position
     keys = frozenset(key for _, found in words.subjects.found(stems[position:end]) for key in found)
     names = frozenset(f"name:{token.text}" for token in tokens[position:end] if token.kind == "code")
     if not keys | names:
@@ -139,6 +146,19 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         _, within = words.subjects.at(stems, end + 1)
         keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
+
+
+def _while_busy(stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys, int] | None:
+    """The base of `… of the time that the device is busy`."""
+    if stems[position : position + 1] != ["that"]:
+        return None
+    behind = position + 1
+    while behind < len(stems) and stems[behind] in DETERMINERS:
+        behind += 1
+    who, act = words.subjects.at(stems, behind), words.subjects.at(stems, behind + 2)
+    if stems[behind + 1 : behind + 2] != ["is"] or not who[1] or not any(k.startswith("act:") for k in act[1]):
+        return None
+    return who[1] | act[1], behind + 2 + act[0]
 
 
 def _everyone(stems: Sequence[str], position: int) -> int:

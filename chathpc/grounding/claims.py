@@ -24,6 +24,9 @@ _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
 _REQUEST: Keys = frozenset({"in:request"})
+_SPEED: Keys = frozenset({"what:speed"})
+_BESIDE_GAPS: Keys = frozenset({"what:kernel", "what:launch", "what:copy"})
+_GAPS = [[noun, "between"] for noun in map(stem, ("gap", "gaps", "pause", "pauses"))]
 _INSTEAD = ["instead", "of"]
 @dataclass(frozen=True, slots=True)
 class Mark:
@@ -101,8 +104,8 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
     segments: list[Segment] = []
     for first, last, joint in limits:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
-        segment = Segment(first, last, joint, inside, ())
-        inherited, names = _inherited(segments, segment)
+        segment = Segment(first, last, joint, _both_ways(inside), ())
+        inherited, names = _inherited(segments, segment, together="together" in stems[first:last])
         within = [q for p, q in raw if first <= p < last]
         if joint == "which" and segments and segments[-1].marks and not _named_group(inside):
             inherited, names = segments[-1].marks[-1].keys, segments[-1].marks[-1].names
@@ -121,7 +124,36 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
             if first <= position < last
         )
         segments.append(replace(segment, quantities=quantities))
-    return Statement(kept, _paired(tuple(segments), kept, stems), lines)
+    return Statement(kept, _paired(_of_these(tuple(segments), stems), kept, stems), lines)
+
+
+def _of_these(segments: tuple[Segment, ...], stems: Sequence[str]) -> tuple[Segment, ...]:
+    """The clauses behind `Of the 71 copies, …` and `Of the MPI time, …`, whose numbers count those, or are parts of that."""
+    if len(segments) < 2 or stems[segments[0].first] != "of":
+        return segments
+    first, changed = segments[0], []
+    counted = next((q for q in first.quantities if q.dimension == "count"), None)
+    base = frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:"))) or None
+    for segment in segments[1:]:
+        quantities = []
+        for quantity in segment.quantities:
+            if quantity.dimension == "bare" and counted is not None:
+                quantity = replace(quantity, dimension="count", noun=counted.noun)
+            elif quantity.dimension == "share" and quantity.base is None and not first.quantities:
+                quantity = replace(quantity, base=base)
+            quantities.append(quantity)
+        changed.append(replace(segment, quantities=tuple(quantities)))
+    return first, *changed
+
+
+def _both_ways(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Reading and writing in one clause is input and output."""
+    if not frozenset({"operation:read", "operation:write"}) <= frozenset(k for m in marks for k in m.keys):
+        return marks
+    return tuple(
+        replace(m, keys=frozenset({"in:io"})) if any(k.startswith("operation:") for k in m.keys) and not m.names else m
+        for m in marks
+    )
 
 
 def _instances(tokens: Sequence[Token], used: set[int]) -> tuple[list[Mark], tuple[int, ...]]:
@@ -162,6 +194,10 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             elif found and position not in used:
                 if {"in:block", "act:wait"} <= keys:  # a block is nothing that waits
                     keys -= {"in:block" if token.text.lower() == "blocked" else "act:wait"}
+                if keys == _SPEED and "up" in stems[position + 1 : position + 5]:
+                    keys = frozenset({"what:speedup"})  # `speed the program up`
+                if keys & _BESIDE_GAPS and _is_gap(stems, position):
+                    keys = NONE  # gaps between kernels are gaps
                 if keys == _REQUEST and token.text.lower() not in ("request", "requests"):
                     keys = frozenset({f"word:{token.stem}"})  # memory is requested as well
                 marks.append(Mark(position, keys))
@@ -170,6 +206,12 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             length = found or 1
         position += length
     return marks
+
+
+def _is_gap(stems: Sequence[str], position: int) -> bool:
+    """True for the kernels of `the gaps between the kernels`."""
+    before = [word for word in stems[max(0, position - 4) : position] if word not in DETERMINERS]
+    return before[-2:] in _GAPS
 
 
 def is_topic(word: str, words: Vocabulary) -> bool:
@@ -192,13 +234,18 @@ def is_topic(word: str, words: Vocabulary) -> bool:
     )
 
 
-def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]:
-    """Subjects of earlier clauses in groups that this one says nothing about, and names if it has none."""
+def _inherited(before: Sequence[Segment], segment: Segment, *, together: bool) -> tuple[Keys, Keys]:
+    """Subjects of earlier clauses in groups that this one says nothing about, and names if it has none.
+
+    What several things have `together` is no mean.
+    """
     keys: set[str] = set()
     taken = {key.split(":")[0] for key in segment.keys}
     names = NONE
     for earlier in reversed(before):
         new = {key for key in earlier.keys if key.split(":")[0] not in taken}
+        if together:
+            new -= {"who:mean"}
         keys |= new
         taken |= {key.split(":")[0] for key in new}
         names = names or earlier.names

@@ -87,7 +87,8 @@ _WHERE = frozenset({"in", "at", "by", "from", "inside", "below", "within"})
 
 
 def _is_apposed(stems: Sequence[str], first: int) -> bool:
-    return stems[first] in _APPOSED and first + 1 < len(stems) and stems[first + 1] in _WHERE
+    behind = stems[first + 1] if first + 1 < len(stems) else ""
+    return stems[first] in _APPOSED and behind in _WHERE
 
 
 _LONGEST_ITEM, _LONGEST_LIST = 4, 12

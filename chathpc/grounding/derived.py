@@ -53,14 +53,22 @@ def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomp
     return None
 
 
-def has_cue(quantity: Quantity, statement: Statement) -> bool:
-    """True for a number that a sentence itself calls a sum, a difference or a ratio of two things, or what they leave."""
+def has_cue(quantity: Quantity, statement: Statement, world: World) -> bool:
+    """True for a number that a sentence itself calls a sum, a difference or a ratio of two things, or what they leave.
+
+    What one fact is about together is no sum.
+    """
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     stems = statement.stems
     if is_denied(quantity, statement):
         return True
     if quantity.dimension in ("time", "share", "bytes") and is_together(statement, position):
-        return len(operands(statement, position)) > 1
+        parts = operands(statement, position)
+        return len(parts) > 1 and not any(
+            fact.quantity.dimension == quantity.dimension
+            and all(one.keys <= fact.quantity.own and not one.names for one in parts)
+            for fact in world.facts
+        )
     return _second(stems, position, statement) is not None
 
 

@@ -77,7 +77,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             )
             statements.append(statement)
             of_bundle[index].append(statement)
-        costs += finding_facts(finding, index, words)
+        remedies = frozenset(k for text in finding.advice for s in reader.read(text).segments for k in s.keys)
+        costs += finding_facts(finding, index, words, frozenset(k for k in remedies if not k.startswith("word:")))
         of_bundle[index] += [reader.read(finding.title), reader.read(finding.confidence_reason)]
     first = frozenset({0} if diagnosis.findings else ())
     for text in (diagnosis.headline, *diagnosis.notes):
@@ -255,6 +256,10 @@ def _stems_of(finding: Finding) -> frozenset[str]:
     return word_stems(" ".join((finding.title, finding.summary, finding.confidence_reason, *finding.against)))
 
 
+#: Where a mechanism may be told to happen beside what was measured.
+_STRUCTURE: Keys = frozenset({"in:loop", "in:iteration", "in:memory", "in:thread", "in:rank"})
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
     """What the catalogue says happens under a cause, and why: where that is, and in which words."""
@@ -269,7 +274,7 @@ def mechanism(cause: str, reader: Reader) -> Mechanism:
         return Mechanism(NONE, frozenset())
     entry = catalogue.cause(cause)
     text = " ".join((entry.title, entry.what, entry.why))
-    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if key.startswith("in:")) - SIDES
+    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if key in _STRUCTURE)
     return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
 
 

@@ -11,7 +11,7 @@ from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.parts import parts, ranges
-from chathpc.grounding.quantities import Quantity
+from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import states
@@ -200,7 +200,7 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     support = match.number(sought, known)
     if support.problem and quantity.is_base:
         support = match.number(_as_part(sought, statement), known)
-    cue = derived.has_cue(quantity, statement)
+    cue = derived.has_cue(quantity, statement, known)
     if cue or support.problem:
         again = derived.recomputed(quantity, statement, known)
         if again is not None:
@@ -221,17 +221,23 @@ def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
     segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
     marks = [m for s in segments[:2] for m in s.marks if statement.tokens[m.position].start > quantity.start]
     keys = frozenset(key for mark in marks for key in mark.keys)
+    names = frozenset(name for mark in marks for name in mark.names)
+    end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
+    if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
+        placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
+        if placed:  # `5.19 s of the 9.14 s in f`
+            return replace(quantity, own=NONE, names=placed, inherited=NONE, inherited_names=NONE, is_base=False)
     if quantity.dimension != "time" or not keys - {"what:cost", "who:total"}:
         return quantity
-    names = frozenset(name for mark in marks for name in mark.names)
     return replace(quantity, own=keys, names=names, inherited=frozenset(), inherited_names=frozenset(), is_base=False)
 
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:
     """True for the `two` of `the two functions f and g`, and of `the two functions` where two findings are."""
     of_things = quantity.dimension == "count" and quantity.noun in sums.COUNTED_THINGS
-    costs = sum(finding.cause is not None for finding in known.bundles)
-    return of_things and quantity.value == (len(statement.names) or costs)
+    costs = [index for index, bundle in enumerate(known.bundles) if bundle.cause is not None]
+    timed = sum(any(index in f.bundles and f.quantity.dimension == "time" for f in known.facts) for index in costs)
+    return of_things and quantity.value in ({len(statement.names)} if statement.names else {len(costs), timed})
 
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:

@@ -93,7 +93,7 @@ def _is_bounded(quantity: Quantity, value: float) -> bool:
 
 
 #: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
-_ROUND_REACH = 0.4
+_ROUND_REACH = 0.5
 _COARSE_STEP = 0.05
 
 
@@ -122,6 +122,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
+    if quantity.is_base and quantity.dimension == "count":
+        return True  # nor does how many there are of which it is a part
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
     around = fact.around | (other.base or NONE) | (quantity.base or NONE) | _bundled(fact, world)
@@ -172,6 +174,7 @@ def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
 #: What nearly any number can be called.
 _UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup"})
 _CALLED: Keys = frozenset({"what:calls"})
+_COMMUNICATION, _MPI = frozenset({"what:communication"}), frozenset({"in:mpi"})
 _KERNEL: Keys = frozenset({"what:kernel"})
 _WORK: Keys = frozenset({"act:work"})
 _WAIT: Keys = frozenset({"act:wait"})
@@ -282,7 +285,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     same_each = quantity.dimension != "time" or "who:mean" in fact.around
     if quantity.is_each and not other.is_each and not (quantity.own & fact.subjects and same_each):
         return False
-    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
+    each = quantity.per is not None and f"in:{quantity.per}" in fact.subjects
+    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys and not each:
         return False
     if quantity.dimension != "share":
         return True
@@ -293,6 +297,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         words = words and bool(quantity.own & fact.around or quantity.names & fact.names)
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
+    if quantity.base == _COMMUNICATION and base == _MPI:
+        return True
     if base == IT and quantity.base == TOTAL:
         return False  # of these, not of the whole
     if base == IT:

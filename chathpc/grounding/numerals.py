@@ -60,10 +60,11 @@ def digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words: 
 def _is_factor(stems: Sequence[str], position: int) -> bool:
     """True for the number of `a factor of 1.2` and `a speed-up of up to 1.88`."""
     before = [word for word in stems[max(0, position - 6) : position] if word not in _AT_MOST]
-    named = "speedup" in before or ("speed", "up") in pairwise(stems[max(0, position - 6) : position])
+    named = "speedup" in before or _SPEED_UP in pairwise(stems[max(0, position - 6) : position])
     return named or before[-2:] == ["factor", "of"]
 
 
+_SPEED_UP = (stem("speed"), "up")
 _AT_MOST = frozenset({"up", "to", "at", "most", "about"})
 
 
@@ -110,7 +111,8 @@ def in_words(
     if found is not None:
         return found
     word, start = stems[position], tokens[position].start
-    if word in words.factors:
+    behind = stems[position + 1] if position + 1 < len(stems) else ""
+    if word in words.factors and (word not in _ALSO_NOUNS or behind in DETERMINERS | _FACTOR_FOLLOWERS | {""}):
         value = words.factors[word]
         return Quantity(
             value, (0.9 * value, 1.1 * value), "factor", start, tokens[position].end, in_words=True
@@ -119,16 +121,16 @@ def in_words(
     if cardinal is None:
         return None
     value, after = cardinal
-    low, high, rough = value, value, 0.0
+    low, high = value, value
     if tuple(stems[after : after + 3]) == _AND_A_HALF and _has_unit(tokens, after + 3, words):
         value, after = value + 0.5, after + 3  # `two and a half times`
-        low, high, rough = value, value, _HALF
+        low, high = value, value
     elif stems[after : after + 1] in (["to"], ["or"]) and (upper := _cardinal(stems, after + 1, words)):
         if upper[0] > value and _has_unit(tokens, upper[1], words):  # `five to six times`
             value, high, after = (value + upper[0]) / 2, upper[0], upper[1]
     if _has_unit(tokens, after, words):
         dimension, factor = words.units[tokens[after].text.lower()]
-        slack = 0.1 if rough and dimension == "factor" else 0.05
+        slack = 0.1 if dimension == "factor" else 0.05
         interval = (low * factor * (1 - slack), high * factor * (1 + slack))
         return Quantity(
             value * factor, interval, dimension, start, tokens[after].end, in_words=True
@@ -211,8 +213,10 @@ _ORDINALS = frozenset(
 )  # fmt: skip
 _AND_A_HALF = ("and", "a", "half")
 _TENS, _HUNDRED, _THOUSAND = 10, 100, 1000
-#: `Two and a half` may be anything that is nearer to it than to two or three; four fifths, than a third of the way to three or five.
-_HALF, _NEXT_PART = 0.1, 0.3
+#: Four fifths may be a third of the way to three or five.
+_NEXT_PART = 0.3
+#: A double is a kind of number as well.
+_ALSO_NOUNS = frozenset(map(stem, ("double", "triple", "quadruple")))
 
 
 def _share(low: float, high: float, start: int, end: int) -> Quantity:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from chathpc.grounding.claims import Mark, Statement
 from chathpc.grounding.facts import Fact, World
-from chathpc.grounding.quantities import Keys, Quantity
+from chathpc.grounding.quantities import NONE, Keys, Quantity
 
 #: A thread or rank is a place, not what is measured there.
 PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:device", "in:loop", "in:runtime"})
@@ -59,7 +59,8 @@ def values(
     if not of:
         return ()
     wanted = world.with_roles(of.keys) if any(key.startswith("who:") for key in of.keys) else of.keys
-    asked = of.keys - PLACES
+    new = (world.words.neutral | world.words.beside) - world.said
+    asked = frozenset(k for k in of.keys - PLACES if not (k.startswith("word:") and k[5:] in new)) or of.keys - PLACES
     fitting = []
     for fact in world.facts:
         quantity = fact.quantity
@@ -71,7 +72,7 @@ def values(
             or (base is not None and quantity.base != base)
         ):
             continue
-        about = fact.subjects | fact.around
+        about = fact.subjects | (fact.around if "what:speedup" not in quantity.own else NONE)
         if not (asked <= about | world.with_roles(about)) or not of.names <= (fact.names | fact.near):
             continue
         own = world.with_roles(quantity.own)

@@ -40,7 +40,7 @@ def quantity_at(
     )
     if after < len(tokens) and stems[after] == "each":
         quantity = replace(quantity, is_each=True)
-    quantity = _per(quantity, tokens, stems, after)
+    quantity = _per(quantity, tokens, stems, after, words)
     if position >= 1 and is_base(tokens, stems, position, quantity, words):
         quantity = replace(quantity, is_base=True)
     if quantity.dimension == "share" and after < len(tokens) and stems[after] == "of":
@@ -50,11 +50,15 @@ def quantity_at(
     return quantity
 
 
-def _per(quantity: Quantity, tokens: Sequence[Token], stems: Sequence[str], after: int) -> Quantity:
+def _per(
+    quantity: Quantity, tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary
+) -> Quantity:
     """The number with what it is per: `5 ms per call`, and `4 GB a second`, which is a rate."""
-    if quantity.dimension == "bytes" and stems[after : after + 1] in (["a"], ["every"], ["each"]):
-        if after + 1 < len(stems) and stems[after + 1] in _SECOND:
+    if stems[after : after + 1] in (["a"], ["every"], ["each"]) and after + 1 < len(stems):
+        if quantity.dimension == "bytes" and stems[after + 1] in _SECOND:
             return replace(quantity, dimension="rate")
+        if quantity.dimension in ("time", "bytes") and stems[after + 1] in words.counted:
+            return replace(quantity, is_each=True)  # `500 ns a fault`
     follow = after
     while follow < len(tokens) and follow < after + 2 and tokens[follow].kind == "word" and stems[follow] != "per":
         follow += 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 from chathpc.grounding.claims import Mark, Segment, Statement
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import number
-from chathpc.grounding.operands import IGNORED, Recomputed, close, rests_on, value
+from chathpc.grounding.operands import IGNORED, Recomputed, Side, close, fits, rests_on, value, values
 from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.sums import leading_sum
 from chathpc.grounding.vocabulary import stem
@@ -22,6 +22,7 @@ _LEFT = (
 REST = frozenset(map(stem, _LEFT))
 _DENIES = frozenset(map(stem, ("not", "neither", "nor", "isn't", "aren't")))
 _IS = frozenset({"is", "are", "was", "were", "be", "go", "goes", "does", "do"})
+_REMAINS = frozenset(map(stem, ("left", "remain", "remains")))
 _RELATIVE = frozenset({"that", "which", "who"})
 _OPPOSITE = {"act:wait": "act:work", "act:work": "act:wait"}
 
@@ -31,7 +32,7 @@ def remainder(quantity: Quantity, statement: Statement, position: int, world: Wo
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if quantity.dimension not in ("share", "time") or quantity.is_base or segment is None:
         return None
-    excluded = _excluded(segment, statement, position)
+    excluded = _excluded(segment, statement, position, world)
     if excluded is not None:
         return _left_by(*excluded, quantity, world)
     return _opposite(quantity, world)
@@ -61,7 +62,7 @@ def _denial(segment: Segment, statement: Statement, position: int) -> int | None
     return None
 
 
-def _excluded(segment: Segment, statement: Statement, position: int) -> tuple[Keys, Keys] | None:
+def _excluded(segment: Segment, statement: Statement, position: int, world: World) -> tuple[Keys, Keys] | None:
     """Keys and names of what a clause leaves out; None where it speaks of nothing that is left."""
     stems = statement.stems
     denial = _denial(segment, statement, position)
@@ -69,6 +70,8 @@ def _excluded(segment: Segment, statement: Statement, position: int) -> tuple[Ke
     if denial is not None and any(_tells(m) for m in segment.marks if m.position > denial):
         beyond: Iterable[Mark] = [m for m in segment.marks if m.position > denial]
     elif cue is not None:
+        if stems[cue] in _REMAINS and "for" in stems[cue : cue + 3]:
+            return NONE, NONE  # `… is left for kernels`, by the leading cost
         apart = next((p for p in range(cue, segment.last) if stems[p] in _APART), segment.last)
         if any(_tells(m) and m.position < apart for m in segment.marks):
             return None  # `the copies take the other 29 %`: that is their own part
@@ -76,6 +79,10 @@ def _excluded(segment: Segment, statement: Statement, position: int) -> tuple[Ke
     else:
         return None
     keys = frozenset(k for m in beyond for k in m.keys if k != "who:others")
+    known = frozenset(k for k in keys if not k.startswith("word:") or k[5:] in world.said - world.words.neutral)
+    if keys and not known and not any(m.names for m in beyond):
+        return None  # nothing is known of that
+    keys = known
     return keys, frozenset(n for m in beyond for n in m.names)
 
 
@@ -92,6 +99,11 @@ def _left_by(own: Keys, names: Keys, quantity: Quantity, world: World) -> Recomp
     if support.problem and not own and not names:
         together = leading_sum(left, world)
         return rests_on("complement", together) if together else None
+    several = [Side(frozenset({key}), NONE) for key in sorted(own) if key.startswith("what:")] if not names else []
+    if support.problem and len(several) > 1:  # `neither math nor allocation`
+        parts = [fact for one in several for fact in values(one, "share", world, left.base)[:1]]
+        same = len(parts) == len(several) and close(sum(map(value, parts)), parts, left)
+        return rests_on("complement", parts) if same else None
     return None if support.problem else Recomputed("complement", support.evidence)
 
 
@@ -124,6 +136,8 @@ def _wholes(part: Fact, world: World) -> Iterable[Fact]:
 
 def _opposite(quantity: Quantity, world: World) -> Recomputed | None:
     """`The device is busy for 76 ms` where it is idle for 201 ms of 277 ms."""
+    if quantity.dimension == "share":
+        return _computing(quantity, world)
     acts = quantity.own & _OPPOSITE.keys()
     others = {key for key in quantity.own if key.startswith(("what:", "operation:", "direction:"))} - IGNORED
     if len(acts) != 1 or "in:device" not in quantity.own or quantity.names or others or quantity.dimension != "time":
@@ -141,6 +155,21 @@ def _opposite(quantity: Quantity, world: World) -> Recomputed | None:
             if whole.quantity.is_base and close(value(whole) - value(part), (whole, part), quantity):
                 return rests_on("complement", (whole, part))
     return None
+
+
+def _computing(quantity: Quantity, world: World) -> Recomputed | None:
+    """`The program computes nearly all of its time` where little of it is waiting or input and output."""
+    told = frozenset(k for k in quantity.own if not k.startswith(("who:", "word:")))
+    if told - _WORKERS != {"act:work"} or quantity.names or quantity.base not in (None, TOTAL):
+        return None
+    for part in world.facts:
+        both = {"act:wait", "in:io"} <= part.quantity.own and part.quantity.dimension == "share"
+        if both and fits(100 - value(part), quantity):
+            return Recomputed("complement", part.evidence)
+    return None
+
+
+_WORKERS: Keys = frozenset({"in:rank", "in:thread", "in:host"})
 
 
 def _tells(mark: Mark) -> bool:

@@ -168,8 +168,8 @@ def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
     return replace(quantity, base=frozenset({"what:path"}) if "what:path" in around else TOTAL)
 
 
-def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
-    """Seconds, share and bound of a finding."""
+def finding_facts(finding: Finding, index: int, words: Vocabulary, advised: Keys) -> Iterable[Fact]:
+    """Seconds, share and bound of a finding; the bound may be said of what is `advised` as well."""
     cause = words.causes.get(finding.cause)
     keys = COST | (cause.reason if cause else NONE)
     near = place_names(finding.where)
@@ -183,7 +183,8 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             base = TOTAL if dimension == "share" else None
             quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
             subjects = own | consequences if dimension == "factor" else own
-            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
+            around = advised if dimension == "factor" else NONE
+            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}), around)
 
 
 #: Characters between a time, with its whole, and the percentage that it is: ` of 9.01 s (`.
