@@ -36,6 +36,7 @@ _SAYS = frozenset(
         "uses",
     ]
 )
+_WAS = frozenset({"was", "were", "has", "been"})
 _MAY = frozenset({"can", "may"})
 #: Also in words these say what would be won.
 _GAINED, _NEARLY_ALL = ("share", "factor"), 70
@@ -52,6 +53,9 @@ def is_advice(statement: Statement, world: World) -> bool:
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if opening is not None and gerund and set(stems) & _HELPS and not gain:
         return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
+    asks = set(stems) & world.words.modal or _begins(statement, first, world)
+    if not asks and statement.names - world.names and _WAS & {t.text.lower() for t in statement.tokens}:
+        return False  # `was built with -O0` tells what is
     if not statement.quantities and any(one in _MAY and other == "be" for one, other in pairwise(stems)):
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:

@@ -12,6 +12,8 @@ from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
+from chathpc.grounding.hypotheses import hypothetical
+from chathpc.grounding.indices import owners
 from chathpc.grounding.levels import leveled
 from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.quantities import NONE, Keys
@@ -138,6 +140,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     uneven = _is_uneven(diagnosis, causes, reader)
     stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
     quotes = tuple(quotable(tokenize(text, words, plain, short), words, ids) for text, ids in verbatim.items())
+    advised_texts = frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True))
+    facts_told = [q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) not in advised_texts]
     return World(
         words=words,
         facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
@@ -166,7 +170,11 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         pairs=pairs(quotes, words),
         uneven=uneven,
         denied=denied(quotes, words),
-        advised=frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True)),
+        told=pairs(facts_told, words),
+        advised_pairs=pairs([q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) in advised_texts], words),
+        hypothetical=hypothetical(facts_told),
+        indices=owners(statements),
+        advised=advised_texts,
         templates=frozenset(
             unspaced(found[0])
             for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))

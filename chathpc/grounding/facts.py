@@ -71,6 +71,10 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    told: frozenset[tuple[str, str]]  #: of these pairs those of texts that are no advice
+    advised_pairs: frozenset[tuple[str, str]]  #: and those of advice
+    hypothetical: frozenset[str]  #: words that stand only in what would be
+    indices: Mapping[str, frozenset[str]]  #: words of clauses on `the loop over x`, and these indices
     advised: frozenset[str]  #: sentences of the findings' advice, normalised
     templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near

@@ -9,6 +9,8 @@ from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
+from chathpc.grounding.hypotheses import only_hypothetical, other_runs
+from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import NONE, Quantity
@@ -67,6 +69,8 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     advising = advice.is_advice(statement, known)
     if not conditions.numerals(statement, known, advice=advising):
         return strike(sentence, "number", details)
+    if advising and not other_runs(statement, known):
+        return strike(sentence, "prediction", details)
     if advising:
         problem = advice.supported(statement, known)
         if not problem:
@@ -130,6 +134,11 @@ def _direction(statement: Statement, known: World) -> str:
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (slight, "level"),
+        (right_index, "subject"),
+        (other_runs, "prediction"),
+        (lambda s, k: not only_hypothetical(s, k), "prediction"),
+        (relations.near_peak, "level"),
+        (relations.taken, "subject"),
         (relations.acts, "subject"),
         (relations.calls, "subject"),
         (relations.limiters, "limit"),

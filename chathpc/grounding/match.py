@@ -24,6 +24,7 @@ ACTS: Keys = frozenset({"act:work", "act:wait"})
 EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
+_OTHERS_MEAN: Keys = frozenset({"who:others", "who:mean"})
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
 _AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
@@ -222,6 +223,8 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
         mine -= {"who:mean"}  # `2.1 MB each` is a mean
     if mine and not world.with_roles(mine) & world.with_roles(subjects):
         return False
+    if _OTHERS_MEAN <= quantity.own and not _OTHERS_MEAN <= fact.subjects | fact.around:
+        return False  # the mean of all is not that of the others
     for name in EXCLUSIVE:
         if name == "act" and "what:speedup" in fact.quantity.own:
             continue
@@ -311,6 +314,9 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
 def number(quantity: Quantity, world: World) -> Support:
     """Support of one number: a fact of that value that is described at least as well as any of another value."""
     comparable = [fact for fact in world.facts if same_subject(quantity, fact, world)]
+    if quantity.is_each:
+        each = {fact.evidence for fact in comparable if fact.quantity.is_each}
+        comparable = [fact for fact in comparable if fact.quantity.is_each or fact.evidence not in each]
     fitting = [fact for fact in comparable if equals(quantity, fact)]
     if not fitting:
         return Support((), "number")

@@ -185,6 +185,8 @@ def _fraction(
     if word not in words.fractions:
         return None
     whole = following in DETERMINERS and word in ("half", "all") and tuple(stems[after + 1 : after + 2]) in words.whole
+    if word == "most" and following in _WORKERS:
+        return Quantity(75, words.fractions[word], "share", start, tokens[position].end, in_words=True), after
     if word in ("most", "majority", "majoriti", "all") and not (following == "of" or whole):
         return None
     before = stems[position - 1] if position else ""
@@ -212,6 +214,7 @@ _ORDINALS = frozenset(
     map(stem, ("third", "quarter", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth", "twelfth", "twentieth", "hundredth"))
 )  # fmt: skip
 _AND_A_HALF = ("and", "a", "half")
+_WORKERS = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device")))
 _TENS, _HUNDRED, _THOUSAND = 10, 100, 1000
 #: Four fifths may be a third of the way to three or five.
 _NEXT_PART = 0.3

@@ -15,7 +15,7 @@ from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
 #: Who can wait.
-_WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps", "in:rank", "in:thread"})
+_WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:copy", "what:warps", "in:rank", "in:thread"})
 _WORKERS: Keys = frozenset({"in:rank", "in:thread"})
 _AT_A_DEVICE: Keys = frozenset({"in:device"})
 #: A part of the run that deserves the word.
@@ -240,6 +240,56 @@ def _is_denied(segment: Segment, statement: Statement, world: World) -> bool:
 _REACH = 5
 
 
+def near_peak(statement: Statement, world: World) -> bool:
+    """False if something is said to be near its limit or peak of which the evidence has much less."""
+    stems = statement.stems
+    for position, word in enumerate(stems):
+        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in _PEAKS]
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        if word not in _NEAR or not behind or segment is None or segment.quantities:
+            continue
+        denied = bool(world.words.negations & set(stems[segment.first : position]))
+        topics = {k[5:] for m in segment.marks if m.position < position for k in m.keys if k.startswith("word:")}
+        found = [
+            fact.quantity.value
+            for fact in world.facts
+            if fact.quantity.dimension == "share"
+            and fact.text
+            and fact.evidence
+            and segment.names <= fact.names | fact.near
+            and topics & {k[5:] for k in fact.subjects | fact.around if k.startswith("word:")}
+            and "what:peak" in fact.subjects | fact.around | (fact.quantity.base or NONE)
+        ]
+        if found and (max(found) < _NEAR_PEAK) != denied:
+            return False
+    return True
+
+
+_NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
+_PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
+#: Percent of the peak; from 80 % a unit counts as at its limit (catalogue), from some 60 % as near it (Nsight Compute's speed of light).
+_NEAR_PEAK = 60.0
+
+
+def taken(statement: Statement, world: World) -> bool:
+    """False for `write takes 80 MB`: what a call takes is time; and for `write calls f` where f is the one who calls."""
+    stems = statement.stems
+    for quantity in statement.quantities:
+        position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+        if quantity.dimension in ("bytes", "rate") and stems[position - 1 : position] and stems[position - 1] in _TAKES:
+            return False
+    for segment in statement.segments:
+        said = next((p for p in range(segment.first, segment.last) if statement.tokens[p].text == "calls"), None)
+        before = [m for m in segment.marks if said is not None and m.position < said]
+        after = frozenset(n for m in segment.marks if said is not None and m.position > said for n in m.names)
+        if after & world.callers and before and not any(m.names for m in before):
+            return False
+    return True
+
+
+_TAKES = frozenset(map(stem, ("takes", "take", "lasts", "spends")))
+
+
 def limiters(statement: Statement, world: World) -> bool:
     """False if a sentence says `X limits Y` where trusted texts name another limit."""
     stems = statement.stems
@@ -315,3 +365,8 @@ def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
 def is_quoted(statement: Statement, position: int, world: World) -> bool:
     """True if a word stands beside the same word as in a trusted text: `no kernel`, `small pieces`, `never freed`."""
     return any(pair in world.pairs for pair in pairs_at(statement.tokens, position, world.words))
+
+
+def is_told(statement: Statement, position: int, world: World) -> bool:
+    """The same of a trusted text that is no advice: what should be is not yet so."""
+    return any(pair in world.told for pair in pairs_at(statement.tokens, position, world.words))

@@ -151,7 +151,7 @@ def plain_facts(
             text[quantity.start : quantity.end],
             evidence,
             quantity.keys,
-            quantity.names | quantity.inherited_names,
+            quantity.names or quantity.inherited_names,
             near,
             bundle,
             around,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
-from chathpc.grounding.relations import is_quoted
+from chathpc.grounding.relations import is_told
 from chathpc.grounding.vocabulary import stem
 
 #: A negation stands at most so many words before what it denies.
@@ -19,7 +19,7 @@ def states(statement: Statement, world: World) -> bool:
     """
     stems = statement.stems
     for position, names in world.words.states.found(stems):
-        if not names & world.absent or is_quoted(statement, position, world):
+        if not names & world.absent or is_told(statement, position, world):
             continue
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
         if segment is not None and any(not q.in_words for q in segment.quantities):

@@ -12,6 +12,7 @@ _MOST = frozenset(
     map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest"))
 )
 _DOMINATES = frozenset(map(stem, ("dominates", "dominate", "dominant")))
+_MAIN = frozenset(map(stem, ("main", "major", "bulk")))
 _LEAST = frozenset(map(stem, ("smallest", "shortest", "lowest", "fastest", "cheapest")))
 #: `the most time`, `the most expensive function`, `the least time`.
 _OF_TIME = frozenset(map(stem, ("time", "expensive", "costly", "work")))
@@ -23,7 +24,7 @@ def superlatives(statement: Statement, world: World) -> bool:
     for position, word in enumerate(stems):
         following = stems[position + 1] if position + 1 < len(stems) else ""
         most = word in _MOST or (word == "most" and following in _OF_TIME)
-        most = most or word in _DOMINATES
+        most = most or word in _DOMINATES or (word in _MAIN and following == "part")
         least = word in _LEAST or (word == "least" and following in _OF_TIME)
         if not most and not least:
             continue
