@@ -24,6 +24,7 @@ _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
 _REQUEST: Keys = frozenset({"in:request"})
+_PROCESS: Keys = frozenset({"in:process"})
 _SPEED: Keys = frozenset({"what:speed"})
 _BESIDE_GAPS: Keys = frozenset({"what:kernel", "what:launch", "what:copy"})
 _GAPS = [[noun, "between"] for noun in map(stem, ("gap", "gaps", "pause", "pauses"))]
@@ -194,6 +195,8 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             elif found and position not in used:
                 if {"in:block", "act:wait"} <= keys:  # a block is nothing that waits
                     keys -= {"in:block" if token.text.lower() == "blocked" else "act:wait"}
+                if keys == _PROCESS and token.text.lower() == "process":
+                    keys = NONE  # `this process involves …`; ranks are processes, in the plural
                 if keys == _SPEED and "up" in stems[position + 1 : position + 5]:
                     keys = frozenset({"what:speedup"})  # `speed the program up`
                 if keys & _BESIDE_GAPS and _is_gap(stems, position):

@@ -111,6 +111,9 @@ def _is_hardly(statement: Statement, segment: Segment, position: int, world: Wor
     almost = position > 0 and stems[position - 1] in _ALMOST and stems[position] in _NOTHING
     if stems[position] not in _HARDLY and not almost:
         return False
+    following = next((w for w in stems[position + 1 :] if w not in world.words.plain), "")
+    if any((few, following) in world.told for few in _FEW):
+        return True  # `hardly any arithmetic` for `little arithmetic`
     of = {key for q in segment.quantities if q.base for key in q.base}
     marks = [m for m in segment.marks if not m.keys <= of] or list(segment.marks)
     about = Side(frozenset(k for m in marks for k in m.keys if not k.startswith("word:")), segment.names)
@@ -119,6 +122,7 @@ def _is_hardly(statement: Statement, segment: Segment, position: int, world: Wor
 
 
 _HARDLY = frozenset(map(stem, ("hardly", "barely", "scarcely")))
+_FEW = (stem("little"), "few")
 _ALMOST = frozenset(map(stem, ("almost", "practically", "virtually", "nearly")))
 #: Percent; less is nothing that anyone would act on.
 _SMALL = 5.0

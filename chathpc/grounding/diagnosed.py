@@ -19,6 +19,7 @@ from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
+from chathpc.grounding.relations import awaited
 from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
 from chathpc.grounding.stated import (
@@ -170,6 +171,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         pairs=pairs(quotes, words),
         uneven=uneven,
         denied=denied(quotes, words),
+        facts_told=tuple(facts_told),
         told=pairs(facts_told, words),
         advised_pairs=pairs([q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) in advised_texts], words),
         hypothetical=hypothetical(facts_told),
@@ -182,6 +184,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         ),
         lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
         acts=frozenset(_acts(statements)),
+        awaited=frozenset(pair for statement in (*statements, *titles) for pair in awaited(statement)),
         limiters=frozenset(
             key
             for statement in statements

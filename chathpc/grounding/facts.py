@@ -71,6 +71,7 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    facts_told: tuple[Quotable, ...]  #: trusted sentences that are no advice
     told: frozenset[tuple[str, str]]  #: of these pairs those of texts that are no advice
     advised_pairs: frozenset[tuple[str, str]]  #: and those of advice
     hypothetical: frozenset[str]  #: words that stand only in what would be
@@ -79,6 +80,7 @@ class World:
     templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
+    awaited: frozenset[tuple[str, str]]  #: of host and device who waits for whom
     limiters: Keys  #: what trusted texts speak of where they speak of a limit
     callers: Keys  #: names that stand before `calls`
     limited: Keys  #: what trusted texts say is limited, where they say by what

@@ -16,7 +16,7 @@ from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
-from chathpc.grounding.states import states
+from chathpc.grounding.states import contrary, states
 from chathpc.grounding.superlatives import slight, superlatives
 from chathpc.grounding.tokens import tokenize
 
@@ -134,6 +134,8 @@ def _direction(statement: Statement, known: World) -> str:
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (slight, "level"),
+        (lambda s, k: not contrary(s, k), "state"),
+        (relations.in_order, "subject"),
         (right_index, "subject"),
         (other_runs, "prediction"),
         (lambda s, k: not only_hypothetical(s, k), "prediction"),

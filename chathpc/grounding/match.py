@@ -377,8 +377,6 @@ def _holds(bundle: Bundle, keys: Keys, names: Keys, world: World, free: frozense
     retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
     if retold:  # the catalogue's own words for it: `the linear search`
         told |= {f"word:{s}" for s in bundle.stems | world.words.neutral | world.words.beside}
-    if _PROCESS not in known and "process" not in world.said:
-        keys -= {_PROCESS}  # `this process involves …`
     if _LOOP in known:
         keys -= {"in:iteration"}
     if any("." in name for name in bundle.names):
@@ -387,7 +385,6 @@ def _holds(bundle: Bundle, keys: Keys, names: Keys, world: World, free: frozense
 
 
 _LOOP = "in:loop"
-_PROCESS = "in:process"
 
 
 def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:

@@ -118,6 +118,8 @@ def in_words(
             value, (0.9 * value, 1.1 * value), "factor", start, tokens[position].end, in_words=True
         ), position + 1
     cardinal = _cardinal(stems, position, words)
+    if word == "a" and _has_unit(tokens, position + 1, words) and exactness(stems, tokens, position, words) != "exact":
+        cardinal = 1.0, position + 1  # `less than a percent`
     if cardinal is None:
         return None
     value, after = cardinal

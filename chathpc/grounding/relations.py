@@ -240,6 +240,45 @@ def _is_denied(segment: Segment, statement: Statement, world: World) -> bool:
 _REACH = 5
 
 
+def in_order(statement: Statement, world: World) -> bool:
+    """False if the busiest is done first, the idlest last, or `X waits for Y` where trusted texts say that Y waits for X."""
+    for segment in statement.segments:
+        stems = set(statement.stems[segment.first : segment.last])
+        who = world.with_roles(frozenset(k for k in group(segment.keys, "who")))
+        first = next((m for m in segment.marks if group(m.keys, "who")), None)
+        leading = world.with_roles(group(first.keys, "who")) if first else NONE
+        if stems & _DONE and who:
+            if "who:busiest" in leading and stems & _EARLY and not stems & _LATE:
+                return False
+            if leading & {"who:idlest"} and stems & _LATE and not stems & _EARLY:
+                return False
+    said = awaited(statement)
+    return not said or said <= world.awaited or not frozenset((b, a) for a, b in said) & world.awaited
+
+
+_DONE = frozenset(map(stem, ("done", "finish", "finishes", "finished", "arrive", "arrives", "come", "comes", "ready", "complete", "completes")))
+_EARLY = frozenset(map(stem, ("first", "early", "earlier", "before", "earliest")))
+_LATE = frozenset(map(stem, ("last", "late", "later", "after", "latest")))
+
+
+def awaited(statement: Statement) -> frozenset[tuple[str, str]]:
+    """Of host and device who waits for whom in a statement."""
+    found = set()
+    marks = [m for s in statement.segments for m in s.marks]
+    for mark in marks:
+        if "act:wait" not in mark.keys or statement.stems[mark.position] != "wait":
+            continue
+        who = [k for m in marks if m.position < mark.position for k in m.keys & SIDES]
+        until = [p for p in range(mark.position, min(mark.position + 3, len(statement.stems))) if statement.stems[p] in _UNTIL]
+        whom = [k for m in marks if until and m.position > until[0] for k in m.keys & SIDES]
+        if who and whom and who[-1] != whom[0]:
+            found.add((who[-1], whom[0]))
+    return frozenset(found)
+
+
+_UNTIL = frozenset({"until", "for"})
+
+
 def near_peak(statement: Statement, world: World) -> bool:
     """False if something is said to be near its limit or peak of which the evidence has much less."""
     stems = statement.stems

@@ -29,6 +29,22 @@ def states(statement: Statement, world: World) -> bool:
     return True
 
 
+def contrary(statement: Statement, world: World) -> bool:
+    """True if a sentence without a number says the opposite of a word that trusted texts use: `new arguments` beside `the same arguments`."""
+    stems = statement.stems
+    if any(not q.in_words for q in statement.quantities) or world.words.negations & set(stems):
+        return False
+    for pair in world.words.opposites:
+        for said, other in (pair, pair[::-1]):
+            mine = said.found(stems)
+            if not mine or other.found(stems):
+                continue
+            told = [clause for text in world.facts_told for clause in text.clauses]
+            if any(other.found(clause) for clause in told) and not any(said.found(clause) for clause in told):
+                return True
+    return False
+
+
 def denies_absent(statement: Statement, position: int, world: World) -> bool:
     """True if the negation at a position denies what a finding excludes: `copies and kernels never overlap`."""
     if statement.stems[position] in _IMPOSSIBLE:

@@ -25,6 +25,8 @@ def operands(statement: Statement, position: int) -> list[Side]:
     """The parts of `A and B together take …`: the names, else the subjects, before the number in its clause."""
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     marks = [m for m in segment.marks if m.position < position] if segment else []
+    if segment and not marks and statement.quantities:
+        marks = [m for m in segment.marks if m.position > position and m.names]  # `Nine tenths of it are f and g`
     names = [Side(NONE, m.names) for m in marks if m.names]
     for earlier in reversed(statement.segments[: statement.segments.index(segment)] if segment else ()):
         if earlier.last - earlier.first > _SHORT_CLAUSE or not earlier.names:

@@ -9,7 +9,7 @@ from chathpc.grounding.quantities import NONE
 from chathpc.grounding.vocabulary import stem
 
 _MOST = frozenset(
-    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest"))
+    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest", "worst"))
 )
 _DOMINATES = frozenset(map(stem, ("dominates", "dominate", "dominant")))
 _MAIN = frozenset(map(stem, ("main", "major", "bulk")))

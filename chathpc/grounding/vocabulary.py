@@ -139,6 +139,7 @@ class Vocabulary:
     beside: frozenset[str]  #: more words of that kind, which are no words of advice
     phrases: Phrases
     states: Phrases
+    opposites: tuple[tuple[Phrases, Phrases], ...]
     remedies: frozenset[str]
     telling: frozenset[str]  #: of the wider words those that say how, or that something is said
     causes: Mapping[str, Cause]
@@ -204,6 +205,10 @@ def vocabulary() -> Vocabulary:
         beside=frozenset(part for word in beside for part in stems(word)),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         states=_meanings(words["states"]),
+        opposites=tuple(
+            (Phrases.of((one, "one") for one in ones), Phrases.of((other, "other") for other in others))
+            for ones, others in words["opposites"]
+        ),
         remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
         telling=frozenset(
             part
