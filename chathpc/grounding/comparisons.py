@@ -57,6 +57,9 @@ def comparisons(statement: Statement, world: World) -> bool:
         middle = side(statement, position, split).keys
         left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
         left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
+        placed = left.names or right.names
+        if bool(left.names) != bool(right.names) and left.keys and right.keys:
+            left, right = Side(left.keys, placed), Side(right.keys, placed)  # `A is busier than B in f`
         waiting = any("act:wait" in m.keys for s in statement.segments for m in s.marks if m.position < split)
         costs = bool(_COSTS & set(stems[: split + 1]))
         if not _ordered(left, right, waiting, "more" in meanings, world, costs=costs):

@@ -89,11 +89,15 @@ def _is_bounded(quantity: Quantity, value: float) -> bool:
         return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
     if quantity.in_words and not quantity.nearly:
         reach = _ROUND_REACH
+    if quantity.dimension == "share" and bound <= _LITTLE:
+        reach = 1.0
     # `nearly 40 %` may be 40.3 % as well.
     return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
 
 
 #: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
+#: Percent: whatever is less is little.
+_LITTLE = 5.0
 _ROUND_REACH = 0.5
 _COARSE_STEP = 0.05
 

@@ -75,6 +75,8 @@ def values(
         about = fact.subjects | (fact.around if "what:speedup" not in quantity.own else NONE)
         if not (asked <= about | world.with_roles(about)) or not of.names <= (fact.names | fact.near):
             continue
+        if not {k for k in asked if k.startswith("act:")} <= fact.subjects | quantity.own:
+            continue  # what else its sentence is about neither waits nor works for this number
         own = world.with_roles(quantity.own)
         if any(key.startswith("who:") for key in asked) and not {k for k in asked if k.startswith("who:")} <= own:
             continue

@@ -54,7 +54,7 @@ def _are_joined(statement: Statement, position: int) -> bool:
         m.position
         for m in segment.marks
         if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))
-    ]
+    ] or [m.position for m in segment.marks if m.names]
     return any(
         all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other))
         and other > one + 1
