@@ -148,6 +148,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         known |= EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
+    elsewhere = group(quantity.own, "what") - fact.subjects - fact.around - _VAGUE - EVENNESS
+    if elsewhere and "what:speedup" not in other.own and not elsewhere & _reasons(fact, world):
+        return False  # what its finding is about elsewhere is not what this number is of
     ends = (fact.quantity.own | fact.subjects) & SIDES, quantity.own & SIDES
     if all(ends) and not ends[0] & ends[1]:
         return False
@@ -156,6 +159,12 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _bundled(fact: Fact, world: World) -> Keys:
     return frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+
+
+def _reasons(fact: Fact, world: World) -> Keys:
+    found = [world.bundles[index].cause for index in fact.bundles]
+    known = [world.words.causes[cause] for cause in found if cause is not None and cause in world.words.causes]
+    return frozenset(key for one in known for key in one.reason | one.effect)
 
 
 def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -179,6 +188,8 @@ def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
 #: What nearly any number can be called.
 _UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup"})
 _CALLED: Keys = frozenset({"what:calls"})
+#: What tells little of a number: how fast or large something is.
+_VAGUE: Keys = _UNTELLING | {"what:speed", "what:throughput", "what:peak", "what:size", "what:samples"}
 _COMMUNICATION, _MPI = frozenset({"what:communication"}), frozenset({"in:mpi"})
 _KERNEL: Keys = frozenset({"what:kernel"})
 _WORK: Keys = frozenset({"act:work"})
