@@ -133,7 +133,31 @@ def supported(statement: Statement, world: World) -> str:
         return "number"
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
-    return "" if _changes(statement, world) else "direction"
+    return "" if _changes(statement, world) and not _contrary(own, world) else "direction"
+
+
+def _contrary(own: set[str], world: World) -> bool:
+    """True for advice that says `after the loop`, `the first index` where the piece that it is most like says the opposite."""
+    told = max(world.advised_words, key=lambda words: len(own & words - world.words.plain), default=frozenset())
+    for pair in _OPPOSITES:
+        for mine, other in (pair, pair[::-1]):
+            if own & mine and not own & other and told & other and not told & mine:
+                return True
+    return False
+
+
+_OPPOSITES = tuple(
+    (frozenset(map(stem, one)), frozenset(map(stem, other)))
+    for one, other in (
+        (("first",), ("last",)),
+        (("before",), ("after",)),
+        (("inner", "innermost"), ("outer", "outermost")),
+        (("large", "larger", "big", "bigger"), ("small", "smaller")),
+        (("more",), ("less", "fewer")),
+        (("early", "earlier"), ("late", "later")),
+        (("float",), ("double",)),
+    )
+)
 
 
 def _serves(statement: Statement, world: World) -> bool:

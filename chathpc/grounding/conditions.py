@@ -80,9 +80,22 @@ def prediction(statement: Statement, world: World) -> str:
 
 
 def promise(statement: Statement) -> str:
-    """`gain` if a speed-up is told as a fact: it is a bound of what could be."""
-    gain = any(q.dimension == "factor" and "what:speedup" in q.keys for q in statement.quantities)
-    return "gain" if gain and not _POSSIBLE & set(statement.stems) else ""
+    """`gain` if a speed-up is told as a fact, as the least that would be won, or as a loss: it is a bound of what could be."""
+    stems = statement.stems
+    gains = [q for q in statement.quantities if q.dimension == "factor"]
+    told = any("what:speedup" in q.keys for q in gains)
+    if told and not _POSSIBLE & set(stems):
+        return "gain"
+    if not _MODAL & set(stems):
+        return ""
+    least = any(q.exactness == "above" and not q.in_words or _AT_LEAST <= set(stems) for q in gains)
+    slower = any(t.stem == _SLOWER and 0 <= t.start - q.end < _BEHIND for q in gains for t in statement.tokens)
+    return "gain" if least or slower else ""
+
+
+_MODAL = frozenset({"could", "can", "would", "may", "might", "without"})
+_AT_LEAST = frozenset({"at", "least"})
+_SLOWER, _BEHIND = stem("slower"), 8
 
 
 def _names_cause(own: set[str], cause: str, world: World) -> bool:

@@ -72,13 +72,14 @@ def _is_remainder(statement: Statement, segment: Segment, position: int) -> bool
     """True for `the remaining 44 % is not spent on files`: the number is what a share leaves of 100 %."""
     before = set(statement.stems[segment.first : position])
     shares = any(q.dimension == "share" for q in segment.quantities)
-    if before & _REMAINING and shares:
+    if before & _REMAINING and shares and not _OUTSIDE & set(statement.stems[position:]):
         return True
     return any(denial_of(q, statement) == position for q in segment.quantities) or (
         statement.stems[position] == "nor" and any(denial_of(q, statement) is not None for q in statement.quantities)
     )
 
 
+_OUTSIDE = frozenset(map(stem, ("outside", "elsewhere", "else")))
 _REMAINING = frozenset(map(stem, ("remaining", "rest", "remainder", "other")))
 
 

@@ -17,7 +17,7 @@ from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import contrary, states
-from chathpc.grounding.superlatives import slight, superlatives
+from chathpc.grounding.superlatives import mostly, slight, superlatives
 from chathpc.grounding.tokens import tokenize
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
@@ -134,6 +134,7 @@ def _direction(statement: Statement, known: World) -> str:
         (comparisons, "comparison"),
         (superlatives, "comparison"),
         (slight, "level"),
+        (mostly, "number"),
         (lambda s, k: not contrary(s, k), "state"),
         (relations.in_order, "subject"),
         (right_index, "subject"),
@@ -216,7 +217,8 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         again = derived.recomputed(quantity, statement, known)
         if again is not None:
             return _Found(quantity, again.evidence, again.query)
-        if cue and (support.problem or quantity.dimension != "factor"):
+        gain = quantity.dimension == "factor" and "what:speedup" in quantity.keys
+        if cue and (support.problem or not gain):
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")

@@ -24,6 +24,7 @@ ACTS: Keys = frozenset({"act:work", "act:wait"})
 EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
+_NO_ROLE = ("who:others", "who:total", "who:mean")
 _OTHERS_MEAN: Keys = frozenset({"who:others", "who:mean"})
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
@@ -200,6 +201,9 @@ def _telling(keys: Keys) -> Keys:
     return frozenset(key for key in keys - _UNTELLING if key.startswith(("what:", "operation:")))
 
 
+_COST_ONLY: Keys = frozenset({"what:cost"})
+
+
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     bundled = frozenset(name for index in fact.bundles for name in world.bundles[index].names)
     placed = fact.names | fact.near
@@ -209,6 +213,8 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
         )
     if not quantity.names <= placed | bundled:
         return False
+    if quantity.names and placed and not quantity.names & placed and not fact.subjects & _COST_ONLY:
+        return False  # it is of another place of the finding
     if (
         quantity.names
         and not fact.bundles
@@ -238,6 +244,9 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
         mine -= {"who:mean"}  # `2.1 MB each` is a mean
     if mine and not world.with_roles(mine) & world.with_roles(subjects):
         return False
+    ours, theirs = (frozenset(k for k in group(one, "who") if k not in _NO_ROLE) for one in (quantity.own, fact.quantity.own))
+    if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
+        return False  # `the idlest has 1.27 times the mean` for the busiest
     if _OTHERS_MEAN <= quantity.own and not _OTHERS_MEAN <= fact.subjects | fact.around:
         return False  # the mean of all is not that of the others
     for name in EXCLUSIVE:

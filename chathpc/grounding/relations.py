@@ -132,6 +132,9 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     callers = frozenset(n for m in before for n in m.names)
     if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
         return False
+    inside = frozenset(n for m in segment.marks if m.position > position for n in m.names if "." not in n)
+    if inside and not inside & _waited_in(world):
+        return False
     agents = frozenset(k for m in before[-1:] for k in m.keys & _WAITING)
     if segment.quantities and "in:device" in agents:
         return True  # the number tells
@@ -139,6 +142,15 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     if any({"act:wait"} | workers <= bundle.subjects for bundle in world.bundles):
         agents -= workers
     return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
+
+
+def _waited_in(world: World) -> Keys:
+    """The names that stand in a trusted clause on waiting or on what waits: MPI, OpenMP, locks; and the places of such findings."""
+    found = frozenset(n for s in world.segments if s.keys & _WAITS for n in s.names)
+    return found | frozenset(n for f in world.facts if f.subjects & _WAITS for n in f.names | f.near)
+
+
+_WAITS: Keys = frozenset({"act:wait", "in:mpi", "in:openmp", "what:lock", "what:critical", "in:collective", "what:barrier"})
 
 
 def _names_before_wait(segment: Segment) -> Keys:
@@ -169,10 +181,10 @@ def acts(statement: Statement, world: World) -> bool:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
         known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
-        timed = who in _AT_A_DEVICE and any(q.dimension == "time" for q in segment.quantities)  # the number tells
+        timed = who in _AT_A_DEVICE and any(q.dimension == "time" and not q.is_base for q in segment.quantities)
         if who is not None and not {(who, act) for act in done} & known and not timed:
             return False
-        if not done and not _in_company(segment, world):
+        if not _in_company(segment, world):
             return False
     return True
 
@@ -222,6 +234,8 @@ _COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "f
 
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
+    if any(_is_contradicted(s) for s in statement.segments):
+        return False
     return (
         world.uneven
         or "than" in statement.stems
@@ -230,6 +244,15 @@ def uneven(statement: Statement, world: World) -> bool:
             for s in statement.segments
         )
     )
+
+
+def _is_contradicted(segment: Segment) -> bool:
+    """True for `a balance of 98.7 % shows that the work is shared unevenly`."""
+    high = any(q.dimension == "share" and q.value >= _BALANCED and "what:balance" in q.own for q in segment.quantities)
+    return high and "what:imbalance" in segment.keys
+
+
+_BALANCED = 95.0
 
 
 def _is_denied(segment: Segment, statement: Statement, world: World) -> bool:

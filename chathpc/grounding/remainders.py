@@ -93,7 +93,7 @@ def _left_by(own: Keys, names: Keys, quantity: Quantity, world: World) -> Recomp
     low, high = quantity.interval
     flipped = {"above": "below", "below": "above"}.get(quantity.exactness, quantity.exactness)
     left = replace(
-        of, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL, exactness=flipped
+        of, in_words=False, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL, exactness=flipped
     )
     support = number(left, world)
     if support.problem and not own and not names:

@@ -36,6 +36,25 @@ def superlatives(statement: Statement, world: World) -> bool:
     return True
 
 
+def mostly(statement: Statement, world: World) -> bool:
+    """False for `mostly in f` where no text says so and f has no more than half of anything."""
+    for position, word in enumerate(statement.stems):
+        behind = [p for p in range(position + 1, min(position + 3, len(statement.tokens)))]
+        name = next((statement.tokens[p].text for p in behind if statement.tokens[p].kind == "code"), None)
+        if word not in _MOSTLY or name is None or (word, name) in world.told:
+            continue
+        shares = [
+            value(f) for f in world.facts if f.quantity.dimension == "share" and name in (f.quantity.names or f.names)
+        ]
+        if not shares or max(shares) <= _HALF:
+            return False
+    return True
+
+
+_MOSTLY = frozenset(map(stem, ("mostly", "mainly", "chiefly", "primarily", "predominantly", "largely")))
+_HALF = 50.0
+
+
 def slight(statement: Statement, world: World) -> bool:
     """False if a function or a kernel is called negligible that has more than a small part of the time."""
     for position, word in enumerate(statement.stems):
