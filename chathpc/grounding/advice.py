@@ -120,7 +120,7 @@ def supported(statement: Statement, world: World) -> str:
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
     own = {t.stem for t in statement.tokens if t.kind == "word"}
-    if own & world.words.negations - _advised_negations(world):
+    if own & world.words.negations - _nearest(own, world):
         return "negation"
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
     if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):
@@ -136,9 +136,14 @@ def supported(statement: Statement, world: World) -> str:
     return "" if _changes(statement, world) and not _contrary(own, world) else "direction"
 
 
+def _nearest(own: set[str], world: World) -> frozenset[str]:
+    """The words of the piece of advice that a sentence is most like."""
+    return max(world.advised_words, key=lambda words: len(own & words - world.words.plain), default=frozenset())
+
+
 def _contrary(own: set[str], world: World) -> bool:
     """True for advice that says `after the loop`, `the first index` where the piece that it is most like says the opposite."""
-    told = max(world.advised_words, key=lambda words: len(own & words - world.words.plain), default=frozenset())
+    told = _nearest(own, world)
     for pair in _OPPOSITES:
         for mine, other in (pair, pair[::-1]):
             if own & mine and not own & other and told & other and not told & mine:
@@ -153,7 +158,6 @@ _OPPOSITES = tuple(
         (("before",), ("after",)),
         (("inner", "innermost"), ("outer", "outermost")),
         (("large", "larger", "big", "bigger"), ("small", "smaller")),
-        (("more",), ("less", "fewer")),
         (("early", "earlier"), ("late", "later")),
         (("float",), ("double",)),
     )
@@ -166,10 +170,6 @@ def _serves(statement: Statement, world: World) -> bool:
     known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
     purpose = frozenset(k for one in known for k in one.reason | one.effect)
     return bool(keys & (purpose | (EVENNESS if purpose & EVENNESS else NONE)))
-
-
-def _advised_negations(world: World) -> frozenset[str]:
-    return world.advice_stems & world.words.negations
 
 
 def _changes(statement: Statement, world: World) -> bool:

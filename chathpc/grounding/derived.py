@@ -100,7 +100,8 @@ def _ratio(quantity: Quantity, statement: Statement, position: int, world: World
         left, right = side(statement, 0, verb), side(statement, verb + 1, position)
     else:
         start = second[0] if second else position + 1
-        left, right = side(statement, 0, position), side(statement, start, len(statement.tokens))
+        end = next((s.last for s in statement.segments if s.last > start), len(statement.tokens))
+        left, right = side(statement, 0, position), side(statement, start, end)
     right = _completed(right, left)
     if not left or not right or left == right:
         return None

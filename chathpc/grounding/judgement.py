@@ -217,8 +217,7 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         again = derived.recomputed(quantity, statement, known)
         if again is not None:
             return _Found(quantity, again.evidence, again.query)
-        gain = quantity.dimension == "factor" and "what:speedup" in quantity.keys
-        if cue and (support.problem or not gain):
+        if cue and (support.problem or not _is_printed_factor(sought, known)):
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")
@@ -227,6 +226,17 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         return _Found(quantity, (), question)
     fact = repair.candidate(sought, known)
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
+
+
+def _is_printed_factor(quantity: Quantity, known: World) -> bool:
+    """True for a ratio that the evidence has itself: one of the kind that is claimed, a speed-up or none."""
+    gain = "what:speedup" in quantity.keys
+    return quantity.dimension == "factor" and any(
+        ("what:speedup" in fact.quantity.own) == gain
+        and match.equals(quantity, fact)
+        and match.same_subject(quantity, fact, known)
+        for fact in known.facts
+    )
 
 
 def _as_part(quantity: Quantity, statement: Statement) -> Quantity:

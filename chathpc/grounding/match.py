@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import isfinite
@@ -201,6 +202,8 @@ def _telling(keys: Keys) -> Keys:
     return frozenset(key for key in keys - _UNTELLING if key.startswith(("what:", "operation:")))
 
 
+#: `L1` is no function.
+_ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{0,4}")
 _COST_ONLY: Keys = frozenset({"what:cost"})
 
 
@@ -213,7 +216,8 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
         )
     if not quantity.names <= placed | bundled:
         return False
-    if quantity.names and placed and not quantity.names & placed and not fact.subjects & _COST_ONLY:
+    own = frozenset(n for n in quantity.names if not _ABBREVIATION.fullmatch(n))
+    if own and placed and not own & placed and not fact.subjects & _COST_ONLY:
         return False  # it is of another place of the finding
     if (
         quantity.names

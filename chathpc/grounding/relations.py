@@ -147,7 +147,13 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
 def _waited_in(world: World) -> Keys:
     """The names that stand in a trusted clause on waiting or on what waits: MPI, OpenMP, locks; and the places of such findings."""
     found = frozenset(n for s in world.segments if s.keys & _WAITS for n in s.names)
-    return found | frozenset(n for f in world.facts if f.subjects & _WAITS for n in f.names | f.near)
+    found |= frozenset(n for f in world.facts if f.subjects & _WAITS for n in f.names)
+    waiting = {c for c, one in world.words.causes.items() if "act:wait" in one.effect and not one.reason & _ELSEWHERE}
+    return found | frozenset(n for b in world.bundles if b.cause in waiting for n in b.names)
+
+
+#: What makes others wait than those who do it.
+_ELSEWHERE: Keys = frozenset({"what:imbalance", "what:serial"})
 
 
 _WAITS: Keys = frozenset({"act:wait", "in:mpi", "in:openmp", "what:lock", "what:critical", "in:collective", "what:barrier"})

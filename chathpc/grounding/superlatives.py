@@ -43,8 +43,13 @@ def mostly(statement: Statement, world: World) -> bool:
         name = next((statement.tokens[p].text for p in behind if statement.tokens[p].kind == "code"), None)
         if word not in _MOSTLY or name is None or (word, name) in world.told:
             continue
+        inside = "in:mpi" in frozenset(k for s in statement.segments for k in s.keys)
         shares = [
-            value(f) for f in world.facts if f.quantity.dimension == "share" and name in (f.quantity.names or f.names)
+            value(f)
+            for f in world.facts
+            if f.quantity.dimension == "share"
+            and name in (f.quantity.names or f.names)
+            and (not inside or "in:mpi" in (f.quantity.base or NONE))
         ]
         if not shares or max(shares) <= _HALF:
             return False
