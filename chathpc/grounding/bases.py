@@ -89,7 +89,9 @@ _ROUGH = frozenset(map(stem, ("about", "roughly", "some", "approximately", "over
 def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys | None, int]:
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     opening = position
-    if stems[position : position + 1] == ["that"] and (position + 1 == len(tokens) or tokens[position + 1].kind == "punctuation"):
+    if stems[position : position + 1] == ["that"] and (
+        position + 1 == len(tokens) or tokens[position + 1].kind == "punctuation"
+    ):
         return IT, position + 1  # `not even a third of that`
     while position < len(tokens) and stems[position] in DETERMINERS:
         position += 1

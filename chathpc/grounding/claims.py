@@ -29,6 +29,8 @@ _SPEED: Keys = frozenset({"what:speed"})
 _BESIDE_GAPS: Keys = frozenset({"what:kernel", "what:launch", "what:copy"})
 _GAPS = [[noun, "between"] for noun in map(stem, ("gap", "gaps", "pause", "pauses"))]
 _INSTEAD = ["instead", "of"]
+
+
 @dataclass(frozen=True, slots=True)
 class Mark:
     """A subject or name at a position of the sentence's words."""

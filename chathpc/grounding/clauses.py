@@ -166,5 +166,3 @@ def _joins_nouns(tokens: Sequence[Token], stems: Sequence[str], position: int, w
     )
     nouns = [words.subjects.at(stems, p)[1] for p in (ending or position - 1, after)]
     return all(any(key.startswith("what:") for key in keys) for keys in nouns)
-
-

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
-from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals
+from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
 from chathpc.grounding.vocabulary import stem
@@ -79,9 +79,7 @@ _FAST = frozenset(map(stem, ("faster", "quicker")))
 
 def _is_known_noun(statement: Statement, position: int, split: int, world: World) -> bool:
     """False for `more particles than`: nothing is known of their number."""
-    topics = {
-        m.keys for s in statement.segments for m in s.marks if position < m.position < split and not m.names
-    }
+    topics = {m.keys for s in statement.segments for m in s.marks if position < m.position < split and not m.names}
     words = {key.partition(":")[2] for keys in topics for key in keys if key.startswith("word:")}
     return words <= world.said | world.words.telling
 

@@ -88,7 +88,7 @@ def promise(statement: Statement) -> str:
         return "gain"
     if not _MODAL & set(stems):
         return ""
-    least = any(q.exactness == "above" and not q.in_words or _AT_LEAST <= set(stems) for q in gains)
+    least = any((q.exactness == "above" and not q.in_words) or set(stems) >= _AT_LEAST for q in gains)
     slower = any(t.stem == _SLOWER and 0 <= t.start - q.end < _BEHIND for q in gains for t in statement.tokens)
     return "gain" if least or slower else ""
 

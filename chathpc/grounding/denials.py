@@ -57,7 +57,9 @@ def _is_no_problem(statement: Statement, segment: Segment, position: int, world:
 
 
 def _what(keys: Iterable[Keys]) -> Keys:
-    return frozenset(key for some in keys for key in some if key.startswith(("what:", "in:network", "in:disk", "in:io")))
+    return frozenset(
+        key for some in keys for key in some if key.startswith(("what:", "in:network", "in:disk", "in:io"))
+    )
 
 
 _PROBLEM = frozenset(
@@ -174,7 +176,6 @@ def _is_unknown(statement: Statement, position: int, world: World) -> bool:
 
 
 _TOLD = frozenset(
-    map(stem, ("determine", "determined", "tell", "told", "prove", "proved", "certain", "sure", "know", "known", "see", "seen", "measured", "say", "said", "show"))
+    map(stem, ("determine", "determined", "tell", "told", "prove", "proved", "certain", "sure", "know", "known", "see", "seen", "measured", "say",
+               "said", "show"))
 )  # fmt: skip
-
-

@@ -36,6 +36,8 @@ _LESS = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer")))
 _DIFFERENCE = frozenset(map(stem, ("difference", "gap", "spread", "distance")))
 #: Verbs that compare: `copies outweigh the kernels by a factor of 2.6`.
 _EXCEEDS = frozenset(map(stem, ("outweigh", "exceed", "dwarf")))
+#: `Twice as long` compares times, `twice as many` counts.
+_LONG, _MANY = frozenset({"long", "longer"}), frozenset({"many", "often"})
 _WHAT = ("of", "what")
 
 
@@ -105,7 +107,8 @@ def _ratio(quantity: Quantity, statement: Statement, position: int, world: World
     right = _completed(right, left)
     if not left or not right or left == right:
         return None
-    for dimension in DIMENSIONS:
+    behind = set(statement.stems[position + 1 : position + 4])
+    for dimension in ("time",) if behind & _LONG else ("count",) if behind & _MANY else DIMENSIONS:
         for single in (None, True, False):
             ours, theirs = (values(each, dimension, world, single=single) for each in (left, right))
             for one, other in product(ours, theirs):
@@ -289,7 +292,12 @@ def _counts(quantity: Quantity, statement: Statement, world: World) -> Iterable[
 
 def _amounts(count: Fact, quantity: Quantity, world: World) -> Iterable[Fact]:
     for fact in world.facts:
-        if fact.quantity.dimension != quantity.dimension or fact.quantity.is_base or is_single(fact) or not fact.evidence:
+        if (
+            fact.quantity.dimension != quantity.dimension
+            or fact.quantity.is_base
+            or is_single(fact)
+            or not fact.evidence
+        ):
             continue
         same = fact.evidence == count.evidence
         cost = bool(fact.bundles & count.bundles) and "what:cost" in fact.subjects

@@ -19,7 +19,6 @@ from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
-from chathpc.grounding.relations import awaited
 from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
 from chathpc.grounding.stated import (
@@ -39,6 +38,7 @@ from chathpc.grounding.stated import (
 )
 from chathpc.grounding.tokens import tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
+from chathpc.grounding.waiting import awaited
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 NOWHERE: frozenset[int] = frozenset()
@@ -173,7 +173,9 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         denied=denied(quotes, words),
         facts_told=tuple(facts_told),
         told=pairs(facts_told, words),
-        advised_pairs=pairs([q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) in advised_texts], words),
+        advised_pairs=pairs(
+            [q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) in advised_texts], words
+        ),
         hypothetical=hypothetical(facts_told),
         indices=owners(statements),
         advised=advised_texts,

@@ -15,7 +15,8 @@ _MACHINE = frozenset(
     map(stem, ("rank", "thread", "process", "node", "core", "socket", "gpu", "device", "machine", "multiprocessor", "processor", "cpu", "system"))
 )  # fmt: skip
 _OTHER = frozenset(
-    map(stem, ("more", "fewer", "less", "another", "different", "newer", "faster", "slower", "bigger", "larger", "smaller", "other", "additional", "second", "single"))
+    map(stem, ("more", "fewer", "less", "another", "different", "newer", "faster", "slower", "bigger", "larger", "smaller", "other",
+               "additional", "second", "single"))
 )  # fmt: skip
 _BETWEEN = 3
 

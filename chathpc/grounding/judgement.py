@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
 from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
@@ -109,12 +109,12 @@ def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
 def _unsupported_words(statement: Statement, known: World) -> str:
     """What is wrong with a sentence's words whatever it says: a name, a cause or a word that is nowhere in the diagnosis."""
     advising = advice.is_advice(statement, known)
-    name = match.names(statement, known, advice=advising)
+    name = wording.names(statement, known, advice=advising)
     if name is not None:
         return f"name {name}"
-    if not advising and match.cause(statement, known).problem:
+    if not advising and wording.cause(statement, known).problem:
         return "cause"
-    word = next(iter(match.unknown_words(statement, known, advice=advising)), None)
+    word = next(iter(wording.unknown_words(statement, known, advice=advising)), None)
     return f"word {word}" if word else ""
 
 
@@ -124,11 +124,9 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(
-        relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments
-    ):
+    if not all(waiting.roles(s, statement, known) and waiting.waits(s, statement, known) for s in statement.segments):
         return "subject"
-    if relations.does_nothing(statement, known):
+    if waiting.does_nothing(statement, known):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
@@ -136,7 +134,7 @@ def _direction(statement: Statement, known: World) -> str:
         (slight, "level"),
         (mostly, "number"),
         (lambda s, k: not contrary(s, k), "state"),
-        (relations.in_order, "subject"),
+        (waiting.in_order, "subject"),
         (right_index, "subject"),
         (other_runs, "prediction"),
         (lambda s, k: not only_hypothetical(s, k), "prediction"),
@@ -184,7 +182,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
-        support = match.clause(pointed(segment, statement), statement, known)
+        support = wording.clause(pointed(segment, statement), statement, known)
         if support.problem:
             return strike(sentence, "subject", details)
         used += support.evidence[: 0 if used else 2]

@@ -37,6 +37,7 @@ _FACTOR_FOLLOWERS = frozenset(
 
 
 def digits(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Quantity, int]:
+    """The number in digits at a position, with its unit or the noun that it counts, and the position behind it."""
     token = tokens[position]
     after = position + 1
     unit = token.unit or unit_behind(tokens, stems, position)
@@ -127,16 +128,18 @@ def in_words(
     if tuple(stems[after : after + 3]) == _AND_A_HALF and _has_unit(tokens, after + 3, words):
         value, after = value + 0.5, after + 3  # `two and a half times`
         low, high = value, value
-    elif stems[after : after + 1] in (["to"], ["or"]) and (upper := _cardinal(stems, after + 1, words)):
-        if upper[0] > value and _has_unit(tokens, upper[1], words):  # `five to six times`
-            value, high, after = (value + upper[0]) / 2, upper[0], upper[1]
+    elif (
+        stems[after : after + 1] in (["to"], ["or"])
+        and (upper := _cardinal(stems, after + 1, words))
+        and upper[0] > value
+        and _has_unit(tokens, upper[1], words)
+    ):  # `five to six times`
+        value, high, after = (value + upper[0]) / 2, upper[0], upper[1]
     if _has_unit(tokens, after, words):
         dimension, factor = words.units[tokens[after].text.lower()]
         slack = 0.1 if dimension == "factor" else 0.05
         interval = (low * factor * (1 - slack), high * factor * (1 + slack))
-        return Quantity(
-            value * factor, interval, dimension, start, tokens[after].end, in_words=True
-        ), after + 1
+        return Quantity(value * factor, interval, dimension, start, tokens[after].end, in_words=True), after + 1
     following = stems[after] if after < len(tokens) else ""
     if word in ("on", "one") and after == position + 1 and following not in _ONE_OF:
         return None
@@ -229,6 +232,7 @@ def _share(low: float, high: float, start: int, end: int) -> Quantity:
 
 
 def exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, words: Vocabulary) -> str:
+    """What the words before a number make of it: `exact`, `about`, or a bound that it is `above` or `below`."""
     for length in (4, 3, 2, 1):
         for skipped in (0, 1):  # `about a third`
             start = position - length - skipped
@@ -237,4 +241,3 @@ def exactness(stems: Sequence[str], tokens: Sequence[Token], position: int, word
                 if found == length:
                     return next(iter(meaning))
     return "exact"
-

@@ -50,9 +50,7 @@ def quantity_at(
     return quantity
 
 
-def _per(
-    quantity: Quantity, tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary
-) -> Quantity:
+def _per(quantity: Quantity, tokens: Sequence[Token], stems: Sequence[str], after: int, words: Vocabulary) -> Quantity:
     """The number with what it is per: `5 ms per call`, and `4 GB a second`, which is a rate."""
     if stems[after : after + 1] in (["a"], ["every"], ["each"]) and after + 1 < len(stems):
         if quantity.dimension == "bytes" and stems[after + 1] in _SECOND:

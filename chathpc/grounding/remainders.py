@@ -93,7 +93,12 @@ def _left_by(own: Keys, names: Keys, quantity: Quantity, world: World) -> Recomp
     low, high = quantity.interval
     flipped = {"above": "below", "below": "above"}.get(quantity.exactness, quantity.exactness)
     left = replace(
-        of, in_words=False, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL, exactness=flipped
+        of,
+        in_words=False,
+        value=100 - quantity.value,
+        interval=(100 - high, 100 - low),
+        base=quantity.base or TOTAL,
+        exactness=flipped,
     )
     support = number(left, world)
     if support.problem and not own and not names:
@@ -173,4 +178,6 @@ _WORKERS: Keys = frozenset({"in:rank", "in:thread", "in:host"})
 
 
 def _tells(mark: Mark) -> bool:
-    return bool(mark.names) or any(k.startswith(("what:", "act:", "direction:", "operation:", "in:io")) for k in mark.keys)
+    return bool(mark.names) or any(
+        k.startswith(("what:", "act:", "direction:", "operation:", "in:io")) for k in mark.keys
+    )

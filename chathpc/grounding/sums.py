@@ -70,6 +70,7 @@ def _only_words(mark: Mark) -> bool:
 
 
 def summed(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """The numbers of the things that a clause names together, where they add up to its number; None where they do not."""
     if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
         return None
     parts = operands(statement, position)

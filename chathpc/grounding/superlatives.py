@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
-from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.facts import World
+from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.quantities import NONE
 from chathpc.grounding.vocabulary import stem
 
@@ -39,7 +39,7 @@ def superlatives(statement: Statement, world: World) -> bool:
 def mostly(statement: Statement, world: World) -> bool:
     """False for `mostly in f` where no text says so and f has no more than half of anything."""
     for position, word in enumerate(statement.stems):
-        behind = [p for p in range(position + 1, min(position + 3, len(statement.tokens)))]
+        behind = range(position + 1, min(position + 3, len(statement.tokens)))
         name = next((statement.tokens[p].text for p in behind if statement.tokens[p].kind == "code"), None)
         if word not in _MOSTLY or name is None or (word, name) in world.told:
             continue
@@ -72,7 +72,9 @@ def slight(statement: Statement, world: World) -> bool:
     return True
 
 
-_SLIGHT = frozenset(map(stem, ("negligible", "insignificant", "marginal", "minor", "trivial", "minimal", "unimportant", "irrelevant")))
+_SLIGHT = frozenset(
+    map(stem, ("negligible", "insignificant", "marginal", "minor", "trivial", "minimal", "unimportant", "irrelevant"))
+)
 #: Percent; a tenth is worth a look.
 _SMALL = 10.0
 

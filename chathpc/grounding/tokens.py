@@ -95,7 +95,11 @@ def tokenize(
     position = 0
     while match := _TOKEN.search(sentence, position):
         kind, text, position = str(match.lastgroup), match.group(), match.end()
-        if kind == "word" and text.endswith(("'s", "’s")) and (is_code(text[:-2]) or text[:-2] in names or text[:-2] in short):
+        if (
+            kind == "word"
+            and text.endswith(("'s", "’s"))
+            and (is_code(text[:-2]) or text[:-2] in names or text[:-2] in short)
+        ):
             text = text[:-2]
         if kind == "number":
             token = _number(sentence, match, words)

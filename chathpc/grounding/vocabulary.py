@@ -15,8 +15,10 @@ _IRREGULAR = {
     "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
     "note": "remark", "notes": "remark", "noted": "remark", "noting": "remark", "won": "win", "fell": "fall", "fallen": "fall", "rose": "rise", "led": "lead",
     "met": "meet", "paid": "pay", "brought": "bring", "caught": "catch", "thought": "think", "meant": "mean", "seen": "see", "saw": "see", "showed": "show",
-    "shown": "show", "known": "know", "knew": "know", "drawn": "draw", "drew": "draw", "broke": "break", "broken": "break", "chose": "choose", "chosen": "choose",
-    "ate": "eat", "eaten": "eat", "burnt": "burn", "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
+    "shown": "show", "known": "know", "knew": "know", "drawn": "draw", "drew": "draw",
+    "broke": "break", "broken": "break", "chose": "choose", "chosen": "choose",
+    "ate": "eat", "eaten": "eat", "burnt": "burn",
+    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
