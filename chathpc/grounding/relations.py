@@ -74,7 +74,7 @@ def acts(statement: Statement, world: World) -> bool:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
         known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
-        timed = who in _AT_A_DEVICE and any(q.dimension == "time" and not q.is_base for q in segment.quantities)
+        timed = who == "in:device" and any(q.dimension == "time" and not q.is_base for q in segment.quantities)
         if who is not None and not {(who, act) for act in done} & known and not timed:
             return False
         if not _in_company(segment, world):
