@@ -113,13 +113,15 @@ def _base_form(token: Token) -> str:
 
 def supported(statement: Statement, world: World) -> str:
     """An empty string if a sentence paraphrases the findings' advice, else what is wrong with it."""
+    own = {t.stem for t in statement.tokens if t.kind == "word"}
+    if _contrary(own, world):
+        return "direction"
     if echoes(statement, world):
         return ""
     known = world.advice_names
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
-    own = {t.stem for t in statement.tokens if t.kind == "word"}
     if own & world.words.negations - _nearest(own, world):
         return "negation"
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
@@ -133,7 +135,7 @@ def supported(statement: Statement, world: World) -> str:
         return "number"
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
-    return "" if _changes(statement, world) and not _contrary(own, world) else "direction"
+    return "" if _changes(statement, world) else "direction"
 
 
 def _nearest(own: set[str], world: World) -> frozenset[str]:

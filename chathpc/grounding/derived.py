@@ -27,7 +27,7 @@ from chathpc.grounding.operands import (
 )
 from chathpc.grounding.quantities import IT, NONE, TOTAL, Quantity
 from chathpc.grounding.quantity import REST_OF_IT
-from chathpc.grounding.remainders import is_denied, remainder
+from chathpc.grounding.remainders import is_denied, leaves_out, remainder
 from chathpc.grounding.sums import is_together, operands, summed
 from chathpc.grounding.vocabulary import stem
 
@@ -62,7 +62,7 @@ def has_cue(quantity: Quantity, statement: Statement, world: World) -> bool:
     """
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     stems = statement.stems
-    if is_denied(quantity, statement):
+    if is_denied(quantity, statement) or leaves_out(quantity, statement):
         return True
     if quantity.dimension in ("time", "share", "bytes") and is_together(statement, position):
         parts = operands(statement, position)

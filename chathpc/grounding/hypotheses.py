@@ -26,7 +26,8 @@ def other_runs(statement: Statement, world: World) -> bool:
     stems = statement.stems
     if not _WOULD & set(stems):
         return True
-    known = {f.quantity.value for f in world.facts if f.quantity.dimension == "count"} | world.advice_numbers
+    known = {f.quantity.value for f in world.facts if f.quantity.dimension == "count"}
+    known |= {value for value in world.advice_numbers if value > _FEW}
     counted = {q.start: q.value for q in statement.quantities if q.dimension == "count" and q.value not in known}
     for position, word in enumerate(stems):
         if word not in _MACHINE:
@@ -46,6 +47,8 @@ def _opens(stems: Sequence[str], position: int) -> bool:
     return bool(_CONDITIONS & set(stems[max(0, position - _BETWEEN - 1) : position]))
 
 
+#: A number of ranks or devices that advice names in passing is not as large as a block of threads.
+_FEW = 16
 _CONDITIONS = frozenset(map(stem, ("with", "on", "using", "if", "had", "adding", "for")))
 
 

@@ -22,6 +22,7 @@ _LEFT = (
 REST = frozenset(map(stem, _LEFT))
 _DENIES = frozenset(map(stem, ("not", "neither", "nor", "isn't", "aren't")))
 _IS = frozenset({"is", "are", "was", "were", "be", "go", "goes", "does", "do"})
+_ALL_ELSE = frozenset(map(stem, ("anything", "everything", "something", "other", "others", "else")))
 _REMAINS = frozenset(map(stem, ("left", "remain", "remains")))
 _RELATIVE = frozenset({"that", "which", "who"})
 _OPPOSITE = {"act:wait": "act:work", "act:work": "act:wait"}
@@ -41,6 +42,20 @@ def remainder(quantity: Quantity, statement: Statement, position: int, world: Wo
 def is_denied(quantity: Quantity, statement: Statement) -> bool:
     """True for the number of `22 % of the run is not spent on copies`: what the clause names is what it is not."""
     return denial_of(quantity, statement) is not None
+
+
+def leaves_out(quantity: Quantity, statement: Statement) -> bool:
+    """True for the number of `22 % is anything but copies`, `other places than f cost 1.4 s`: what the clause names is left out."""
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if segment is None or quantity.dimension not in ("share", "time") or quantity.is_base:
+        return False
+    stems = statement.stems
+    cue = next((p for p in range(segment.first, segment.last) if stems[p] in _ALL_ELSE), None)
+    apart = next((p for p in range(cue, segment.last) if stems[p] in _APART), None) if cue is not None else None
+    if apart is None or any(_tells(m) and m.position < apart for m in segment.marks):
+        return False
+    return any(_tells(m) and m.position > apart for m in segment.marks)
 
 
 def denial_of(quantity: Quantity, statement: Statement) -> int | None:
@@ -179,5 +194,5 @@ _WORKERS: Keys = frozenset({"in:rank", "in:thread", "in:host"})
 
 def _tells(mark: Mark) -> bool:
     return bool(mark.names) or any(
-        k.startswith(("what:", "act:", "direction:", "operation:", "in:io")) for k in mark.keys
+        k.startswith(("what:", "act:", "direction:", "operation:", "in:io", "in:memory", "in:mpi")) for k in mark.keys
     )
