@@ -42,7 +42,7 @@ def _is_no_problem(statement: Statement, segment: Segment, position: int, world:
         said = _what(m.keys for m in segment.marks if m.position < position) or _what(
             m.keys for m in segment.marks if m.position > position
         )
-    elif following & _BECAUSE or stems[position + 1 : position + 2] == ("becaus",):
+    elif following & _BECAUSE or stems[position + 1 : position + 2] == (_WHY,):
         after = next((s for s in statement.segments if s.first > position), segment)
         said = _what(m.keys for m in (*segment.marks, *after.marks) if m.position > position)
     elif segment.first == position and segment.last - segment.first <= _LONGEST_CONTRAST:
@@ -66,6 +66,7 @@ _PROBLEM = frozenset(
     map(stem, ("problem", "issue", "bottleneck", "cause", "reason", "limit", "culprit", "blame", "role", "part", "matter", "trouble", "worry", "worrying",
                "worth", "concern", "importance", "wrong", "fault"))
 )  # fmt: skip
+_WHY = stem("because")
 _BECAUSE = frozenset(map(stem, ("due", "because", "caused")))
 _LONGEST_CONTRAST = 5
 

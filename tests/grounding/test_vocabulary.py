@@ -10,11 +10,42 @@ import yaml
 from chathpc.grounding.vocabulary import stem, stems, vocabulary
 
 #: Parts of machines, systems and libraries, and what may be wrong with them: what a made-up cause is made of.
-CARRIERS = (
-    """network cache disk compiler driver bug interconnect numa socket bus pcie tlb swapping interrupt scheduler hyperthreading frequency
- throttling temperature protocol congestion fragmentation prefetcher firmware cluster filesystem virtualisation container garbage collector
- hypervisor misprediction contention deadlock"""
-).split()  # noqa: SIM905
+CARRIERS = [
+    "network",
+    "cache",
+    "disk",
+    "compiler",
+    "driver",
+    "bug",
+    "interconnect",
+    "numa",
+    "socket",
+    "bus",
+    "pcie",
+    "tlb",
+    "swapping",
+    "interrupt",
+    "scheduler",
+    "hyperthreading",
+    "frequency",
+    "throttling",
+    "temperature",
+    "protocol",
+    "congestion",
+    "fragmentation",
+    "prefetcher",
+    "firmware",
+    "cluster",
+    "filesystem",
+    "virtualisation",
+    "container",
+    "garbage",
+    "collector",
+    "hypervisor",
+    "misprediction",
+    "contention",
+    "deadlock",
+]
 
 
 def everyday() -> dict[str, list[str]]:
