@@ -36,6 +36,7 @@ _SAYS = frozenset(
         "uses",
     ]
 )
+_WAS = frozenset({"was", "were", "has", "been"})
 _MAY = frozenset({"can", "may"})
 #: Also in words these say what would be won.
 _GAINED, _NEARLY_ALL = ("share", "factor"), 70
@@ -52,6 +53,9 @@ def is_advice(statement: Statement, world: World) -> bool:
     gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
     if opening is not None and gerund and set(stems) & _HELPS and not gain:
         return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
+    asks = set(stems) & world.words.modal or _begins(statement, first, world)
+    if not asks and statement.names - world.names and _WAS & {t.text.lower() for t in statement.tokens}:
+        return False  # `was built with -O0` tells what is
     if not statement.quantities and any(one in _MAY and other == "be" for one, other in pairwise(stems)):
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
@@ -109,14 +113,16 @@ def _base_form(token: Token) -> str:
 
 def supported(statement: Statement, world: World) -> str:
     """An empty string if a sentence paraphrases the findings' advice, else what is wrong with it."""
+    own = {t.stem for t in statement.tokens if t.kind == "word"}
+    if _contrary(own, world):
+        return "direction"
     if echoes(statement, world):
         return ""
     known = world.advice_names
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
-    own = {t.stem for t in statement.tokens if t.kind == "word"}
-    if own & world.words.negations - _advised_negations(world):
+    if own & world.words.negations - _nearest(own, world):
         return "negation"
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
     if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):
@@ -132,16 +138,40 @@ def supported(statement: Statement, world: World) -> str:
     return "" if _changes(statement, world) else "direction"
 
 
+def _nearest(own: set[str], world: World) -> frozenset[str]:
+    """The words of the piece of advice that a sentence is most like."""
+    return max(world.advised_words, key=lambda words: len(own & words - world.words.plain), default=frozenset())
+
+
+def _contrary(own: set[str], world: World) -> bool:
+    """True for advice that says `after the loop`, `the first index` where the piece that it is most like says the opposite."""
+    told = _nearest(own, world)
+    for pair in _OPPOSITES:
+        for mine, other in (pair, pair[::-1]):
+            if own & mine and not own & other and told & other and not told & mine:
+                return True
+    return False
+
+
+_OPPOSITES = tuple(
+    (frozenset(map(stem, one)), frozenset(map(stem, other)))
+    for one, other in (
+        (("first",), ("last",)),
+        (("before",), ("after",)),
+        (("inner", "innermost"), ("outer", "outermost")),
+        (("large", "larger", "big", "bigger"), ("small", "smaller")),
+        (("early", "earlier"), ("late", "later")),
+        (("float",), ("double",)),
+    )
+)
+
+
 def _serves(statement: Statement, world: World) -> bool:
     """True if a sentence names what a finding is about as what would change: `… would improve the balance`."""
     keys = frozenset(k for s in statement.segments for k in s.keys)
     known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
     purpose = frozenset(k for one in known for k in one.reason | one.effect)
     return bool(keys & (purpose | (EVENNESS if purpose & EVENNESS else NONE)))
-
-
-def _advised_negations(world: World) -> frozenset[str]:
-    return world.advice_stems & world.words.negations
 
 
 def _changes(statement: Statement, world: World) -> bool:
@@ -153,6 +183,9 @@ def _changes(statement: Statement, world: World) -> bool:
             if change is None or not following:
                 continue
             keys = frozenset(k for m in following for k in m.keys)
+            between = statement.stems[position + 1 : following[0].position]
+            if change == "reduce" and any(world.words.levels.get(word) in ("low", "small") for word in between):
+                continue  # `avoid the small writes`
             wrong = {(key, "high" if change == "raise" else "low") for key in keys}
             right = {(key, "low" if change == "raise" else "high") for key in keys}
             if wrong & world.levels and not right & world.levels:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from chathpc.grounding.clauses import SEPARATORS, bounds
 from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity, quantity_at
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
@@ -22,28 +23,12 @@ _SHORTEST_TOPIC = 3
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
+_REQUEST: Keys = frozenset({"in:request"})
+_PROCESS: Keys = frozenset({"in:process"})
+_SPEED: Keys = frozenset({"what:speed"})
+_BESIDE_GAPS: Keys = frozenset({"what:kernel", "what:launch", "what:copy"})
+_GAPS = [[noun, "between"] for noun in map(stem, ("gap", "gaps", "pause", "pauses"))]
 _INSTEAD = ["instead", "of"]
-_SEPARATORS = frozenset(",;:–—=×")
-_CONJUNCTIONS = frozenset(
-    map(
-        stem,
-        (
-            "while",
-            "whereas",
-            "but",
-            "and",
-            "which",
-            "where",
-            "when",
-            "if",
-            "although",
-            "though",
-            "versus",
-            "vs",
-            "against",
-        ),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +92,7 @@ def group(keys: Keys, name: str) -> Keys:
 
 def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
     """Take a sentence apart."""
-    kept = tuple(t for t in tokens if t.kind != "punctuation" or t.text in _SEPARATORS)
+    kept = tuple(t for t in tokens if t.kind != "punctuation" or t.text in SEPARATORS)
     stems = [token.stem for token in kept]
     used: set[int] = set()
     instances, lines = _instances(kept, used)
@@ -118,12 +103,12 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
             if quantity:
                 raw.append((position, quantity))
     marks = instances + _marks(kept, stems, words, used)
-    bounds = _bounds(kept, stems, words)
+    limits = bounds(kept, stems, words, frozenset(used))
     segments: list[Segment] = []
-    for first, last, joint in bounds:
+    for first, last, joint in limits:
         inside = tuple(sorted((m for m in marks if first <= m.position < last), key=lambda m: m.position))
-        segment = Segment(first, last, joint, inside, ())
-        inherited, names = _inherited(segments, segment)
+        segment = Segment(first, last, joint, _both_ways(inside), ())
+        inherited, names = _inherited(segments, segment, together="together" in stems[first:last])
         within = [q for p, q in raw if first <= p < last]
         if joint == "which" and segments and segments[-1].marks and not _named_group(inside):
             inherited, names = segments[-1].marks[-1].keys, segments[-1].marks[-1].names
@@ -142,7 +127,36 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
             if first <= position < last
         )
         segments.append(replace(segment, quantities=quantities))
-    return Statement(kept, _paired(tuple(segments), kept, stems), lines)
+    return Statement(kept, _paired(_of_these(tuple(segments), stems), kept, stems), lines)
+
+
+def _of_these(segments: tuple[Segment, ...], stems: Sequence[str]) -> tuple[Segment, ...]:
+    """The clauses behind `Of the 71 copies, …` and `Of the MPI time, …`, whose numbers count those, or are parts of that."""
+    if len(segments) < 2 or stems[segments[0].first] != "of":
+        return segments
+    first, changed = segments[0], []
+    counted = next((q for q in first.quantities if q.dimension == "count"), None)
+    base = frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:"))) or None
+    for segment in segments[1:]:
+        quantities = []
+        for quantity in segment.quantities:
+            if quantity.dimension == "bare" and counted is not None:
+                quantity = replace(quantity, dimension="count", noun=counted.noun)
+            elif quantity.dimension == "share" and quantity.base is None and not first.quantities:
+                quantity = replace(quantity, base=base)
+            quantities.append(quantity)
+        changed.append(replace(segment, quantities=tuple(quantities)))
+    return first, *changed
+
+
+def _both_ways(marks: tuple[Mark, ...]) -> tuple[Mark, ...]:
+    """Reading and writing in one clause is input and output."""
+    if not frozenset({"operation:read", "operation:write"}) <= frozenset(k for m in marks for k in m.keys):
+        return marks
+    return tuple(
+        replace(m, keys=frozenset({"in:io"})) if any(k.startswith("operation:") for k in m.keys) and not m.names else m
+        for m in marks
+    )
 
 
 def _instances(tokens: Sequence[Token], used: set[int]) -> tuple[list[Mark], tuple[int, ...]]:
@@ -181,12 +195,28 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             if found == 1 and (token.text.lower() == "means" or stems[position : position + 2] == ["lack", "of"]):
                 pass  # `this means that` is no mean, and a lack of blocks no imbalance
             elif found and position not in used:
+                if {"in:block", "act:wait"} <= keys:  # a block is nothing that waits
+                    keys -= {"in:block" if token.text.lower() == "blocked" else "act:wait"}
+                if keys == _PROCESS and token.text.lower() == "process":
+                    keys = NONE  # `this process involves …`; ranks are processes, in the plural
+                if keys == _SPEED and "up" in stems[position + 1 : position + 5]:
+                    keys = frozenset({"what:speedup"})  # `speed the program up`
+                if keys & _BESIDE_GAPS and _is_gap(stems, position):
+                    keys = NONE  # gaps between kernels are gaps
+                if keys == _REQUEST and token.text.lower() not in ("request", "requests"):
+                    keys = frozenset({f"word:{token.stem}"})  # memory is requested as well
                 marks.append(Mark(position, keys))
             elif not found and position not in used and is_topic(token.stem, words):
                 marks.append(Mark(position, frozenset({f"word:{token.stem}"})))
             length = found or 1
         position += length
     return marks
+
+
+def _is_gap(stems: Sequence[str], position: int) -> bool:
+    """True for the kernels of `the gaps between the kernels`."""
+    before = [word for word in stems[max(0, position - 4) : position] if word not in DETERMINERS]
+    return before[-2:] in _GAPS
 
 
 def is_topic(word: str, words: Vocabulary) -> bool:
@@ -209,115 +239,18 @@ def is_topic(word: str, words: Vocabulary) -> bool:
     )
 
 
-def _bounds(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary) -> list[tuple[int, int, str]]:
-    """First and last word of each clause, and how it is joined: reason, result, or the conjunction."""
-    bounds, first, joint, position = [], 0, "", 0
-    while position < len(tokens):
-        reason, _ = words.reasons.at(stems, position)
-        result, _ = words.results.at(stems, position)
-        length = reason or result
-        parts = tokens[position].text in _SEPARATORS or stems[position] in _CONJUNCTIONS
-        if not length and _begins_relative(tokens, stems, position):
-            length = 1
-        if not length and parts and not _joins_nouns(tokens, stems, position, words):
-            length = 1
-        if length:
-            if position > first:
-                bounds.append((first, position, joint))
-                joint = ""
-            kind = "reason" if reason else "result" if result else stems[position] or tokens[position].text
-            joint = kind if kind in ("reason", "result") or joint not in ("reason", "result") else joint
-            first = position + length
-        position += length or 1
-    if first < len(tokens):
-        bounds.append((first, len(tokens), joint))
-    return _joined(bounds, tokens, stems, words)
+def _inherited(before: Sequence[Segment], segment: Segment, *, together: bool) -> tuple[Keys, Keys]:
+    """Subjects of earlier clauses in groups that this one says nothing about, and names if it has none.
 
-
-def _joined(
-    bounds: list[tuple[int, int, str]], tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary
-) -> list[tuple[int, int, str]]:
-    """The clauses with items of a list put together: `waits, barriers and collectives`, `f, g and h take 3 s`."""
-    joined: list[tuple[int, int, str]] = []
-    for first, last, joint in bounds:
-        before = joined[-1] if joined else None
-        if before is not None and joint in _LISTING:
-            item = _is_item(tokens, stems, first, last, words)
-            is_open = _is_item(tokens, stems, before[0], before[1], words, limit=_LONGEST_LIST)
-            if (item or is_open) and not _is_opening(stems, before):
-                joined[-1] = (before[0], last, before[2])
-                continue
-        joined.append((first, last, joint))
-    return joined
-
-
-_LISTING = frozenset({",", "and", "or", "–", "—"})
-_LONGEST_ITEM, _LONGEST_LIST = 4, 12
-#: A clause has one of these; an item of a list does not.
-_FINITE = frozenset(
-    map(
-        stem,
-        ("is", "are", "was", "were", "has", "have", "had", "take", "spend", "spent", "wait", "compute", "run", "go", "do", "does", "make", "work",
-         "need", "use", "account", "cost", "add", "lose", "cause", "waiting", "computing", "calls", "allocates", "can", "could", "would", "should"),
-    )
-)  # fmt: skip
-
-
-def _is_item(
-    tokens: Sequence[Token], stems: Sequence[str], first: int, last: int, words: Vocabulary, limit: int = _LONGEST_ITEM
-) -> bool:
-    """True for words that only name things: no number, no verb."""
-    if last - first > limit or any(t.kind == "number" for t in tokens[first:last]):
-        return False
-    return not any(
-        word in _FINITE or (word in words.verbs and first < p) for p, word in enumerate(stems[first:last], first)
-    )
-
-
-def _is_opening(stems: Sequence[str], bound: tuple[int, int, str]) -> bool:
-    """True for an opening before a comma that is no part of a list: `Together, …`, `In this case, …`."""
-    return bound[0] == 0 and stems[0] in _OPENING
-
-
-_OPENING = frozenset(
-    map(stem, ("together", "overall", "in", "to", "of", "this", "however", "without", "with", "currently", "meanwhile"))
-)
-
-
-def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
-    """True for the `that` of `3.2 s that the threads could work` and the `with` of `in 12 calls with a mean of 512 bytes`."""
-    if stems[position] == "that":
-        return position > 0 and tokens[position - 1].kind == "number"
-    if stems[position] != "with":
-        return False
-    before, after = tokens[max(0, position - 4) : position], tokens[position + 1 : position + 7]
-    return any(t.kind == "number" for t in before) and any(t.kind == "number" for t in after)
-
-
-def _joins_nouns(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> bool:
-    """True for the `and` of `pow and sqrt` and `the kernels and the copies`, which are one subject."""
-    if stems[position] != "and" or not 0 < position < len(tokens) - 1:
-        return False
-    after = position + 1
-    while after < len(tokens) - 1 and stems[after] in DETERMINERS:
-        after += 1
-    before = tokens[position - 1]
-    if before.kind == "code" and tokens[after].kind == "code":
-        return True
-    ending = next(
-        (p for p in (position - 3, position - 2) if p >= 0 and words.subjects.at(stems, p)[0] == position - p), 0
-    )
-    nouns = [words.subjects.at(stems, p)[1] for p in (ending or position - 1, after)]
-    return all(any(key.startswith("what:") for key in keys) for keys in nouns)
-
-
-def _inherited(before: Sequence[Segment], segment: Segment) -> tuple[Keys, Keys]:
-    """Subjects of earlier clauses in groups that this one says nothing about, and names if it has none."""
+    What several things have `together` is no mean.
+    """
     keys: set[str] = set()
     taken = {key.split(":")[0] for key in segment.keys}
     names = NONE
     for earlier in reversed(before):
         new = {key for key in earlier.keys if key.split(":")[0] not in taken}
+        if together:
+            new -= {"who:mean"}
         keys |= new
         taken |= {key.split(":")[0] for key in new}
         names = names or earlier.names

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
-from chathpc.grounding.derived import Side, is_single, side, value, values
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals
+from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
 from chathpc.grounding.vocabulary import stem
@@ -16,6 +16,8 @@ from chathpc.grounding.vocabulary import stem
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
 _TRANSITIVE = frozenset(map(stem, ("exceed", "outweigh", "above", "below")))
 _SIDES = frozenset(map(stem, ("above", "below")))
+#: What costs is no efficiency.
+_COSTS = frozenset(map(stem, ("cost", "costs", "take", "takes", "spend", "spends", "lose", "loses", "need", "needs")))
 _DETERMINERS = frozenset({"the", "a", "an", "its"})
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 
@@ -23,7 +25,7 @@ _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 def comparisons(statement: Statement, world: World) -> bool:
     """False if a comparison is wrong, or one of its sides has no known value."""
     stems = statement.stems
-    for position, meanings in world.words.comparisons.found(stems):
+    for position, meanings in (*world.words.comparisons.found(stems), *_faster(stems)):
         than = next((p for p in range(position, min(position + 7, len(stems))) if stems[p] == "than"), None)
         if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
             continue
@@ -50,13 +52,36 @@ def comparisons(statement: Statement, world: World) -> bool:
             continue
         if than is not None and _is_bound(statement, position):
             continue
+        if not _is_known_noun(statement, position, split, world):
+            return False
         middle = side(statement, position, split).keys
         left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
         left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
+        placed = left.names or right.names
+        if bool(left.names) != bool(right.names) and left.keys and right.keys:
+            left, right = Side(left.keys, placed), Side(right.keys, placed)  # `A is busier than B in f`
         waiting = any("act:wait" in m.keys for s in statement.segments for m in s.marks if m.position < split)
-        if not _ordered(left, right, waiting, "more" in meanings, world):
+        costs = bool(_COSTS & set(stems[: split + 1]))
+        if not _ordered(left, right, waiting, "more" in meanings, world, costs=costs):
             return False
     return True
+
+
+def _faster(stems: Sequence[str]) -> Sequence[tuple[int, frozenset[str]]]:
+    """`Faster than` compares times; without `than` it is a speed-up."""
+    return [
+        (p, frozenset({"less"})) for p, word in enumerate(stems) if word in _FAST and "than" in stems[p + 1 : p + 3]
+    ]
+
+
+_FAST = frozenset(map(stem, ("faster", "quicker")))
+
+
+def _is_known_noun(statement: Statement, position: int, split: int, world: World) -> bool:
+    """False for `more particles than`: nothing is known of their number."""
+    topics = {m.keys for s in statement.segments for m in s.marks if position < m.position < split and not m.names}
+    words = {key.partition(":")[2] for keys in topics for key in keys if key.startswith("word:")}
+    return words <= world.said | world.words.telling
 
 
 def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
@@ -111,13 +136,17 @@ def _is_beyond(found: float, limit: Quantity, more: bool) -> bool:
     return found > limit.value if more else found < limit.value
 
 
-def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World) -> bool:
+def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World, *, costs: bool) -> bool:
     mine, theirs = _rank(left.keys, world), _rank(right.keys, world)
     if mine and theirs:
         ordered = mine > theirs if more != waiting else mine < theirs
         return ordered and not (left.names | right.names) - world.names
     for dimension in _DIMENSIONS:
         first, second = _alike(left, right, dimension, world)
+        if costs and dimension == "share":
+            first, second = (
+                tuple(f for f in side if "what:efficiency" not in f.around | f.subjects) for side in (first, second)
+            )
         if first and second and not (len(first) == len(second) == 1 and first[0] is second[0]):
             one, other = max(map(value, first)), max(map(value, second))
             return one > other if more else one < other

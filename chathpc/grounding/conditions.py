@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from chathpc.grounding import denials
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
-from chathpc.grounding.relations import is_quoted, phrase_positions
-from chathpc.grounding.states import denies_absent
+from chathpc.grounding.relations import is_quoted
 from chathpc.grounding.vocabulary import stem
 
 #: What can be taken away without saying what it is.
@@ -23,43 +23,15 @@ def negation(statement: Statement, world: World) -> str:
     """What is wrong with the negations of a statement: none of them may say more than a trusted text or the verdict."""
     stems = statement.stems
     denied = [p for p, word in enumerate(stems) if word in world.words.negations]
-    covered = phrase_positions(statement, world)
     if world.healthy and "bottleneck" in stems:
         return "" if denied else "verdict"
     for position in denied:
         if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
             if not _is_gain(statement, position, world):
                 return "negation"
-        elif _is_no_problem(statement, position, world) or _is_remainder(statement, position):
-            continue
-        elif not (
-            position in covered or is_quoted(statement, position, world) or denies_absent(statement, position, world)
-        ):
+        elif not denials.is_supported(statement, position, world):
             return "negation"
     return ""
-
-
-def _is_no_problem(statement: Statement, position: int, world: World) -> bool:
-    """True for `load balance is not the problem` where it is the reason of no finding."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    if segment is None or not _PROBLEM & set(statement.stems[position + 1 : position + 4]):
-        return False
-    said = frozenset(k for m in segment.marks if m.position < position for k in m.keys if k.startswith("what:"))
-    known = [world.words.causes[c] for c in world.causes if c in world.words.causes]
-    return bool(said) and not any(said & (one.reason | one.effect) for one in known)
-
-
-_PROBLEM = frozenset(map(stem, ("problem", "issue", "bottleneck", "cause", "reason", "limit", "culprit")))
-
-
-def _is_remainder(statement: Statement, position: int) -> bool:
-    """True for `the remaining 44 % is not spent on files`: the number is what a share leaves of 100 %."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    before = set(statement.stems[segment.first : position]) if segment else set()
-    return bool(before & _REMAINING) and segment is not None and any(q.dimension == "share" for q in segment.quantities)
-
-
-_REMAINING = frozenset(map(stem, ("remaining", "rest", "remainder", "other")))
 
 
 def numerals(statement: Statement, world: World, *, advice: bool) -> bool:
@@ -108,9 +80,31 @@ def prediction(statement: Statement, world: World) -> str:
 
 
 def promise(statement: Statement) -> str:
-    """`gain` if a speed-up is told as a fact: it is a bound of what could be."""
-    gain = any(q.dimension == "factor" and "what:speedup" in q.keys for q in statement.quantities)
-    return "gain" if gain and not _POSSIBLE & set(statement.stems) else ""
+    """`gain` if a speed-up is told as a fact, as the least that would be won, or as a loss: it is a bound of what could be."""
+    stems = statement.stems
+    gains = [q for q in statement.quantities if q.dimension == "factor"]
+    told = any("what:speedup" in q.keys for q in gains)
+    if told and not _POSSIBLE & set(stems):
+        return "gain"
+    if not _MODAL & set(stems):
+        return ""
+    least = any((q.exactness == "above" and not q.in_words) or set(stems) >= _AT_LEAST for q in gains)
+    slower = any(t.stem == _SLOWER and 0 <= t.start - q.end < _BEHIND for q in gains for t in statement.tokens)
+    return "gain" if least or slower else ""
+
+
+_MODAL = frozenset({"could", "can", "would", "may", "might", "without"})
+_AT_LEAST = frozenset({"at", "least"})
+_SLOWER, _BEHIND = stem("slower"), 8
+
+
+def _names_cause(own: set[str], cause: str, world: World) -> bool:
+    """True for `faults` of page faults; not for `regions` of small regions, which are only small."""
+    for phrase, meanings in world.words.phrases.table.items():
+        missing = set(phrase) - own
+        if cause in meanings and own <= set(phrase) and phrase[-1] in own and not missing & world.words.levels.keys():
+            return True
+    return False
 
 
 def _is_gain(statement: Statement, position: int, world: World) -> bool:
@@ -125,10 +119,12 @@ def _is_gain(statement: Statement, position: int, world: World) -> bool:
         end += 1
     marks = [m for s in statement.segments for m in s.marks if position < m.position < end]
     keys = frozenset(key for m in marks for key in m.keys)
+    own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain
     if statement.stems[position + 1] in ("this", "these"):
-        own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain
         if any(bundle.cause and own <= bundle.stems for bundle in world.bundles):
             return True
+    elif own and any(_names_cause(own, cause, world) for cause in world.causes):
+        return True
     if not keys:
         return bool(_VAGUE & set(statement.stems[position + 1 : end]))
     return any(

@@ -1,112 +1,44 @@
-"""Numbers that no evidence prints but that follow from it: sums, differences, ratios, and which of two values is larger.
+"""Numbers that no evidence prints but that follow from it: sums, differences, ratios, parts, means and what is left.
 
-Each has a name, so that a reader can be told how a claim was recomputed. Operands are looked up by subject in the facts; where a
-subject has several values of one kind, one of them must fit.
+Each has a name, so that a reader can be told how a claim was recomputed. Operands are looked up by subject in the facts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from itertools import pairwise, product
+from dataclasses import replace
+from itertools import product
 
-from chathpc.grounding.claims import Mark, Statement
+from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals, number
-from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.operands import (
+    DIMENSIONS,
+    IGNORED,
+    Recomputed,
+    Side,
+    close,
+    fits,
+    is_single,
+    rests_on,
+    side,
+    value,
+    values,
+)
+from chathpc.grounding.quantities import IT, NONE, TOTAL, Quantity
+from chathpc.grounding.quantity import REST_OF_IT
+from chathpc.grounding.remainders import is_denied, leaves_out, remainder
+from chathpc.grounding.sums import is_together, operands, summed
 from chathpc.grounding.vocabulary import stem
 
-_TOGETHER = frozenset(map(stem, ("together", "combined", "altogether", "both", "sum", "total")))
 _MORE = frozenset(map(stem, ("more", "longer", "higher", "larger", "greater", "bigger")))
 _LESS = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer")))
-_DIFFERENCE = frozenset(map(stem, ("difference", "gap")))
-#: A thread or rank is a place, not what is measured there.
-_PLACES = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:device", "in:loop", "in:runtime"})
-_IGNORED = frozenset({"what:cost", "who:total", "what:speedup", "what:calls"})
-#: `Most` is no sum: nearly any two parts are most of something.
-_VAGUE = 0.25
-#: What a sentence counts instead of naming it: `the two functions take 71 %`.
-COUNTED_THINGS = frozenset(map(stem, ("function", "kernel", "loop", "line", "call", "file")))
-#: Operands beyond this many are no sum that a sentence spells out.
-_MOST_OPERANDS = 4
-_SHORT_CLAUSE = 2
-_DIMENSIONS = ("time", "share", "rate", "bytes", "count")
-
-
-@dataclass(frozen=True, slots=True)
-class Side:
-    """What one operand is about."""
-
-    keys: Keys
-    names: Keys
-
-    @staticmethod
-    def of(marks: Iterable[Mark]) -> Side:
-        """The subjects and names of some words."""
-        found = tuple(marks)
-        return Side(
-            frozenset(key for m in found for key in m.keys) - _IGNORED,
-            frozenset(name for m in found for name in m.names),
-        )
-
-    def __bool__(self) -> bool:
-        return bool(self.keys - _PLACES or self.names)
-
-
-@dataclass(frozen=True, slots=True)
-class Recomputed:
-    """A number found again: `query` says by what (`sum`, `difference`, `ratio`), from which evidence."""
-
-    query: str
-    evidence: tuple[str, ...]
-
-
-def side(statement: Statement, first: int, last: int) -> Side:
-    """What the words `first:last` of a statement are about."""
-    return Side.of(m for s in statement.segments for m in s.marks if first <= m.position < last)
-
-
-def values(
-    of: Side, dimension: str, world: World, base: Keys | None = None, *, single: bool | None = None
-) -> Sequence[Fact]:
-    """The facts of one dimension that fit a side best; of `single` things (their mean, or each of them), of all, or whatever."""
-    if not of:
-        return ()
-    wanted = world.with_roles(of.keys) if any(key.startswith("who:") for key in of.keys) else of.keys
-    asked = of.keys - _PLACES
-    fitting = []
-    for fact in world.facts:
-        quantity = fact.quantity
-        if (
-            not fact.evidence
-            or quantity.dimension != dimension
-            or quantity.is_base
-            or (single is not None and single != is_single(fact))
-            or (base is not None and quantity.base != base)
-        ):
-            continue
-        about = fact.subjects | fact.around
-        if not (asked <= about | world.with_roles(about)) or not of.names <= (fact.names | fact.near):
-            continue
-        own = world.with_roles(quantity.own)
-        if any(key.startswith("who:") for key in asked) and not {k for k in asked if k.startswith("who:")} <= own:
-            continue
-        strange = {k for k in quantity.own - wanted - _PLACES - _IGNORED if not k.startswith("word:")}
-        missing = asked - fact.subjects
-        named = bool(of.names) and not of.names & fact.names
-        fitting.append((len(strange) + 2 * len(missing) + named + len(fact.names - of.names) * (not named), fact))
-    least = min((distance for distance, _ in fitting), default=0)
-    return [fact for distance, fact in fitting if distance == least]
-
-
-def is_single(fact: Fact) -> bool:
-    """True for a number of one of several things: their mean, or that of each."""
-    return fact.quantity.is_each or "who:mean" in fact.quantity.own
-
-
-def value(fact: Fact) -> float:
-    """A fact's value, unrounded where it is known so."""
-    return fact.exact if fact.exact is not None else fact.quantity.value
+_DIFFERENCE = frozenset(map(stem, ("difference", "gap", "spread", "distance")))
+#: Verbs that compare: `copies outweigh the kernels by a factor of 2.6`.
+_EXCEEDS = frozenset(map(stem, ("outweigh", "exceed", "dwarf")))
+#: `Twice as long` compares times, `twice as many` counts.
+_LONG, _MANY = frozenset({"long", "longer"}), frozenset({"many", "often"})
+_WHAT = ("of", "what")
 
 
 def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomputed | None:
@@ -114,19 +46,31 @@ def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomp
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     if position < 0:
         return None
-    for query in (_ratio, _difference, _sum, _part, _complement, _more_by, _mean):
+    if is_denied(quantity, statement):
+        return remainder(quantity, statement, position, world)
+    for query in (_ratio, _difference, summed, _part, remainder, _more_by, _mean):
         found = query(quantity, statement, position, world)
         if found is not None:
             return found
     return None
 
 
-def has_cue(quantity: Quantity, statement: Statement) -> bool:
-    """True for a number that a sentence itself calls a sum, a difference or a ratio of two things."""
+def has_cue(quantity: Quantity, statement: Statement, world: World) -> bool:
+    """True for a number that a sentence itself calls a sum, a difference or a ratio of two things, or what they leave.
+
+    What one fact is about together is no sum.
+    """
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
     stems = statement.stems
-    if quantity.dimension in ("time", "share", "bytes") and _is_together(statement, position):
-        return len(_operands(statement, position)) > 1
+    if is_denied(quantity, statement) or leaves_out(quantity, statement):
+        return True
+    if quantity.dimension in ("time", "share", "bytes") and is_together(statement, position):
+        parts = operands(statement, position)
+        return len(parts) > 1 and not any(
+            fact.quantity.dimension == quantity.dimension
+            and all(one.keys <= fact.quantity.own and not one.names for one in parts)
+            for fact in world.facts
+        )
     return _second(stems, position, statement) is not None
 
 
@@ -146,24 +90,37 @@ def _second(stems: Sequence[str], position: int, statement: Statement) -> tuple[
 
 
 def _ratio(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    if quantity.dimension == "share" and quantity.in_words and quantity.base is None:
+    of_what = _of_what(quantity, statement, position)
+    if quantity.dimension == "share" and (of_what or (quantity.in_words and quantity.base is None)):
         low, high = (bound / 100 for bound in quantity.interval)
-        quantity = replace(quantity, dimension="factor", value=(low + high) / 2, interval=(low, high))
+        quantity = replace(quantity, dimension="factor", value=quantity.value / 100, interval=(low, high))
     if quantity.dimension != "factor":
         return None
     second = _second(statement.stems, position, statement)
-    start = second[0] if second else position + 1
-    left, right = side(statement, 0, position), side(statement, start, len(statement.tokens))
+    verb = next((p for p in range(position) if statement.stems[p] in _EXCEEDS), None)
+    if verb is not None:
+        left, right = side(statement, 0, verb), side(statement, verb + 1, position)
+    else:
+        start = second[0] if second else position + 1
+        end = next((s.last for s in statement.segments if s.last > start), len(statement.tokens))
+        left, right = side(statement, 0, position), side(statement, start, end)
     right = _completed(right, left)
     if not left or not right or left == right:
         return None
-    for dimension in _DIMENSIONS:
+    behind = set(statement.stems[position + 1 : position + 4])
+    for dimension in ("time",) if behind & _LONG else ("count",) if behind & _MANY else DIMENSIONS:
         for single in (None, True, False):
             ours, theirs = (values(each, dimension, world, single=single) for each in (left, right))
             for one, other in product(ours, theirs):
-                if value(other) and one is not other and _fits(value(one) / value(other), quantity):
-                    return _from("ratio", (one, other))
+                if value(other) and one is not other and fits(value(one) / value(other), quantity):
+                    return rests_on("ratio", (one, other))
     return None
+
+
+def _of_what(quantity: Quantity, statement: Statement, position: int) -> bool:
+    """True for `57 % of what GPU 0 does`."""
+    behind = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), len(statement.tokens))
+    return statement.stems[behind : behind + 2] == _WHAT and quantity.dimension == "share"
 
 
 def _completed(right: Side, left: Side) -> Side:
@@ -178,6 +135,8 @@ def _completed(right: Side, left: Side) -> Side:
 def _difference(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     stems = statement.stems
     second = _second(stems, position, statement)
+    segment = next((i for i, s in enumerate(statement.segments) if s.first <= position < s.last), 0)
+    alone = set(stems[position + 1 : position + 2]) & (_MORE | _LESS)
     if second is not None:
         left, right = side(statement, 0, position), side(statement, second[0], len(stems))
         more = bool(_MORE & set(stems[position : second[0]]))
@@ -185,9 +144,13 @@ def _difference(quantity: Quantity, statement: Statement, position: int, world: 
         start = stems.index("between")
         middle = next((i for i in range(start, len(stems)) if stems[i] == "and"), None)
         if middle is None:
-            return None
+            return _apart(quantity, statement, world)
         end = position if position > middle else len(stems)
         left, right, more = side(statement, start, middle), side(statement, middle, end), True
+    elif alone and segment:  # `f takes 3 s, while g takes 1 s less`
+        before, here = statement.segments[segment - 1], statement.segments[segment]
+        left, right = side(statement, here.first, position), side(statement, before.first, before.last)
+        more = bool(alone & _MORE)
     else:
         return None
     around = Side.of(m for s in statement.segments for m in s.marks)
@@ -196,15 +159,38 @@ def _difference(quantity: Quantity, statement: Statement, position: int, world: 
     right = _completed(right, left)
     for one, other in product(values(left, quantity.dimension, world), values(right, quantity.dimension, world)):
         difference = value(one) - value(other) if more else value(other) - value(one)
-        if one is not other and _close(difference, (one, other), quantity):
-            return _from("difference", (one, other))
+        if one is not other and difference > 0 and close(difference, (one, other), quantity):
+            return rests_on("difference", (one, other))
     return None
+
+
+def _apart(quantity: Quantity, statement: Statement, world: World) -> Recomputed | None:
+    """`The gap between the two ranks`: of one item of evidence the numbers of one rank or thread and of another."""
+    names = statement.names
+    for one in world.facts:
+        if one.quantity.dimension != quantity.dimension or not one.evidence or not _who(one):
+            continue
+        for other in world.facts:
+            same = other.evidence == one.evidence and other.quantity.dimension == one.quantity.dimension
+            about = all(names <= f.names | f.near and not f.quantity.is_base for f in (one, other))
+            apart = _who(other) and not _who(one) & _who(other) and value(one) > value(other)
+            if same and about and apart and close(value(one) - value(other), (one, other), quantity):
+                return rests_on("difference", (one, other))
+    return None
+
+
+def _who(fact: Fact) -> frozenset[str]:
+    return frozenset(key for key in fact.quantity.own if key.startswith("who:")) - TOTAL - {"who:mean"}
 
 
 def _part(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`Most of the serial time is in f`: the time of f by the serial time."""
     if quantity.dimension != "share" or not quantity.base or quantity.base == TOTAL:
         return None
+    if quantity.base == REST_OF_IT:
+        return _part_of_rest(quantity, statement, position, world)
+    if quantity.base == IT:
+        return _part_of_number(quantity, statement, position, world)
     printed = (fact for fact in world.facts if fact.quantity.dimension == "share" and fact.text)
     if not quantity.in_words and any(equals(quantity, fact) for fact in printed):
         return None  # it is a part of something else
@@ -214,131 +200,42 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
     part = Side(subject.keys - quantity.base, subject.names - named)
     for dimension in ("time", "bytes"):
         for one, other in product(values(part, dimension, world), values(whole, dimension, world)):
-            if one is not other and value(other) and _fits(100 * value(one) / value(other), quantity):
-                return _from("part", (one, other))
+            if one is not other and value(other) and fits(100 * value(one) / value(other), quantity):
+                return rests_on("part", (one, other))
     return None
 
 
-def _operands(statement: Statement, position: int) -> list[Side]:
-    """The parts of `A and B together take …`: the names, else the subjects, before the number in its clause."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    marks = [m for m in segment.marks if m.position < position] if segment else []
-    names = [Side(NONE, m.names) for m in marks if m.names]
-    for earlier in reversed(statement.segments[: statement.segments.index(segment)] if segment else ()):
-        if earlier.last - earlier.first > _SHORT_CLAUSE or not earlier.names:
-            break  # `f, g and h together`: each name before the comma is a clause of its own
-        names += [Side(NONE, m.names) for m in earlier.marks if m.names]
-    if len(names) > 1:
-        return names[: _MOST_OPERANDS + 1]
-    return [one for one in (Side.of([m]) for m in marks if not _only_words(m)) if one][: _MOST_OPERANDS + 1]
-
-
-def _is_together(statement: Statement, position: int) -> bool:
-    """True if the clause of a number says `together`, or one of that word alone goes before it."""
-    index = next((i for i, s in enumerate(statement.segments) if s.first <= position < s.last), 0)
-    before = statement.segments[index - 1] if index else None
-    first = before.first if before and before.last - before.first <= _SHORT_CLAUSE else statement.segments[index].first
-    return bool(_TOGETHER & set(statement.stems[first : statement.segments[index].last]))
-
-
-def _are_joined(statement: Statement, position: int) -> bool:
-    """True for `f and g take 3 s`: two names or subjects with nothing but `and` or commas between them, and no number of each."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    if segment is None or len(segment.quantities) > 1:
-        return False
-    told = [
-        m.position
-        for m in segment.marks
-        if m.position < position and (m.names or any(k.startswith("what:") for k in m.keys))
-    ]
-    return any(
-        all(statement.stems[p] in _AND or statement.tokens[p].text == "," for p in range(one + 1, other))
-        and other > one + 1
-        for one, other in pairwise(told)
-    )
-
-
-_AND = frozenset({"and", "the", "functions", "function"})
-
-
-def _only_words(mark: Mark) -> bool:
-    return not mark.names and all(key.startswith("word:") for key in mark.keys)
-
-
-def _sum(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    if quantity.interval[1] - quantity.interval[0] > _VAGUE * quantity.value:
+def _part_of_rest(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`f has 64 % of it and g most of the rest`: a part of what the share before, or the leading cost, leaves."""
+    earlier = [q for q in statement.quantities if q.dimension == "share" and q.start < quantity.start]
+    base = (earlier[-1].base or TOTAL) if earlier else TOTAL
+    taken = earlier[-1].value if earlier else 100 * world.leading_share
+    segment = _segment(statement, position)
+    if segment is None or not 0 < taken < 100:
         return None
-    operands = _operands(statement, position)
-    several = any(q.noun in COUNTED_THINGS for q in statement.quantities)
-    if not _is_together(statement, position) and not _are_joined(statement, position) and not several:
-        return None
-    if len(operands) < 2 and quantity.dimension == "share" and not quantity.names:
-        added = _sums_to(quantity, world)
-        return _from("sum", added) if added else None
-    if not 1 < len(operands) <= _MOST_OPERANDS:
-        return None
-    base = (quantity.base or TOTAL) if quantity.dimension == "share" else None
-    choices = [values(one, quantity.dimension, world, base)[:4] for one in operands]
-    for chosen in product(*choices):
-        if len({id(fact) for fact in chosen}) == len(chosen) and _close(sum(map(value, chosen)), chosen, quantity):
-            return _from("sum", chosen)
+    own = Side.of(m for m in segment.marks if m.position < position)
+    for one in values(own, "share", world, base):
+        if fits(100 * value(one) / (100 - taken), replace(quantity, base=None)):
+            return rests_on("part", (one,))
     return None
 
 
-def _complement(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    """`The other 46 %`, `a tenth is spent on anything else`: what a share leaves of 100 %."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-    if quantity.dimension not in ("share", "time") or quantity.is_base or segment is None:
+def _part_of_number(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
+    """`Rank 1 computes 2.88 s, the other rank less than a third of that`: a part of the number before."""
+    segment = _segment(statement, position)
+    earlier = [q for q in statement.quantities if q.dimension in ("time", "bytes") and q.start < quantity.start]
+    if segment is None or not earlier or not quantity.in_words:
         return None
-    cue = next((p for p in range(segment.first, segment.last) if statement.stems[p] in REST), None)
-    apart = next((p for p in range(segment.first, segment.last) if statement.stems[p] in _APART), segment.last)
-    if cue is None or any(_tells(m) and m.position < apart for m in segment.marks):
-        return None  # `the copies take the other 29 %`: that is their own part
-    beyond = [m for m in segment.marks if m.position > apart]
-    own = frozenset(k for m in beyond for k in m.keys if k != "who:others")
-    names = frozenset(n for m in beyond for n in m.names)
-    if quantity.dimension == "time":
-        return _left_of_time(replace(quantity, own=own, names=names, inherited=NONE, inherited_names=NONE), world)
-    low, high = quantity.interval
-    left = replace(
-        quantity, value=100 - quantity.value, interval=(100 - high, 100 - low), base=quantity.base or TOTAL,
-        own=own, names=names, inherited=NONE, inherited_names=NONE,
-    )  # fmt: skip
-    flipped = {"above": "below", "below": "above"}.get(quantity.exactness, quantity.exactness)
-    support = number(replace(left, exactness=flipped), world)
-    if support.problem and not own and not names:
-        together = _sums_to(left, world)
-        return _from("complement", together) if together else None
-    return None if support.problem else Recomputed("complement", support.evidence)
-
-
-def _left_of_time(quantity: Quantity, world: World) -> Recomputed | None:
-    """`Everything outside of f takes 0.16 s`: what a time leaves of the whole."""
-    for whole in {value(f): f for f in world.facts if f.quantity.is_base and f.quantity.dimension == "time"}.values():
-        for part in world.facts:
-            same = part.evidence == whole.evidence and part.quantity.dimension == "time" and not part.quantity.is_base
-            about = quantity.names <= part.names | part.near and quantity.own - _IGNORED <= part.subjects | part.around
-            if same and about and _close(value(whole) - value(part), (whole, part), quantity):
-                return _from("complement", (whole, part))
+    whole = earlier[-1]
+    own = Side.of(m for m in segment.marks if m.position < position)
+    for one in values(own, whole.dimension, world):
+        if whole.value and fits(100 * value(one) / whole.value, quantity):
+            return rests_on("part", (one,))
     return None
 
 
-def _sums_to(quantity: Quantity, world: World) -> Sequence[Fact]:
-    """The leading shares of the whole that add up to a number, first the first two, then the first three, ….
-
-    Facts of findings' costs only: they do not overlap.
-    """
-    costs = [
-        f
-        for f in world.facts
-        if f.quantity.dimension == "share" and "what:cost" in f.subjects and f.quantity.base in (None, TOTAL)
-    ]
-    by_bundle = {min(f.bundles): f for f in costs if (f.bundles and f.exact is not None) or f.text}
-    chosen = [by_bundle[index] for index in sorted(by_bundle)]
-    for count in range(2, min(len(chosen), _MOST_OPERANDS) + 1):
-        if _close(sum(map(value, chosen[:count])), chosen[:count], quantity):
-            return chosen[:count]
-    return ()
+def _segment(statement: Statement, position: int) -> Segment | None:
+    return next((s for s in statement.segments if s.first <= position < s.last), None)
 
 
 def _more_by(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
@@ -362,84 +259,52 @@ def _more_by(quantity: Quantity, statement: Statement, position: int, world: Wor
 
 
 def _mean(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
-    """`On average a copy moves 36 MB`: an amount over a count of the same item of evidence."""
-    if quantity.dimension not in ("time", "bytes") or not (
-        _MEANS & set(statement.stems) or quantity.is_each or quantity.per
-    ):
+    """`On average a copy moves 36 MB`, `7.5 ms per launch`: an amount over a count of the same evidence or finding."""
+    cued = _MEANS & set(statement.stems) or quantity.is_each or quantity.per
+    if quantity.dimension not in ("time", "bytes") or quantity.is_base or not cued:
         return None
-    keys = frozenset(k for k in quantity.own if k.startswith(("what:", "word:")))
-    named = NONE if keys else quantity.names or quantity.inherited_names
-    for count in world.facts:
-        if count.quantity.dimension != "count" or not count.evidence or not keys | named:
-            continue
-        if not keys <= count.quantity.own or not named <= count.names | count.near:
-            continue
-        for amount in world.facts:
-            same = amount.evidence == count.evidence and amount.quantity.dimension == quantity.dimension
-            if (
-                same
-                and not amount.quantity.is_base
-                and not is_single(amount)
-                and value(count)
-                and _close(value(amount) / value(count), (amount,), quantity)
-            ):
-                return _from("mean", (amount, count))
+    named = quantity.names or quantity.inherited_names
+    for count in _counts(quantity, statement, world):
+        for amount in _amounts(count, quantity, world):
+            about = not named or named <= amount.names | amount.near
+            if about and fits(value(amount) / value(count), quantity, (_per(amount, count),)):
+                return rests_on("mean", (amount, count))
     return None
 
 
-_APART = frozenset(map(stem, ("outside", "than", "except", "besides", "beside")))
+def _per(amount: Fact, count: Fact) -> Fact:
+    """The amount with the rounding that it has when it is divided."""
+    low, high = (bound / value(count) for bound in amount.quantity.interval)
+    return replace(amount, quantity=replace(amount.quantity, interval=(low, high)))
 
 
-def _tells(mark: Mark) -> bool:
-    return bool(mark.names) or any(k.startswith(("what:", "act:", "direction:", "operation:")) for k in mark.keys)
+def _counts(quantity: Quantity, statement: Statement, world: World) -> Iterable[Fact]:
+    """The numbers of the things that a sentence speaks of: `a copy`, `per launch`, `the gaps`."""
+    stems = set(statement.stems)
+    for fact in world.facts:
+        noun = fact.quantity.noun
+        if fact.quantity.dimension != "count" or not fact.evidence or not noun or value(fact) <= 1:
+            continue
+        own = {key.partition(":")[2] for key in quantity.keys}
+        if noun in stems or noun in own or f"what:{noun}" in quantity.keys:
+            yield fact
+
+
+def _amounts(count: Fact, quantity: Quantity, world: World) -> Iterable[Fact]:
+    for fact in world.facts:
+        if (
+            fact.quantity.dimension != quantity.dimension
+            or fact.quantity.is_base
+            or is_single(fact)
+            or not fact.evidence
+        ):
+            continue
+        same = fact.evidence == count.evidence
+        cost = bool(fact.bundles & count.bundles) and "what:cost" in fact.subjects
+        own = frozenset(k for k in quantity.own if k.startswith(("what:", "act:", "direction:"))) - IGNORED
+        about = fact.subjects | fact.around | count.subjects | count.around
+        if (same or cost) and own <= about:
+            yield fact
 
 
 _MEANS = frozenset(map(stem, ("average", "mean", "each", "per", "every")))
-REST = frozenset(
-    map(
-        stem,
-        (
-            "other",
-            "others",
-            "remaining",
-            "rest",
-            "remainder",
-            "elsewhere",
-            "else",
-            "left",
-            "outside",
-            "leaves",
-            "leaving",
-        ),
-    )
-)
-
-
-#: How far a computed value may be from a bound in digits, or in words (`more than twice`), and from a rough number.
-_REACH, _WORD_REACH, _ABOUT = 0.1, 0.5, 0.025
-
-
-def _fits(found: float, quantity: Quantity) -> bool:
-    low, high = quantity.interval
-    reach = _WORD_REACH if quantity.in_words else _REACH
-    if quantity.exactness == "above":
-        return quantity.value <= found <= (1 + reach) * quantity.value
-    if quantity.exactness == "below":
-        return (1 - reach) * quantity.value <= found <= quantity.value
-    slack = _ABOUT * abs(quantity.value) if quantity.exactness == "about" else 0.0
-    return low - slack <= found <= high + slack
-
-
-def _close(found: float, operands: Sequence[Fact], quantity: Quantity) -> bool:
-    """True if a number is a right rounding of what was computed from rounded operands."""
-    low, high = quantity.interval
-    half = sum((f.quantity.interval[1] - f.quantity.interval[0]) / 2 for f in operands if f.exact is None)
-    half = min(half, 0.01 * abs(found))
-    if quantity.exactness == "about":
-        half += 0.05 * abs(found)
-    slack = 1e-9 * abs(found)
-    return low - half - slack <= found <= high + half + slack
-
-
-def _from(query: str, facts: Sequence[Fact]) -> Recomputed:
-    return Recomputed(query, tuple(dict.fromkeys(id for fact in facts for id in fact.evidence[:1])))

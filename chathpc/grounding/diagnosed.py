@@ -12,6 +12,8 @@ from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
+from chathpc.grounding.hypotheses import hypothetical
+from chathpc.grounding.indices import owners
 from chathpc.grounding.levels import leveled
 from chathpc.grounding.match import ACTS, SIDES
 from chathpc.grounding.quantities import NONE, Keys
@@ -30,11 +32,13 @@ from chathpc.grounding.stated import (
     place_names,
     plain_facts,
     plain_names,
+    short_names,
     with_bases,
     with_costs,
 )
 from chathpc.grounding.tokens import tokenize, word_stems
 from chathpc.grounding.vocabulary import Vocabulary, stem
+from chathpc.grounding.waiting import awaited
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 NOWHERE: frozenset[int] = frozenset()
@@ -46,7 +50,8 @@ _LINE = re.compile(r":[0-9]+\Z")
 def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = None) -> World:
     """Read a diagnosis. Linear in the length of its texts."""
     plain = plain_names(diagnosis, words)
-    reader = Reader(words, plain)
+    short = short_names(diagnosis, words)
+    reader = Reader(words, plain, short)
     by_id = {item.id: item for item in diagnosis.evidence}
     cited: dict[str, set[int]] = {}
     for index, finding in enumerate(diagnosis.findings):
@@ -75,7 +80,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             )
             statements.append(statement)
             of_bundle[index].append(statement)
-        costs += finding_facts(finding, index, words)
+        remedies = frozenset(k for text in finding.advice for s in reader.read(text).segments for k in s.keys)
+        costs += finding_facts(finding, index, words, frozenset(k for k in remedies if not k.startswith("word:")))
         of_bundle[index] += [reader.read(finding.title), reader.read(finding.confidence_reason)]
     first = frozenset({0} if diagnosis.findings else ())
     for text in (diagnosis.headline, *diagnosis.notes):
@@ -96,7 +102,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         )
     bundles = [bundle_of(f, of_bundle[i], words, by_id) for i, f in enumerate(diagnosis.findings)]
     bundles = [
-        replace(b, subjects=b.subjects | advised[i], stems=told.stems | _stems_of(f))
+        replace(b, subjects=b.subjects | advised[i] | told.keys, stems=told.stems | _stems_of(f))
         for i, (f, b) in enumerate(zip(diagnosis.findings, bundles, strict=True))
         for told in (mechanism(f.cause, reader),)
     ]
@@ -134,13 +140,16 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     )
     uneven = _is_uneven(diagnosis, causes, reader)
     stated |= {cause for cause, entry in words.causes.items() if uneven and "what:imbalance" in entry.reason}
-    quotes = tuple(quotable(tokenize(text, words, plain), words, ids) for text, ids in verbatim.items())
+    quotes = tuple(quotable(tokenize(text, words, plain, short), words, ids) for text, ids in verbatim.items())
+    advised_texts = frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True))
+    facts_told = [q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) not in advised_texts]
     return World(
         words=words,
         facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
         bundles=tuple(bundles),
         segments=segments,
         plain_names=plain,
+        short_names=short,
         names=names,
         advice_names=frozenset(n for s in advice_statements for n in s.names),
         lines=frozenset(p.line for p in places if p.line)
@@ -162,7 +171,14 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         pairs=pairs(quotes, words),
         uneven=uneven,
         denied=denied(quotes, words),
-        advised=frozenset(normalised(one) for text in advice for one in split(text[:2_000], whole=True)),
+        facts_told=tuple(facts_told),
+        told=pairs(facts_told, words),
+        advised_pairs=pairs(
+            [q for text, q in zip(verbatim, quotes, strict=True) if normalised(text) in advised_texts], words
+        ),
+        hypothetical=hypothetical(facts_told),
+        indices=owners(statements),
+        advised=advised_texts,
         templates=frozenset(
             unspaced(found[0])
             for text in (*trusted, *(n for p in places for n in (p.function, p.kernel) if n))
@@ -170,6 +186,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         ),
         lines_named=frozenset(name for fact in facts for name in fact.names if _LINE.search(name)),
         acts=frozenset(_acts(statements)),
+        awaited=frozenset(pair for statement in (*statements, *titles) for pair in awaited(statement)),
         limiters=frozenset(
             key
             for statement in statements
@@ -252,9 +269,13 @@ def _stems_of(finding: Finding) -> frozenset[str]:
     return word_stems(" ".join((finding.title, finding.summary, finding.confidence_reason, *finding.against)))
 
 
+#: Where a mechanism may be told to happen beside what was measured.
+_STRUCTURE: Keys = frozenset({"in:loop", "in:iteration", "in:memory", "in:thread", "in:rank"})
+
+
 @dataclass(frozen=True, slots=True)
 class Mechanism:
-    """What the catalogue says happens under a cause, and why: its subjects and words."""
+    """What the catalogue says happens under a cause, and why: where that is, and in which words."""
 
     keys: Keys
     stems: frozenset[str]
@@ -266,7 +287,7 @@ def mechanism(cause: str, reader: Reader) -> Mechanism:
         return Mechanism(NONE, frozenset())
     entry = catalogue.cause(cause)
     text = " ".join((entry.title, entry.what, entry.why))
-    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if not key.startswith(("who:", "act:")))
+    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if key in _STRUCTURE)
     return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
 
 
@@ -347,10 +368,19 @@ def _acts(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
 
 
 def _pair(statements: Iterable[Statement]) -> Iterable[tuple[str, str]]:
-    """Of two ranks or threads the other one is the idlest."""
+    """Of two ranks or threads the other one is the idlest, and has the other number."""
+    statements = list(statements)
     counts = {q.value for s in statements for q in s.quantities if q.noun in _INSTANCES and q.dimension == "count"}
-    if counts == {2.0}:
-        yield "who:others", "who:idlest"
+    if counts != {2.0}:
+        return
+    yield "who:others", "who:idlest"
+    named = {k for s in statements for part in s.segments for k in group(part.keys, "who") if k[-1].isdigit()}
+    if len(named) == 1:
+        kind, _, number = next(iter(named)).rpartition(" ")
+        if number in ("0", "1"):
+            other = f"{kind} {1 - int(number)}"
+            yield other, "who:others"
+            yield other, "who:idlest"
 
 
 def _roles_of(keys: Keys, roles: frozenset[tuple[str, str]]) -> Keys:

@@ -54,6 +54,7 @@ class World:
     bundles: tuple[Bundle, ...]
     segments: tuple[Segment, ...]
     plain_names: frozenset[str]
+    short_names: Mapping[str, str]  #: last parts of qualified names, and these
     names: Keys
     advice_names: Keys
     lines: frozenset[int]
@@ -70,10 +71,16 @@ class World:
     verbatim: Mapping[str, tuple[str, ...]]  #: trusted sentences, normalised, with their evidence
     quotable: tuple[Quotable, ...]  #: the same, clause by clause
     pairs: frozenset[tuple[str, str]]  #: words beside each other in them
+    facts_told: tuple[Quotable, ...]  #: trusted sentences that are no advice
+    told: frozenset[tuple[str, str]]  #: of these pairs those of texts that are no advice
+    advised_pairs: frozenset[tuple[str, str]]  #: and those of advice
+    hypothetical: frozenset[str]  #: words that stand only in what would be
+    indices: Mapping[str, frozenset[str]]  #: words of clauses on `the loop over x`, and these indices
     advised: frozenset[str]  #: sentences of the findings' advice, normalised
     templates: frozenset[str]  #: names with their template arguments, without spaces
     lines_named: frozenset[str]  #: `heat.c:12` that a fact is about, not only near
     acts: frozenset[tuple[str, str]]  #: who of host and device waits or works
+    awaited: frozenset[tuple[str, str]]  #: of host and device who waits for whom
     limiters: Keys  #: what trusted texts speak of where they speak of a limit
     callers: Keys  #: names that stand before `calls`
     limited: Keys  #: what trusted texts say is limited, where they say by what

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
 from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
+from chathpc.grounding.hypotheses import only_hypothetical, other_runs
+from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.parts import parts, ranges
-from chathpc.grounding.quantities import Quantity
+from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.sought import completed, pointed, points_back
-from chathpc.grounding.states import states
-from chathpc.grounding.superlatives import superlatives
+from chathpc.grounding.states import contrary, states
+from chathpc.grounding.superlatives import mostly, slight, superlatives
 from chathpc.grounding.tokens import tokenize
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
@@ -53,7 +55,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return strike(sentence, "control characters")
     if sentences.foreign(known.without_own(sentence)):
         return strike(sentence, "markup or command")
-    statement = read(tokenize(sentence, known.words, known.plain_names), known.words)
+    statement = read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words)
     details = itemised(sentence, statement, known)
     evidence = _quotation(sentence, known)
     if evidence is not None:
@@ -67,6 +69,8 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     advising = advice.is_advice(statement, known)
     if not conditions.numerals(statement, known, advice=advising):
         return strike(sentence, "number", details)
+    if advising and not other_runs(statement, known):
+        return strike(sentence, "prediction", details)
     if advising:
         problem = advice.supported(statement, known)
         if not problem:
@@ -99,18 +103,18 @@ def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
     verbatim = known.verbatim.get(normalised(said))
     if verbatim is not None:
         return verbatim
-    return quoted(tokenize(said, known.words, known.plain_names), known.words, known.quotable)
+    return quoted(tokenize(said, known.words, known.plain_names, known.short_names), known.words, known.quotable)
 
 
 def _unsupported_words(statement: Statement, known: World) -> str:
     """What is wrong with a sentence's words whatever it says: a name, a cause or a word that is nowhere in the diagnosis."""
     advising = advice.is_advice(statement, known)
-    name = match.names(statement, known, advice=advising)
+    name = wording.names(statement, known, advice=advising)
     if name is not None:
         return f"name {name}"
-    if not advising and match.cause(statement, known).problem:
+    if not advising and wording.cause(statement, known).problem:
         return "cause"
-    word = next(iter(match.unknown_words(statement, known, advice=advising)), None)
+    word = next(iter(wording.unknown_words(statement, known, advice=advising)), None)
     return f"word {word}" if word else ""
 
 
@@ -120,13 +124,22 @@ def _direction(statement: Statement, known: World) -> str:
     problem = problem or conditions.promise(statement)
     if problem:
         return problem
-    if not all(
-        relations.roles(s, statement, known) and relations.waits(s, statement, known) for s in statement.segments
-    ):
+    if not all(waiting.roles(s, statement, known) and waiting.waits(s, statement, known) for s in statement.segments):
+        return "subject"
+    if waiting.does_nothing(statement, known):
         return "subject"
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),
+        (slight, "level"),
+        (mostly, "number"),
+        (lambda s, k: not contrary(s, k), "state"),
+        (waiting.in_order, "subject"),
+        (right_index, "subject"),
+        (other_runs, "prediction"),
+        (lambda s, k: not only_hypothetical(s, k), "prediction"),
+        (relations.near_peak, "level"),
+        (relations.taken, "subject"),
         (relations.acts, "subject"),
         (relations.calls, "subject"),
         (relations.limiters, "limit"),
@@ -169,7 +182,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
-        support = match.clause(pointed(segment, statement), known)
+        support = wording.clause(pointed(segment, statement), statement, known)
         if support.problem:
             return strike(sentence, "subject", details)
         used += support.evidence[: 0 if used else 2]
@@ -197,12 +210,12 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     support = match.number(sought, known)
     if support.problem and quantity.is_base:
         support = match.number(_as_part(sought, statement), known)
-    cue = derived.has_cue(quantity, statement)
+    cue = derived.has_cue(quantity, statement, known)
     if cue or support.problem:
         again = derived.recomputed(quantity, statement, known)
         if again is not None:
             return _Found(quantity, again.evidence, again.query)
-        if cue and (support.problem or quantity.dimension != "factor"):
+        if cue and (support.problem or not _is_printed_factor(sought, known)):
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")
@@ -213,22 +226,39 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     return None if fact is None else _Found(quantity, fact.evidence[:1], "evidence", fact)
 
 
+def _is_printed_factor(quantity: Quantity, known: World) -> bool:
+    """True for a ratio that the evidence has itself: one of the kind that is claimed, a speed-up or none."""
+    gain = "what:speedup" in quantity.keys
+    return quantity.dimension == "factor" and any(
+        ("what:speedup" in fact.quantity.own) == gain
+        and match.equals(quantity, fact)
+        and match.same_subject(quantity, fact, known)
+        for fact in known.facts
+    )
+
+
 def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
     """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it says what it is itself."""
     segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
     marks = [m for s in segments[:2] for m in s.marks if statement.tokens[m.position].start > quantity.start]
     keys = frozenset(key for mark in marks for key in mark.keys)
+    names = frozenset(name for mark in marks for name in mark.names)
+    end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
+    if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
+        placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
+        if placed:  # `5.19 s of the 9.14 s in f`
+            return replace(quantity, own=NONE, names=placed, inherited=NONE, inherited_names=NONE, is_base=False)
     if quantity.dimension != "time" or not keys - {"what:cost", "who:total"}:
         return quantity
-    names = frozenset(name for mark in marks for name in mark.names)
     return replace(quantity, own=keys, names=names, inherited=frozenset(), inherited_names=frozenset(), is_base=False)
 
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:
     """True for the `two` of `the two functions f and g`, and of `the two functions` where two findings are."""
-    of_things = quantity.dimension == "count" and quantity.noun in derived.COUNTED_THINGS
-    costs = sum(finding.cause is not None for finding in known.bundles)
-    return of_things and quantity.value == (len(statement.names) or costs)
+    of_things = quantity.dimension == "count" and quantity.noun in sums.COUNTED_THINGS
+    costs = [index for index, bundle in enumerate(known.bundles) if bundle.cause is not None]
+    timed = sum(any(index in f.bundles and f.quantity.dimension == "time" for f in known.facts) for index in costs)
+    return of_things and quantity.value in ({len(statement.names)} if statement.names else {len(costs), timed})
 
 
 def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
-from chathpc.grounding.claims import EXCLUSIVE, Segment, Statement, group
-from chathpc.grounding.facts import Bundle, Fact, World
+from chathpc.grounding.claims import EXCLUSIVE, group
+from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
@@ -24,6 +25,8 @@ ACTS: Keys = frozenset({"act:work", "act:wait"})
 EVENNESS: Keys = frozenset({"what:imbalance", "what:balance"})
 _EFFICIENCY: Keys = frozenset({"what:efficiency"})
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "core", "node")))
+_NO_ROLE = ("who:others", "who:total", "who:mean")
+_OTHERS_MEAN: Keys = frozenset({"who:others", "who:mean"})
 _FREE = ("who:others", "who:total")
 #: Who does things; naming them says nothing about what is done.
 _AGENTS = frozenset({"in:thread", "in:rank", "in:process", "in:cpu", "in:host", "in:device", "in:openmp"})
@@ -86,12 +89,18 @@ def _is_bounded(quantity: Quantity, value: float) -> bool:
     reach = _ROUND_REACH if step >= _COARSE_STEP * abs(bound) and not quantity.in_words else _BOUND_REACH
     if quantity.exactness == "above":
         return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
+    if quantity.in_words and not quantity.nearly:
+        reach = _ROUND_REACH
+    if quantity.dimension == "share" and bound <= _LITTLE:
+        reach = 1.0
     # `nearly 40 %` may be 40.3 % as well.
     return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
 
 
 #: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
-_ROUND_REACH = 0.4
+#: Percent: whatever is less is little.
+_LITTLE = 5.0
+_ROUND_REACH = 0.5
 _COARSE_STEP = 0.05
 
 
@@ -108,6 +117,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
     other = fact.quantity
     if not same_measure(quantity, fact):
         return False
+    if quantity.dimension == "rate" and quantity.own & TOTAL > fact.subjects & TOTAL:
+        return False  # a rate is no total
     if (
         fact.quantity.base == IT
         and quantity.base
@@ -118,6 +129,8 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
+    if quantity.is_base and quantity.dimension == "count":
+        return True  # nor does how many there are of which it is a part
     if quantity.is_base and other.is_base and quantity.dimension == "time":
         return True  # how long the whole is does not depend on what is said to be a part of it
     around = fact.around | (other.base or NONE) | (quantity.base or NONE) | _bundled(fact, world)
@@ -137,6 +150,9 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         known |= EVENNESS
     if not frozenset(k for k in quantity.own if not k.startswith(("word:", "who:", "what:calls"))) <= known:
         return False
+    elsewhere = group(quantity.own, "what") - fact.subjects - fact.around - _VAGUE - EVENNESS
+    if elsewhere and "what:speedup" not in other.own and not elsewhere & _reasons(fact, world):
+        return False  # what its finding is about elsewhere is not what this number is of
     ends = (fact.quantity.own | fact.subjects) & SIDES, quantity.own & SIDES
     if all(ends) and not ends[0] & ends[1]:
         return False
@@ -145,6 +161,12 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _bundled(fact: Fact, world: World) -> Keys:
     return frozenset(key for index in fact.bundles for key in world.bundles[index].subjects)
+
+
+def _reasons(fact: Fact, world: World) -> Keys:
+    found = [world.bundles[index].cause for index in fact.bundles]
+    known = [world.words.causes[cause] for cause in found if cause is not None and cause in world.words.causes]
+    return frozenset(key for one in known for key in one.reason | one.effect)
 
 
 def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -158,7 +180,11 @@ def _is_about(quantity: Quantity, fact: Fact, world: World) -> bool:
 
 def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     """True if the words that have no entry of their own (`gap`, `fsync`) are in the fact's texts or its finding's."""
-    words = {key.partition(":")[2] for key in quantity.own if key.startswith("word:")} - world.words.neutral
+    words = (
+        {key.partition(":")[2] for key in quantity.own if key.startswith("word:")}
+        - world.words.neutral
+        - world.words.beside
+    )
     if not words or not fact.evidence:
         return words <= world.said
     told = frozenset(s for b in world.bundles if b.evidence == fact.evidence[:1] for s in b.stems)
@@ -168,6 +194,9 @@ def _words_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
 #: What nearly any number can be called.
 _UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup"})
 _CALLED: Keys = frozenset({"what:calls"})
+#: What tells little of a number: how fast or large something is.
+_VAGUE: Keys = _UNTELLING | {"what:speed", "what:throughput", "what:peak", "what:size", "what:samples"}
+_COMMUNICATION, _MPI = frozenset({"what:communication"}), frozenset({"in:mpi"})
 _KERNEL: Keys = frozenset({"what:kernel"})
 _WORK: Keys = frozenset({"act:work"})
 _WAIT: Keys = frozenset({"act:wait"})
@@ -175,6 +204,11 @@ _WAIT: Keys = frozenset({"act:wait"})
 
 def _telling(keys: Keys) -> Keys:
     return frozenset(key for key in keys - _UNTELLING if key.startswith(("what:", "operation:")))
+
+
+#: `L1` is no function.
+_ABBREVIATION = re.compile(r"[A-Z][A-Z0-9]{0,4}")
+_COST_ONLY: Keys = frozenset({"what:cost"})
 
 
 def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
@@ -186,6 +220,9 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
         )
     if not quantity.names <= placed | bundled:
         return False
+    own = frozenset(n for n in quantity.names if not _ABBREVIATION.fullmatch(n))
+    if own and placed and not own & placed and not fact.subjects & _COST_ONLY:
+        return False  # it is of another place of the finding
     if (
         quantity.names
         and not fact.bundles
@@ -215,6 +252,13 @@ def _groups_fit(quantity: Quantity, fact: Fact, around: Keys, world: World) -> b
         mine -= {"who:mean"}  # `2.1 MB each` is a mean
     if mine and not world.with_roles(mine) & world.with_roles(subjects):
         return False
+    ours, theirs = (
+        frozenset(k for k in group(one, "who") if k not in _NO_ROLE) for one in (quantity.own, fact.quantity.own)
+    )
+    if ours and theirs and not world.with_roles(ours) & world.with_roles(theirs):
+        return False  # `the idlest has 1.27 times the mean` for the busiest
+    if quantity.own >= _OTHERS_MEAN and not fact.subjects | fact.around >= _OTHERS_MEAN:
+        return False  # the mean of all is not that of the others
     for name in EXCLUSIVE:
         if name == "act" and "what:speedup" in fact.quantity.own:
             continue
@@ -278,7 +322,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
     same_each = quantity.dimension != "time" or "who:mean" in fact.around
     if quantity.is_each and not other.is_each and not (quantity.own & fact.subjects and same_each):
         return False
-    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys:
+    each = quantity.per is not None and f"in:{quantity.per}" in fact.subjects
+    if quantity.per is not None and quantity.per != other.per and "who:mean" not in quantity.keys and not each:
         return False
     if quantity.dimension != "share":
         return True
@@ -289,6 +334,8 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
         words = words and bool(quantity.own & fact.around or quantity.names & fact.names)
         return other.base in (None, TOTAL) or "what:peak" in other.base or bool(other.base & quantity.keys or words)
     base = other.base or NONE
+    if quantity.base == _COMMUNICATION and base == _MPI:
+        return True
     if base == IT and quantity.base == TOTAL:
         return False  # of these, not of the whole
     if base == IT:
@@ -301,6 +348,9 @@ def same_measure(quantity: Quantity, fact: Fact) -> bool:
 def number(quantity: Quantity, world: World) -> Support:
     """Support of one number: a fact of that value that is described at least as well as any of another value."""
     comparable = [fact for fact in world.facts if same_subject(quantity, fact, world)]
+    if quantity.is_each:
+        each = {fact.evidence for fact in comparable if fact.quantity.is_each}
+        comparable = [fact for fact in comparable if fact.quantity.is_each or fact.evidence not in each]
     fitting = [fact for fact in comparable if equals(quantity, fact)]
     if not fitting:
         return Support((), "number")
@@ -330,126 +380,3 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
         t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))
     )
     return bool(own - theirs) and closeness(quantity, rival, world) > best
-
-
-def clause(segment: Segment, world: World) -> Support:
-    """Support of what a clause is about: all its subjects and names must occur together in one finding or item of evidence."""
-    keys = frozenset(k for k in segment.keys if not k.startswith("who:")) - _WORK - _CALLED
-    if not keys | segment.names:
-        return Support(())
-    used: tuple[str, ...] = ()
-    # Of several names each has its own item of evidence: `f and g compute`.
-    several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
-    for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
-        bundle = next((b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, segment, world)), None)
-        if bundle is None:
-            return Support((), "subject")
-        used += _narrow(bundle, keys | names, world)
-    return Support(tuple(dict.fromkeys(used)))
-
-
-def _holds(bundle: Bundle, keys: Keys, names: Keys, segment: Segment, world: World) -> bool:
-    known = bundle.subjects | (EVENNESS if bundle.subjects & EVENNESS else NONE)
-    words = frozenset(key for key in keys - known if key.startswith("word:"))
-    told = frozenset(
-        f"word:{s}"
-        for s in (world.said | world.words.neutral if segment.quantities else bundle.stems | world.words.telling)
-    )
-    own = {key.partition(":")[2] for key in keys if key.startswith("word:")}
-    retold = bundle.cause and len(own & bundle.stems) >= max(_LEAST_RETOLD, _MOSTLY * len(own))
-    if retold:  # the catalogue's own words for it: `the linear search`
-        told |= {f"word:{s}" for s in bundle.stems | world.words.neutral}
-    if _PROCESS not in known and "process" not in world.said:
-        keys -= {_PROCESS}  # `this process involves …`
-    return keys - words <= known and words <= told and names <= bundle.names
-
-
-_PROCESS = "in:process"
-
-
-def _by_fit(bundles: Sequence[Bundle], known: Keys) -> Sequence[Bundle]:
-    """Single items of evidence before whole findings."""
-    return sorted(bundles, key=lambda bundle: len(bundle.evidence) or len(known) + 99)
-
-
-def _narrow(bundle: Bundle, known: Keys, world: World) -> tuple[str, ...]:
-    """Of a finding's evidence the items that share a subject; at most the first three."""
-    if len(bundle.evidence) <= 1:
-        return bundle.evidence
-    singles = {b.evidence[0]: b for b in world.bundles if b.cause is None and len(b.evidence) == 1}
-    fitting = [id for id in bundle.evidence if id in singles and known & (singles[id].subjects | singles[id].names)]
-    return tuple(fitting[:3] or bundle.evidence[:1])
-
-
-def names(statement: Statement, world: World, *, advice: bool) -> str | None:
-    """The first name in a sentence that the diagnosis does not know; None if it knows all."""
-    known = world.names | (world.advice_names if advice else NONE) | world.plain_names
-    for name in sorted(
-        one.removeprefix("std::") if one.removeprefix("std::") in known else one for one in statement.names
-    ):
-        if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
-            return name
-    lines = [line for line in statement.lines if line not in world.lines]
-    return f"line {lines[0]}" if lines else None
-
-
-def _is_measured(name: str, world: World) -> bool:
-    return world.queries.time_of(name) is not None or world.queries.time_of_line(name) is not None
-
-
-def cause(statement: Statement, world: World) -> Support:
-    """Support of the causes that a sentence speaks of: each must be among the findings."""
-    used: tuple[str, ...] = ()
-    for _, meanings in world.words.phrases.found(statement.stems):
-        if not meanings & (world.causes | world.stated):
-            return Support((), "cause")
-        for bundle in world.bundles:
-            if bundle.cause in meanings:
-                used = used or bundle.evidence[:1]
-    return Support(used)
-
-
-def _is_retold(statement: Statement, world: World) -> bool:
-    """True if most of what a sentence says is in the texts of one finding, those of the catalogue about its cause among them."""
-    own = {t.stem for t in statement.tokens if t.kind == "word"} - world.words.plain
-    return any(len(own & bundle.stems) >= max(1, _MOSTLY * len(own)) for bundle in world.bundles if bundle.cause)
-
-
-_LEAST_RETOLD, _MOSTLY = 2, 0.5
-#: Words that share their first letters are of one family: recursion, recursive, recursively.
-_FAMILY = 6
-
-
-def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterable[str]:
-    """Words that neither the diagnosis nor the vocabulary has: a sentence that needs them says something new."""
-    words = world.words
-    # A sentence without a number says what it says by its words alone.
-    free = statement.quantities or advice or _is_retold(statement, world)
-    general = words.neutral if free else words.plain | words.telling
-    known = general | world.stems | words.counted
-    if advice:
-        known |= world.advice_stems | words.remedies
-    families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)
-    position, stems = 0, statement.stems
-    while position < len(stems):
-        token = statement.tokens[position]
-        length = max(words.subjects.at(stems, position)[0], words.phrases.at(stems, position)[0])
-        if length:
-            position += length
-            continue
-        if token.kind == "word" and not (
-            token.stem in known
-            or (len(token.stem) >= _FAMILY and token.stem[:_FAMILY] in families)
-            or words.states.at(stems, position)[0]
-            or token.stem in words.levels
-            or token.stem in words.number_words
-            or token.stem in words.fractions
-            or token.stem in words.changes
-            or token.stem in words.negations
-            or words.comparisons.at(stems, position)[0]
-            or words.approximations.at(stems, position)[0]
-            or (advice and (token.stem in words.advice or token.stem in words.modal))
-            or (len(token.text) == 1 and token.text.isalpha())
-        ):
-            yield token.text
-        position += 1

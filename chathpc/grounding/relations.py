@@ -1,9 +1,8 @@
-"""Whether what a sentence says of its subjects to each other is so: roles, waiting, levels, comparisons, limits, cause and effect."""
+"""Whether what a sentence says of its subjects to each other is so: who works, levels, limits, cause and effect."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 
 from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World
@@ -14,8 +13,6 @@ from chathpc.grounding.quotation import pairs_at
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
-#: Who can wait.
-_WAITING: Keys = frozenset({"in:host", "in:device", "what:kernel", "what:warps", "in:rank", "in:thread"})
 #: A part of the run that deserves the word.
 _SIGNIFICANT = 0.1
 _PARTS = frozenset(
@@ -70,74 +67,6 @@ def reasons(statement: Statement, world: World) -> bool:
     return True
 
 
-def roles(segment: Segment, statement: Statement, world: World) -> bool:
-    """False if a clause gives a thread or rank a role that is not its own, or names one that is unknown."""
-    who = group(segment.keys, "who")
-    instances = {key for key in who if key[-1].isdigit()}
-    known = {key for s in world.segments for key in group(s.keys, "who") if key[-1].isdigit()}
-    if not instances <= known:
-        return False
-    marks = [m for m in segment.marks if group(m.keys, "who")]
-    for first, second in pairwise(marks):
-        if _COMPARING & set(statement.stems[first.position : second.position]):
-            continue
-        for one, role in ((first, second), (second, first)):
-            for key in one.keys:
-                for said in role.keys & {"who:busiest", "who:idlest"}:
-                    if key[-1].isdigit() and (key, said) not in world.roles:
-                        return False
-    return True
-
-
-def waits(segment: Segment, statement: Statement, world: World) -> bool:
-    """False if a clause lets the wrong one wait: the busiest waits for nobody, and nobody waits for the idlest."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
-    if position is None:
-        return True
-    before = [m for m in segment.marks if m.position < position]
-    objects = frozenset(
-        k
-        for m in segment.marks
-        if m.position > position and _stem_between(statement, position, m.position, "for")
-        if not _stem_between(statement, position, m.position, "each") and not group(segment.keys, "what")
-        for k in m.keys
-    )
-    who = frozenset(k for m in before for k in group(m.keys, "who"))
-    instances = frozenset(k for k in who if k[-1].isdigit())
-    stated = any({"act:wait"} | instances <= _subjects_of_wait(s) for s in world.segments)
-    stated = stated or any({"act:wait", "who:others"} <= _subjects_of_wait(s) for s in world.segments)
-    if "who:busiest" in world.with_roles(who) or (instances and not stated):
-        return False
-    if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
-        return False
-    callers = frozenset(n for m in before for n in m.names)
-    if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
-        return False
-    agents = frozenset(k for m in before[-1:] for k in m.keys & _WAITING)
-    return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
-
-
-def _names_before_wait(segment: Segment) -> Keys:
-    """The names before `wait` in a trusted clause; all names of one that says nothing of who waits."""
-    position = next((m.position for m in segment.marks if "act:wait" in m.keys), None)
-    if position is None:
-        return NONE
-    before = frozenset(n for m in segment.marks if m.position < position for n in m.names)
-    return before or (NONE if any(m.position < position for m in segment.marks) else segment.names)
-
-
-def _stem_between(statement: Statement, first: int, last: int, stem: str) -> bool:
-    return any(statement.tokens[p].stem == stem for p in range(first + 1, last))
-
-
-def _subjects_of_wait(segment: Segment) -> Keys:
-    """Who stands before `wait` in a trusted clause, with the act itself."""
-    position = next((m.position for m in reversed(segment.marks) if "act:wait" in m.keys), None)
-    if position is None:
-        return NONE
-    return frozenset({"act:wait"}) | frozenset(k for m in segment.marks if m.position < position for k in m.keys)
-
-
 def acts(statement: Statement, world: World) -> bool:
     """False if host or device waits or works in a sentence, and no trusted text says that of it."""
     end = statement.tokens[-1].end + 1 if statement.tokens else 0
@@ -145,9 +74,10 @@ def acts(statement: Statement, world: World) -> bool:
         who = agent(segment, end, statement.tokens)
         done = segment.keys & frozenset({"act:wait", "act:work"})
         known = world.acts if any(one == who for one, _ in world.acts) else frozenset((who, act) for act in done)
-        if who is not None and not {(who, act) for act in done} & known:
+        timed = who == "in:device" and any(q.dimension == "time" and not q.is_base for q in segment.quantities)
+        if who is not None and not {(who, act) for act in done} & known and not timed:
             return False
-        if not done and not _in_company(segment, world):
+        if not _in_company(segment, world):
             return False
     return True
 
@@ -191,17 +121,85 @@ def _in_company(segment: Segment, world: World) -> bool:
     return not found or bool(found & sides)
 
 
-#: Words between two sides of a comparison.
-_COMPARING = frozenset(map(stem, ("than", "as", "while", "versus", "against", "from", "between")))
-
-
 def uneven(statement: Statement, world: World) -> bool:
     """False if work is called uneven without a number, and no finding says that it matters."""
+    if any(_is_contradicted(s) for s in statement.segments):
+        return False
     return (
         world.uneven
         or "than" in statement.stems
-        or not any("what:imbalance" in s.keys and not s.quantities for s in statement.segments)
+        or not any(
+            "what:imbalance" in s.keys and not s.quantities and not _is_denied(s, statement, world)
+            for s in statement.segments
+        )
     )
+
+
+def _is_contradicted(segment: Segment) -> bool:
+    """True for `a balance of 98.7 % shows that the work is shared unevenly`."""
+    high = any(q.dimension == "share" and q.value >= _BALANCED and "what:balance" in q.own for q in segment.quantities)
+    return high and "what:imbalance" in segment.keys
+
+
+_BALANCED = 95.0
+
+
+def _is_denied(segment: Segment, statement: Statement, world: World) -> bool:
+    position = next(m.position for m in segment.marks if "what:imbalance" in m.keys)
+    return bool(world.words.negations & set(statement.stems[max(0, position - _REACH) : position]))
+
+
+_REACH = 5
+
+
+def near_peak(statement: Statement, world: World) -> bool:
+    """False if something is said to be near its limit or peak of which the evidence has much less."""
+    stems = statement.stems
+    for position, word in enumerate(stems):
+        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in _PEAKS]
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        if word not in _NEAR or not behind or segment is None or segment.quantities:
+            continue
+        denied = bool(world.words.negations & set(stems[segment.first : position]))
+        topics = {k[5:] for m in segment.marks if m.position < position for k in m.keys if k.startswith("word:")}
+        found = [
+            fact.quantity.value
+            for fact in world.facts
+            if fact.quantity.dimension == "share"
+            and fact.text
+            and fact.evidence
+            and segment.names <= fact.names | fact.near
+            and topics & {k[5:] for k in fact.subjects | fact.around if k.startswith("word:")}
+            and "what:peak" in fact.subjects | fact.around | (fact.quantity.base or NONE)
+        ]
+        if found and (max(found) < _NEAR_PEAK) != denied:
+            return False
+    return True
+
+
+_NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
+_PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
+#: Percent of the peak; from 80 % a unit counts as at its limit (catalogue), from some 60 % as near it (Nsight Compute's speed of light).
+_NEAR_PEAK = 60.0
+
+
+def taken(statement: Statement, world: World) -> bool:
+    """False for `write takes 80 MB`: what a call takes is time; and for `write calls f` where f is the one who calls."""
+    stems = statement.stems
+    for quantity in statement.quantities:
+        position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+        if quantity.dimension in ("bytes", "rate") and stems[position - 1 : position] and stems[position - 1] in _TAKES:
+            return False
+    for segment in statement.segments:
+        said = next((p for p in range(segment.first, segment.last) if statement.tokens[p].text == "calls"), None)
+        before = [m for m in segment.marks if said is not None and m.position < said]
+        after = frozenset(n for m in segment.marks if said is not None and m.position > said for n in m.names)
+        if after & world.callers and before and not any(m.names for m in before):
+            return False
+    return True
+
+
+_TAKES = frozenset(map(stem, ("takes", "take", "lasts", "spends")))
 
 
 def limiters(statement: Statement, world: World) -> bool:
@@ -279,3 +277,8 @@ def phrase_positions(statement: Statement, world: World) -> frozenset[int]:
 def is_quoted(statement: Statement, position: int, world: World) -> bool:
     """True if a word stands beside the same word as in a trusted text: `no kernel`, `small pieces`, `never freed`."""
     return any(pair in world.pairs for pair in pairs_at(statement.tokens, position, world.words))
+
+
+def is_told(statement: Statement, position: int, world: World) -> bool:
+    """The same of a trusted text that is no advice: what should be is not yet so."""
+    return any(pair in world.told for pair in pairs_at(statement.tokens, position, world.words))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
@@ -26,15 +26,16 @@ KERNEL: Keys = frozenset({"what:kernel"})
 class Reader:
     """Reads trusted texts with the names of one diagnosis."""
 
-    def __init__(self, words: Vocabulary, plain: frozenset[str]) -> None:
+    def __init__(self, words: Vocabulary, plain: frozenset[str], short: Mapping[str, str]) -> None:
         self.words = words
         self._plain = plain
+        self._short = short
         self._known: dict[str, Statement] = {}
 
     def read(self, text: str) -> Statement:
         """The text taken apart; each text once."""
         if text not in self._known:
-            self._known[text] = read(tokenize(text[:2_000], self.words, self._plain), self.words)
+            self._known[text] = read(tokenize(text[:2_000], self.words, self._plain, self._short), self.words)
         return self._known[text]
 
 
@@ -63,6 +64,25 @@ def plain_names(diagnosis: Diagnosis, words: Vocabulary) -> frozenset[str]:
         and stem(n) not in words.plain
         and all(n in named and key.startswith("what:") for key in words.subjects.at((stem(n),), 0)[1])
     )
+
+
+def short_names(diagnosis: Diagnosis, words: Vocabulary) -> dict[str, str]:
+    """The last parts of qualified names (`glaglagen` of `krobalan::glaglagen`) that no other name has and that are no words of the check."""
+    places = [p for p in (*(f.where for f in diagnosis.findings), *(e.where for e in diagnosis.evidence)) if p]
+    full = {plain_code(n) for p in places for n in (p.function, p.kernel) if n}
+    full |= {plain_code(e.subject) for e in diagnosis.evidence if " " not in e.subject}
+    owners: dict[str, set[str]] = {}
+    for name in full:
+        owners.setdefault(name.rsplit("::", 1)[-1], set()).add(name)
+    return {
+        last: next(iter(names))
+        for last, names in owners.items()
+        if len(names) == 1
+        and last not in names
+        and _PLAIN_NAME.match(last)
+        and stem(last) not in words.neutral | words.remedies | words.counted | words.beside
+        and not words.subjects.at((stem(last),), 0)[0]
+    }
 
 
 def evidence_facts(item: Evidence, statement: Statement, reader: Reader, bundle: frozenset[int]) -> Iterable[Fact]:
@@ -131,7 +151,7 @@ def plain_facts(
             text[quantity.start : quantity.end],
             evidence,
             quantity.keys,
-            quantity.names | quantity.inherited_names,
+            quantity.names or quantity.inherited_names,
             near,
             bundle,
             around,
@@ -148,8 +168,8 @@ def _with_base(quantity: Quantity, around: Keys, words: Vocabulary) -> Quantity:
     return replace(quantity, base=frozenset({"what:path"}) if "what:path" in around else TOTAL)
 
 
-def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[Fact]:
-    """Seconds, share and bound of a finding."""
+def finding_facts(finding: Finding, index: int, words: Vocabulary, advised: Keys) -> Iterable[Fact]:
+    """Seconds, share and bound of a finding; the bound may be said of what is `advised` as well."""
     cause = words.causes.get(finding.cause)
     keys = COST | (cause.reason if cause else NONE)
     near = place_names(finding.where)
@@ -163,7 +183,8 @@ def finding_facts(finding: Finding, index: int, words: Vocabulary) -> Iterable[F
             base = TOTAL if dimension == "share" else None
             quantity = Quantity(value, (value, value), dimension, 0, 0, own=own, base=base)
             subjects = own | consequences if dimension == "factor" else own
-            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}))
+            around = advised if dimension == "factor" else NONE
+            yield Fact(quantity, value, text, finding.evidence, subjects, NONE, near, frozenset({index}), around)
 
 
 #: Characters between a time, with its whole, and the percentage that it is: ` of 9.01 s (`.

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
-from chathpc.grounding.derived import Side, value, values
 from chathpc.grounding.facts import World
+from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.quantities import NONE
 from chathpc.grounding.vocabulary import stem
 
 _MOST = frozenset(
-    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest"))
+    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest", "worst"))
 )
 _DOMINATES = frozenset(map(stem, ("dominates", "dominate", "dominant")))
+_MAIN = frozenset(map(stem, ("main", "major", "bulk")))
 _LEAST = frozenset(map(stem, ("smallest", "shortest", "lowest", "fastest", "cheapest")))
 #: `the most time`, `the most expensive function`, `the least time`.
 _OF_TIME = frozenset(map(stem, ("time", "expensive", "costly", "work")))
@@ -23,7 +24,7 @@ def superlatives(statement: Statement, world: World) -> bool:
     for position, word in enumerate(stems):
         following = stems[position + 1] if position + 1 < len(stems) else ""
         most = word in _MOST or (word == "most" and following in _OF_TIME)
-        most = most or word in _DOMINATES
+        most = most or word in _DOMINATES or (word in _MAIN and following == "part")
         least = word in _LEAST or (word == "least" and following in _OF_TIME)
         if not most and not least:
             continue
@@ -33,6 +34,49 @@ def superlatives(statement: Statement, world: World) -> bool:
         if len(functions) == 1 and not _is_extreme(functions, world, most=most):
             return False
     return True
+
+
+def mostly(statement: Statement, world: World) -> bool:
+    """False for `mostly in f` where no text says so and f has no more than half of anything."""
+    for position, word in enumerate(statement.stems):
+        behind = range(position + 1, min(position + 3, len(statement.tokens)))
+        name = next((statement.tokens[p].text for p in behind if statement.tokens[p].kind == "code"), None)
+        if word not in _MOSTLY or name is None or (word, name) in world.told:
+            continue
+        inside = "in:mpi" in frozenset(k for s in statement.segments for k in s.keys)
+        shares = [
+            value(f)
+            for f in world.facts
+            if f.quantity.dimension == "share"
+            and name in (f.quantity.names or f.names)
+            and (not inside or "in:mpi" in (f.quantity.base or NONE))
+        ]
+        if not shares or max(shares) <= _HALF:
+            return False
+    return True
+
+
+_MOSTLY = frozenset(map(stem, ("mostly", "mainly", "chiefly", "primarily", "predominantly", "largely")))
+_HALF = 50.0
+
+
+def slight(statement: Statement, world: World) -> bool:
+    """False if a function or a kernel is called negligible that has more than a small part of the time."""
+    for position, word in enumerate(statement.stems):
+        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        before = [m for m in segment.marks if m.position < position and m.names] if segment else []
+        if word in _SLIGHT and before and segment is not None and not segment.quantities:
+            found = values(Side(NONE, before[-1].names), "share", world)
+            if not found or any(value(fact) > _SMALL for fact in found):
+                return False
+    return True
+
+
+_SLIGHT = frozenset(
+    map(stem, ("negligible", "insignificant", "marginal", "minor", "trivial", "minimal", "unimportant", "irrelevant"))
+)
+#: Percent; a tenth is worth a look.
+_SMALL = 10.0
 
 
 def _is_extreme(names: frozenset[str], world: World, *, most: bool) -> bool:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import MappingProxyType
 
 from chathpc.grounding.vocabulary import Vocabulary, stem, stems
 from chathpc.profile.languages import ENDINGS
@@ -79,22 +81,36 @@ def plain_code(name: str) -> str:
     return name.rsplit(" ", 1)[-1]
 
 
-def tokenize(sentence: str, words: Vocabulary, names: frozenset[str] = frozenset()) -> tuple[Token, ...]:
-    """The tokens of a sentence of at most some hundred characters. `names` are plain words that are names in this profile."""
+def tokenize(
+    sentence: str,
+    words: Vocabulary,
+    names: frozenset[str] = frozenset(),
+    short: Mapping[str, str] = MappingProxyType({}),
+) -> tuple[Token, ...]:
+    """The tokens of a sentence of at most some hundred characters.
+
+    `names` are plain words that are names in this profile, `short` the last parts of qualified names with these: `f` for `space::f`.
+    """
     tokens: list[Token] = []
     position = 0
     while match := _TOKEN.search(sentence, position):
         kind, text, position = str(match.lastgroup), match.group(), match.end()
-        if kind == "word" and text.endswith(("'s", "’s")) and (is_code(text[:-2]) or text[:-2] in names):
+        if (
+            kind == "word"
+            and text.endswith(("'s", "’s"))
+            and (is_code(text[:-2]) or text[:-2] in names or text[:-2] in short)
+        ):
             text = text[:-2]
         if kind == "number":
             token = _number(sentence, match, words)
             position = token.end if token.unit is None else token.quantity_end
             tokens.append(token)
         elif kind == "template":
-            tokens.append(Token("code", plain_code(text), match.start(), match.end(), stem(plain_code(text))))
-        elif kind in ("call", "flag") or (kind == "word" and (is_code(text) or text in names)):
-            tokens.append(Token("code", normal_code(text), match.start(), match.end(), stem(text)))
+            name = short.get(plain_code(text), plain_code(text))
+            tokens.append(Token("code", name, match.start(), match.end(), stem(name)))
+        elif kind in ("call", "flag") or (kind == "word" and (is_code(text) or text in names or text in short)):
+            name = short.get(normal_code(text), normal_code(text))
+            tokens.append(Token("code", name, match.start(), match.end(), stem(text)))
         elif kind == "file":
             tokens.append(Token("file", normal_code(text), match.start(), match.end()))
         else:

@@ -1,4 +1,4 @@
-"""The words that the claim check understands, from vocabulary.yaml and causes.yaml, by stem."""
+"""The words that the claim check understands, from vocabulary.yaml, everyday.yaml and causes.yaml, by stem."""
 
 from __future__ import annotations
 
@@ -13,6 +13,11 @@ from typing import Any
 _IRREGULAR = {
     "sent": "send", "spent": "spend", "took": "take", "taken": "take", "ran": "run", "lost": "lose", "held": "hold", "kept": "keep",
     "made": "make", "began": "begin", "copied": "copy", "tried": "try", "stood": "stand", "built": "build", "gave": "give", "given": "give",
+    "note": "remark", "notes": "remark", "noted": "remark", "noting": "remark", "won": "win", "fell": "fall", "fallen": "fall", "rose": "rise", "led": "lead",
+    "met": "meet", "paid": "pay", "brought": "bring", "caught": "catch", "thought": "think", "meant": "mean", "seen": "see", "saw": "see", "showed": "show",
+    "shown": "show", "known": "know", "knew": "know", "drawn": "draw", "drew": "draw",
+    "broke": "break", "broken": "break", "chose": "choose", "chosen": "choose",
+    "ate": "eat", "eaten": "eat", "burnt": "burn",
     "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
@@ -86,6 +91,12 @@ class Phrases:
             position += length or 1
         return found
 
+    def positions(self, words: Sequence[str]) -> frozenset[int]:
+        """The positions of all words that are part of a phrase."""
+        return frozenset(
+            position for start, _ in self.found(words) for position in range(start, start + self.at(words, start)[0])
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
@@ -107,7 +118,6 @@ class Vocabulary:
     comparisons: Phrases
     changes: Mapping[str, str]
     fractions: Mapping[str, tuple[float, float]]
-    multiples: Mapping[str, int]
     factors: Mapping[str, float]
     number_words: Mapping[str, float]
     approximations: Phrases
@@ -120,6 +130,7 @@ class Vocabulary:
     whole: frozenset[tuple[str, ...]]
     own_scale: frozenset[str]
     negations: frozenset[str]
+    idioms: Phrases  #: what looks like a negation and is none
     advice: frozenset[str]
     modal: frozenset[str]
     reasons: Phrases
@@ -127,8 +138,10 @@ class Vocabulary:
     limits: Phrases
     plain: frozenset[str]  #: function words and what stands in any sentence about performance
     neutral: frozenset[str]  #: these and the wider words that mean nothing beside a number that is right
+    beside: frozenset[str]  #: more words of that kind, which are no words of advice
     phrases: Phrases
     states: Phrases
+    opposites: tuple[tuple[Phrases, Phrases], ...]
     remedies: frozenset[str]
     telling: frozenset[str]  #: of the wider words those that say how, or that something is said
     causes: Mapping[str, Cause]
@@ -151,7 +164,9 @@ def _meanings(table: Mapping[str, Iterable[str]]) -> Phrases:
 @cache
 def vocabulary() -> Vocabulary:
     """The vocabulary, read once."""
-    words, causes = _load("vocabulary.yaml"), _load("causes.yaml")
+    words, everyday, causes = _load("vocabulary.yaml"), _load("everyday.yaml"), _load("causes.yaml")
+    anywhere = [word for group in everyday["anywhere"].values() for word in group]
+    beside = [word for group in everyday["beside numbers"].values() for word in group]
     groups = {**words["strict"], **words["context"]}
     subjects = [
         (phrase, f"{group}:{name}")
@@ -167,7 +182,6 @@ def vocabulary() -> Vocabulary:
         comparisons=_meanings(words["comparisons"]),
         changes=_inverted(words["changes"]),
         fractions={stem(word): (low, high) for word, (low, high) in words["fractions"].items()},
-        multiples={stem(word): value for word, value in words["fraction_multiples"].items()},
         factors={stem(word): value for word, value in words["factors"].items()},
         number_words={stem(word): value for word, value in words["number_words"].items()},
         approximations=_meanings(words["approximations"]),
@@ -180,18 +194,28 @@ def vocabulary() -> Vocabulary:
         whole=frozenset(stems(phrase) for phrase in words["whole"]),
         own_scale=frozenset(words["own_scale"]),
         negations=frozenset(stem(word) for word in words["negations"]),
+        idioms=Phrases.of((phrase, "idiom") for phrase in words["idioms"]),
         advice=frozenset(stem(word) for word in words["advice"]),
         modal=frozenset(stem(word) for word in words["modal"]),
         reasons=Phrases.of((phrase, "reason") for phrase in words["reasons"]),
         results=Phrases.of((phrase, "result") for phrase in words["results"]),
         limits=Phrases.of((phrase, "limit") for phrase in words["limits"]),
         plain=frozenset(part for word in words["neutral"] for part in stems(word)),
-        neutral=frozenset(part for word in chain(words["neutral"], *words["speech"].values()) for part in stems(word)),
+        neutral=frozenset(
+            part for word in chain(words["neutral"], *words["speech"].values(), anywhere) for part in stems(word)
+        ),
+        beside=frozenset(part for word in beside for part in stems(word)),
         phrases=Phrases.of((phrase, cause) for cause, entry in causes.items() for phrase in entry["phrases"]),
         states=_meanings(words["states"]),
+        opposites=tuple(
+            (Phrases.of((one, "one") for one in ones), Phrases.of((other, "other") for other in others))
+            for ones, others in words["opposites"]
+        ),
         remedies=frozenset(part for word in words["remedies"] for part in stems(word)),
         telling=frozenset(
-            part for name in ("saying", "degree") for word in words["speech"][name] for part in stems(word)
+            part
+            for word in chain(*(words["speech"][name] for name in ("saying", "degree")), anywhere)
+            for part in stems(word)
         ),
         causes={
             cause: Cause(
