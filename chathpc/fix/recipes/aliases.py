@@ -34,8 +34,11 @@ def _name_meets_memory(variable: Access, memory: Access, program: Program) -> bo
     one = declared(variable.name, variable.procedure, program)
     if one is None:
         return variable.name not in program.sources and _may_be_pointed_at(variable, memory, program)
-    if _root(memory.node) == variable.name and one.pointers == 0:
+    is_pointer = one.pointers or (one.dims and variable.name in variable.procedure.parameters)
+    if _root(memory.node) == variable.name and not is_pointer:
         return True  # of a global array or record, or a container
+    if variable.name not in variable.procedure.declarations and text_of(field(memory.node, "field")) == variable.name:
+        return True  # a member by its bare name
     return _may_be_pointed_at(variable, memory, program)
 
 
@@ -117,8 +120,36 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         return True
     if one.procedure is other.procedure and are_exchanged(left, right, one.procedure, program):
         return False
+    if one.procedure is other.procedure and _of_two_records(left, right, one.procedure, program):
+        return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
     return ours is None or theirs is None or bool(ours & theirs)
+
+
+def _of_two_records(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
+    """True for arrays and containers that are parts of two different records: one is local, the other too or handed in."""
+    names = []
+    for node in (left, right):
+        base = field(node, "argument")
+        if (
+            node.type != "field_expression"
+            or base is None
+            or base.type != "identifier"
+            or text_of(field(node, "operator")) != "."
+        ):
+            return False
+        member = field_of(node, procedure, program)
+        if member is None or member.pointers or member.reference or not of_declaration(member).depth:
+            return False
+        names.append(text_of(base))
+    if names[0] == names[1]:
+        return False
+    own = [procedure.declarations.get(name) for name in names]
+    local = [
+        one is not None and not one.pointers and not one.reference and name not in procedure.parameters and not one.dims
+        for one, name in zip(own, names, strict=True)
+    ]
+    return any(local) and all(mine or name in procedure.parameters for mine, name in zip(local, names, strict=True))
 
 
 def _has_record_casts(program: Program) -> bool:

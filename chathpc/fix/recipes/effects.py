@@ -285,9 +285,20 @@ def _memory(node: Node, mode: str, found: Effects, procedure: Procedure, program
         index = field(argument, "index") or field(argument, "indices")
         following += [] if index is None else [(index, "read")]
         argument = field(argument, "argument")
-    if argument is not None and argument.type != "this" and not _is_array(argument, procedure, program):
+    if (
+        argument is not None
+        and argument.type != "this"
+        and not _is_array(argument, procedure, program)
+        and not (node.type == "field_expression" and _is_own_record(argument, procedure))
+    ):
         following.append((argument, "read"))
     return following
+
+
+def _is_own_record(node: Node, procedure: Procedure) -> bool:
+    """True for a record of the function's own: of it nothing is read but the member."""
+    one = procedure.declarations.get(text_of(node)) if node.type == "identifier" else None
+    return one is not None and not one.pointers and not one.reference and not one.dims
 
 
 def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
@@ -422,7 +433,8 @@ def _container_type(base: Node | None, procedure: Procedure, program: Program) -
 
         one = field_of(base, procedure, program)
     else:
-        return False
+        of = type_of(base, procedure, program) if base.type == "subscript_expression" else None
+        return of is not None and of.depth > 0  # a pointer has no members
     return one is not None and not one.pointers and _CONTAINERS.match(one.type) is not None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes import (
     block_size,
     buffers,
+    columns,
     containers,
     copies,
     fortran_files,
@@ -70,6 +71,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Adds to the elements of a row in the inner loop instead of finishing one element after the other (matrix products).",
         "Every element gets the same terms in the same order, in the same precision, and no term reads the row.",
         ("strided-access", "memory-bandwidth", "memory-latency", *_COMPUTE), _HOST, "exact", interchange.accumulated, 0.9,
+    ),
+    Recipe(
+        "block-columns",
+        "Takes 256 columns at once through the rows where one after the other was done, each with its own copy of what is carried down.",
+        "No column uses anything of another one, and the rows are the same for all.",
+        ("strided-access", "memory-bandwidth", "memory-latency", *_COMPUTE), _HOST, "exact", columns.blocked, 0.85,
     ),
     Recipe(
         "tile-loops",
