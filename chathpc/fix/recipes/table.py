@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from chathpc.fix.recipes import (
+    bisection,
     block_size,
     buffers,
     columns,
@@ -260,6 +261,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Looks an item of a vector up in a hash table beside it instead of searching from the beginning.",
         "The vector is a member that only grows, keys are whole numbers or strings that nobody changes, and the search ends with a return.",
         ("quadratic-algorithm", "hot-compute"), ("c++",), "exact", lookups.indexed, 0.95,
+    ),
+    Recipe(
+        "bisect-table",
+        "Searches a table by bisection instead of from its beginning.",
+        "The loop only compares items of one table with something that stays the same; that they are in order is left to the checks.",
+        ("quadratic-algorithm", "hot-compute", "memory-latency", "strided-access"), _HOST, "exact", bisection.bisected, 0.6,
     ),
     Recipe(
         "double-ended-queue",
