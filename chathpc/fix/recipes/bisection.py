@@ -154,7 +154,9 @@ def _condition(condition: Node, variable: str) -> tuple[str, tuple[Node, ...]] |
 
 
 def _not(test: Node) -> str:
-    return f"{text_of(field(test, 'left'))} {_OPPOSITE[text_of(field(test, 'operator'))]} {text_of(field(test, 'right'))}"
+    return (
+        f"{text_of(field(test, 'left'))} {_OPPOSITE[text_of(field(test, 'operator'))]} {text_of(field(test, 'right'))}"
+    )
 
 
 def _is_interval(lower: Node, upper: Node, variable: str) -> bool:
@@ -274,7 +276,11 @@ def _is_item(node: Node, variable: str) -> bool:
 
 def _base(node: Node) -> str:
     one: Node | None = node
-    while one is not None and one.type == "field_expression" and (field(one, "argument") or one).type == "subscript_expression":
+    while (
+        one is not None
+        and one.type == "field_expression"
+        and (field(one, "argument") or one).type == "subscript_expression"
+    ):
         one = field(one, "argument")
     while one is not None and one.type == "subscript_expression":
         one = field(one, "argument")

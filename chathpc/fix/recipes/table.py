@@ -14,6 +14,7 @@ from chathpc.fix.recipes import (
     fortran_invariants,
     fortran_openmp,
     fortran_powers,
+    hashed,
     interchange,
     invariants,
     lookups,
@@ -26,6 +27,8 @@ from chathpc.fix.recipes import (
     recursion,
     running_powers,
     sharing,
+    streams,
+    texts,
     vectors,
     waiting,
 )
@@ -161,6 +164,24 @@ RECIPES: tuple[Recipe, ...] = (
         ("io-small-requests", "io-bound"), _HOST, "exact", output.fewer_flushes, 0.8, everywhere=False,
     ),
     Recipe(
+        "leave-out-flushes",
+        "Leaves out flushes in loops and in functions that are called in loops.",
+        "The program reads no file and nothing from a terminal, and nothing in it ends it without writing what is in the buffers.",
+        ("io-small-requests", "io-bound"), _HOST, "exact", streams.unflushed, 0.85, everywhere=False,
+    ),
+    Recipe(
+        "leave-buffer",
+        "Leaves streams the buffer that they were told not to have.",
+        "The program reads no file and nothing from a terminal, and nothing in it ends it without writing what is in the buffers.",
+        ("io-small-requests", "io-bound"), _HOST, "exact", streams.buffered, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "open-once",
+        "Opens a file once for all records instead of once a record.",
+        "It is opened to append and closed by the same block, always the same one, and nobody else opens it.",
+        ("io-small-requests", "io-bound", "io-metadata-bound"), _HOST, "exact", streams.opened_once, 0.95, everywhere=False,
+    ),
+    Recipe(
         "buffer-writes",
         "Gathers small records in a buffer instead of one `write` each.",
         "The program has one file open at a time and uses its descriptor for nothing but writing and closing.",
@@ -239,6 +260,12 @@ RECIPES: tuple[Recipe, ...] = (
         ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", vectors.hoisted_vectors, 0.8,
     ),
     Recipe(
+        "keep-vector",
+        "Keeps the memory of a function's local vector from one call to the next.",
+        "It stays in the function, which loops call, which runs once at a time, and in a program without threads.",
+        ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", vectors.kept_vectors, 0.8,
+    ),
+    Recipe(
         "reserve-vector",
         "Reserves the room of a vector before the counted loop that appends to it.",
         "The loop appends to a local vector at most once an iteration from 0 to a bound that it does not change.",
@@ -275,11 +302,30 @@ RECIPES: tuple[Recipe, ...] = (
         ("quadratic-algorithm", "redundant-copies", "hot-compute", "memory-bandwidth"), ("c++",), "exact", containers.double_ended, 0.95,
     ),
     Recipe(
+        "unordered-container",
+        "Makes a `std::map` or `std::set` a hash table.",
+        "Nobody goes through its items or asks for their order, and keys are whole numbers or strings.",
+        ("quadratic-algorithm", "hot-compute", "memory-latency", "allocation-churn"), ("c++",), "exact", hashed.unordered, 0.7,
+    ),
+    Recipe(
+        "ask-hash-table",
+        "Asks a hash table whether a vector holds a key instead of `std::find`.",
+        "A local vector of whole numbers or strings that only grows.",
+        ("quadratic-algorithm", "hot-compute", "memory-bandwidth"), ("c++",), "exact", hashed.seen_before, 0.95,
+    ),
+    Recipe(
         "append-in-place",
         "Appends to a string in place instead of making a new one from the old one and what is added.",
         "A local string, which is no part of what is added.",
         ("allocation-churn", "redundant-copies", "quadratic-algorithm", "page-faults", "memory-bandwidth", "hot-compute"),
         ("c++",), "exact", containers.appended, 0.95,
+    ),
+    Recipe(
+        "keep-end-of-text",
+        "Copies what `strcat` appends in a loop to the text's end, which is kept, instead of looking for it each time.",
+        "A local text, with which the loop does nothing else.",
+        ("quadratic-algorithm", "redundant-copies", "hot-compute", "memory-bandwidth", "loop-invariant-work"),
+        _HOST, "exact", texts.kept_ends, 0.95,
     ),
     Recipe(
         "running-power",

@@ -117,6 +117,8 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
             return None if one is None else of_declaration(one)
         case "subscript_expression":
             base = of(field(node, "argument"))
+            if base is not None and not base.depth and base.name in ("std::string", "string"):
+                return Type("char")
             return Type(base.name, base.depth - 1) if base is not None and base.depth > 0 else None
         case "pointer_expression":
             base = of(field(node, "argument"))

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.buffers import calls_itself
 from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.loops import around
-from chathpc.fix.recipes.program import Spot
+from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic
@@ -36,36 +37,11 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     ):
         return
     for node in procedure.all("declaration"):
-        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
         loops = list(around(node, procedure))
-        if match is None or not loops or not is_arithmetic(match[2]) or match[2] == "bool":
+        found = _numbers(node, loops[-1], procedure) if loops else None
+        if found is None:
             continue
-        name = match[3]
-        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
-        if (
-            any(not inside(each, loops[-1]) for each in uses)
-            or any(not is_container_use(each, _OWNING) for each in uses)
-            or sum(
-                1
-                for each in procedure.all("declaration")
-                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
-            )
-            != 1
-        ):
-            continue
-        given = match[4]
-        if given is None:
-            new = f"{name}.clear();"
-        else:
-            if re.search(r"begin|\{|\}|<", given):
-                continue
-            depth = count = 0
-            for letter in given:
-                depth += (letter in "([") - (letter in ")]")
-                count += letter == "," and depth == 0
-            if count > 1 or (count == 0 and name in given):
-                continue
-            new = f"{name}.assign({given}{'' if count else ', 0'});"
+        kind, name, new = found
         outer = loops[-1]
         start = line_start(text, outer.start_byte)
         if (
@@ -76,7 +52,7 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         ):
             continue
         edits = (
-            Edit(start, start, indent(text, outer.start_byte) + f"{match[1]} {name};\n".encode()),
+            Edit(start, start, indent(text, outer.start_byte) + f"{kind} {name};\n".encode()),
             Edit(node.start_byte, node.end_byte, new.encode()),
         )
         yield Change(
@@ -85,6 +61,67 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
     del context
+
+
+def _numbers(node: Node, scope: Node, procedure: Procedure) -> tuple[str, str, str] | None:
+    """Type, name and what fills it anew, of a local vector of numbers, or of vectors of numbers, that stays in the scope."""
+    match = re.fullmatch(
+        r"((?:std::)?vector<\s*(?:(?:std::)?vector<\s*([\w:\s]+?)\s*>|([\w:\s]+?))\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;",
+        text_of(node),
+    )
+    if match is None or not is_arithmetic(match[2] or match[3]) or "bool" in (match[2], match[3]):
+        return None
+    name, given = match[4], match[5]
+    uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
+    if (
+        any(not inside(each, scope) for each in uses)
+        or any(not is_container_use(each, _OWNING) for each in uses)
+        or sum(
+            1
+            for each in procedure.all("declaration")
+            if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
+        )
+        != 1
+    ):
+        return None
+    if given is None:
+        return match[1], name, f"{name}.clear();"
+    if re.search(r"begin|\{|\}|<", given):
+        return None
+    depth = count = 0
+    for letter in given:
+        depth += (letter in "([") - (letter in ")]")
+        count += letter == "," and depth == 0
+    if match[2]:  # each of the vectors keeps its own memory
+        if count or any(
+            re.search(rf"\b{name}\[[^]]*\] = ", text_of(each)) for each in procedure.all("assignment_expression")
+        ):
+            return None
+        return match[1], name, f"{name}.resize({given}); for (auto &each : {name}) each.clear();"
+    if count > 1 or (count == 0 and name in given):
+        return None
+    return match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
+
+
+def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
+    """A local vector of a function that loops call keeps its memory from one call to the next."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.body is None or procedure.is_broken or program.has_threads or procedure.model.name == "main":
+        return
+    calls = program.calls.get(procedure.model.name, [])
+    if calls_itself(procedure, program) or not any(True for home, call in calls for _ in around(call, home)):
+        return
+    for node in procedure.all("declaration"):
+        found = None if any(True for _ in around(node, procedure)) else _numbers(node, procedure.body, procedure)
+        if found is None or node.parent != procedure.body:
+            continue
+        kind, name, new = found
+        lines = f"static {kind} {name};\n".encode() + indent(text, node.start_byte) + new.encode()
+        yield Change(
+            {spot.source.path: (Edit(node.start_byte, node.end_byte, lines),)},
+            line_of(node),
+            f"keeps the memory of the vector {name} from one call to the next",
+        )
 
 
 def reserved(context: Context, spot: Spot) -> Iterator[Change]:
