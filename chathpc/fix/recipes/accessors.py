@@ -7,14 +7,13 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.edits import Edit, applied
 from chathpc.fix.recipes.macros import Piece
 from chathpc.fix.recipes.program import Procedure, Program
-from chathpc.fix.recipes.syntax import bare, children, enclosing, field, nodes, statements, text_of
-from chathpc.fix.recipes.types import of_declaration, type_of
+from chathpc.fix.recipes.syntax import bare, children, field, nodes, statements, text_of
+from chathpc.fix.recipes.types import of_declaration, owner, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _DEEPEST = 4
-_CLASSES = frozenset({"class_specifier", "struct_specifier"})
 #: What an accessor's expression may hold: nothing that changes anything.
 _PLAIN = frozenset(
     {
@@ -138,9 +137,9 @@ def _stands_for(call: Node, procedure: Procedure, program: Program, depth: int) 
         of = type_of(base, procedure, program)
         if of is None or of.name not in program.records or of.depth != (arrow == b"->"):
             return None
-        candidates = [one for one in candidates if _owner(one) == of.name]
+        candidates = [one for one in candidates if owner(one) == of.name]
     else:
-        candidates = [one for one in candidates if not _owner(one) or _owner(one) == _owner(procedure)]
+        candidates = [one for one in candidates if not owner(one) or owner(one) == owner(procedure)]
     shown = _shown(base, procedure, program, depth) if base is not None else b""
     arguments = [_argument(each, procedure, program, depth) for each in listed]
     if shown is None or any(each is None for each in arguments) or not candidates:
@@ -160,18 +159,6 @@ def _argument(node: Node, procedure: Procedure, program: Program, depth: int) ->
         return None  # it may lose its fraction on the way
     shown = _shown(node, procedure, program, depth)
     return shown if shown is None or node.type in _ATOMS else b"(" + shown + b")"
-
-
-def _owner(one: Procedure) -> str:
-    """The class that a function is a member of; empty for none."""
-    around = enclosing(one.node, _CLASSES)
-    if around is not None:
-        return text_of(field(around, "name"))
-    declarator = field(one.node, "declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next(iter(children(declarator)), None)
-    name = field(declarator, "declarator")
-    return text_of(field(name, "scope")) if name is not None and name.type == "qualified_identifier" else ""
 
 
 def _returned(one: Procedure) -> Node | None:
@@ -221,8 +208,7 @@ def _body(
         for each in callee.model.parameters
     ):
         return None
-    owner = _owner(callee)
-    record = program.records.get(owner)
+    record = program.records.get(owner(callee))
     members = {one.name for one in record.fields} if record is not None else set()
     values = dict(zip((one.name for one in callee.model.parameters), arguments, strict=True))
     text = callee.source.text
@@ -286,7 +272,7 @@ def _nested(
     found = [
         one
         for one in program.named(name)
-        if len(one.model.parameters) == len(listed) and _owner(one) in ("", _owner(callee))
+        if len(one.model.parameters) == len(listed) and owner(one) in ("", owner(callee))
     ]
     if len(found) != 1 or depth > _DEEPEST:
         return None

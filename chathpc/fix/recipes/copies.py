@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.effects import summary
-from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.program import Procedure, Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, enclosing, field, inside, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic, type_of
@@ -110,14 +110,11 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
         or len(program.named(name)) != 1
     ):
         return
-    if _is_declared_elsewhere(name, program):
+    listed = parameters_of(procedure.node)
+    declared = prototypes(name, program)
+    if any(len(parameters_of(each)) != len(listed) for _, each in declared):
         return
-    declarator = field(procedure.node, "declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next(
-            (each for each in children(declarator) if each.type.endswith("declarator")), None
-        )
-    for node in children(field(declarator, "parameters")):
+    for at, node in enumerate(listed):
         if node.type != "parameter_declaration":
             continue
         kind, own = field(node, "type"), field(node, "declarator")
@@ -127,25 +124,54 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
             procedure.body, procedure, program, frozenset({text_of(own)})
         ):
             continue
-        qualified = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
-        edits = () if qualified else (Edit(node.start_byte, node.start_byte, b"const "),)
-        change = (*edits, Edit(own.start_byte, own.start_byte, b"&"))
+        told = [(source, parameters_of(each)[at]) for source, each in declared]
+        if any(text_of(field(each, "type")) != text_of(kind) or not _is_value(each) for _, each in told):
+            continue
+        edits: dict[str, tuple[Edit, ...]] = {}
+        for source, each in ((procedure.source, node), *told):
+            edits[source.path] = (*edits.get(source.path, ()), *_referring(each))
         yield Change(
-            {procedure.source.path: change},
+            edits,
             line_of(node),
             f"passes {text_of(own)} of {name} by constant reference instead of copying it",
         )
 
 
-def _is_declared_elsewhere(name: str, program: Program) -> bool:
-    for source in program.sources.values():
-        if source.is_fortran:
-            continue
-        for node in nodes(source.file.tree.root_node, "declaration", "field_declaration"):
-            for one in node.children_by_field_name("declarator"):
-                if one.type == "function_declarator" and text_of(field(one, "declarator")).rsplit("::", 1)[-1] == name:
-                    return True
-    return False
+def parameters_of(node: Node) -> list[Node]:
+    """The parameters of a function's definition or declaration."""
+    declarator: Node | None = node if node.type == "function_declarator" else field(node, "declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = field(declarator, "declarator") or next(
+            (each for each in children(declarator) if each.type.endswith("declarator")), None
+        )
+    return children(field(declarator, "parameters"))
+
+
+def prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
+    """Declarations of functions of that name that are no definitions."""
+    return [
+        (source, one)
+        for source in program.sources.values()
+        if not source.is_fortran
+        for node in nodes(source.file.tree.root_node, "declaration", "field_declaration")
+        for each in node.children_by_field_name("declarator")
+        for one in nodes(each, "function_declarator")
+        if text_of(field(one, "declarator")).rsplit("::", 1)[-1] == name
+    ]
+
+
+def _is_value(parameter: Node) -> bool:
+    own = field(parameter, "declarator")
+    return parameter.type == "parameter_declaration" and (own is None or own.type == "identifier")
+
+
+def _referring(parameter: Node) -> tuple[Edit, ...]:
+    """A parameter, with or without a name, as a constant reference."""
+    kind, own = field(parameter, "type"), field(parameter, "declarator")
+    at = own.start_byte if own is not None else kind.end_byte if kind is not None else parameter.end_byte
+    qualified = any(text_of(each) == "const" for each in parameter.children if each.type == "type_qualifier")
+    first = () if qualified else (Edit(parameter.start_byte, parameter.start_byte, b"const "),)
+    return (*first, Edit(at, at, b"&" if own is not None else b" &"))
 
 
 def is_large(kind: str, program: Program, depth: int = 0) -> bool:
@@ -370,6 +396,32 @@ def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
         change = _bound(node, procedure, program)
         if change is not None:
             yield change
+    for node in procedure.all("lambda_expression"):
+        edits = _of_lambda(node, program)
+        if edits:
+            yield Change(
+                {procedure.source.path: edits},
+                line_of(node),
+                "hands objects to a lambda by constant reference instead of copying them",
+            )
+
+
+def _of_lambda(node: Node, program: Program) -> tuple[Edit, ...]:
+    """Parameters of a lambda that only reads, and changes nothing at all."""
+    body = field(node, "body")
+    listed = children(field(field(node, "declarator"), "parameters"))
+    if body is None or any(
+        True for _ in nodes(body, "assignment_expression", "update_expression", "lambda_expression", "new_expression")
+    ):
+        return ()
+    return tuple(
+        edit
+        for each in listed
+        if _is_value(each)
+        and is_large(text_of(field(each, "type")), program)
+        and only_read(text_of(field(each, "declarator")), body, program)
+        for edit in _referring(each)
+    )
 
 
 def _bound(node: Node, procedure: Procedure, program: Program) -> Change | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.invariant import LENGTHS, pure_name
 from chathpc.fix.recipes.program import Procedure, Program
 from chathpc.fix.recipes.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.types import Type, declared, of_declaration, type_of
+from chathpc.fix.recipes.types import Type, declared, mapped_type, member_called, of_declaration, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -203,6 +203,8 @@ def _step(
         right, body = field(node, "right"), field(node, "body")
         return [(each, "read") for each in (right, body) if each is not None]
     if kind == "call_expression":
+        if mode != "read":
+            found.opaque.append(f"writes to what {text_of(node)[:40]} gives")
         return _call(node, found, procedure, program, depth)
     if kind == "binary_expression" and text_of(field(node, "operator")) in ("<<", ">>") and _is_stream(node):
         found.calls.append(node)
@@ -378,6 +380,17 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
         of = _container_type(base, procedure, program)
         if text_of(field(called, "field")) in _LOOKING and not listed and of and base is not None:
             return [(base, "read")]
+        own_member = member_called(called, procedure, program)
+        if own_member is not None and base is not None and depth < _DEEPEST:
+            inner = summary(own_member, program, depth + 1)
+            if inner is not None and len(own_member.model.parameters) == len(listed):
+                found.pure_calls.append(node)
+                found.accesses.extend(inner.accesses)
+                return [*arguments, (base, "read")]
+        if text_of(field(called, "field")) == "at" and base is not None and mapped_type(base, procedure, program):
+            found.pure_calls.append(node)
+            found.accesses.append(Access(base, procedure, text_of(base), True, False))
+            return [*arguments, (base, "read")]
         found.calls.append(node)
         return arguments
     written = text_of(called)

@@ -234,10 +234,8 @@ def _grows(name: str, procedure: Procedure) -> list[Node] | None:
             continue
         if parent.type == "for_range_loop" and field(parent, "right") == node:
             declarator = field(parent, "declarator")
-            if (
-                declarator is None
-                or declarator.type == "reference_declarator"
-                and "const" not in text_of(parent).split("{")[0]
+            if declarator is None or (
+                declarator.type == "reference_declarator" and "const" not in text_of(parent).split("{")[0]
             ):
                 return None
             continue

@@ -190,7 +190,7 @@ def _path(node: Node, procedure: Procedure, program: Program) -> str | None:
 def _is_opened_elsewhere(file: str, node: Node, procedure: Procedure, program: Program) -> bool:
     """True if the file may be written or removed by others, but for what `main` does before its first loop."""
     for home in program.procedures:
-        loops = [each for each in home.all("for_statement", "while_statement", "do_statement", "for_range_loop")]
+        loops = list(home.all("for_statement", "while_statement", "do_statement", "for_range_loop"))
         for each in home.all("call_expression", "declaration"):
             if home is procedure and inside(each, node):
                 continue

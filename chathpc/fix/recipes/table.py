@@ -6,6 +6,7 @@ from chathpc.fix.recipes import (
     bisection,
     block_size,
     buffers,
+    by_value,
     columns,
     containers,
     copies,
@@ -144,6 +145,18 @@ RECIPES: tuple[Recipe, ...] = (
         "Passes objects by constant reference that were passed by value.",
         "The function only reads the parameter and changes nothing but what is its own; it is called directly everywhere.",
         ("redundant-copies", "allocation-churn", "page-faults", "quadratic-algorithm"), ("c++",), "exact", copies.constant_references, 0.9,
+    ),
+    Recipe(
+        "return-by-reference",
+        "Returns members of a class, or items of them, by constant reference.",
+        "The function does nothing else, and whoever calls it only looks, before anything can change.",
+        ("redundant-copies", "allocation-churn", "page-faults", "quadratic-algorithm"), ("c++",), "exact", by_value.given_by_reference, 0.9,
+    ),
+    Recipe(
+        "pass-by-pointer",
+        "Hands large records over by their address that were passed by value.",
+        "The function only reads the record and changes nothing but what is its own; it is called directly everywhere.",
+        ("redundant-copies", "memory-bandwidth", "hot-compute"), ("c",), "exact", by_value.by_pointer, 0.8,
     ),
     Recipe(
         "refer-instead-of-copy",

@@ -262,4 +262,477 @@ int main() {
 }
 """, "last_of[x - x_block] = im.at(x, 0);", "last_of[x - x_block] = im.at(x, y) = a * im.at(x, y) + (1.0 - a) * last_of[x - x_block];",
     ),
+    c(
+        "while loop and a function of the program", "hoist-invariant-call",
+        """
+typedef struct { size_t count; double *weight, *value; } bank_t;
+double bank_norm(const bank_t *b)
+{
+    double s = 0.0;
+    for (size_t i = 0; i < b->count; i++) s += b->weight[i] * b->weight[i];
+    return sqrt(s);
+}
+void bank_scale(const bank_t *b, double *restrict out)
+{
+    size_t i = 0;
+    while (i < b->count) {
+        out[i] = b->value[i] / bank_norm(b);
+        i++;
+    }
+}
+int main(void)
+{
+    bank_t b = {30, malloc(30 * sizeof(double)), malloc(30 * sizeof(double))};
+    double *out = malloc(30 * sizeof(double)), s = 0;
+    for (int i = 0; i < 30; i++) { b.weight[i] = 1 + i % 7; b.value[i] = i % 11 - 3.0; }
+    bank_scale(&b, out);
+    for (int i = 0; i < 30; i++) s += out[i] * (i % 5);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "const double bank_norm_once = (i < b->count) ? bank_norm(b) : 0;",
+    ),
+    cpp(
+        "member function", "hoist-invariant-call",
+        """
+class Lens {
+public:
+  Lens(double r, double n, int order) : radius_(r), index_(n) {
+    for (int i = 0; i < order; ++i) coeff_.push_back(1.0 / (1 + i));
+  }
+  double power() const {
+    double p = 0.0;
+    for (std::size_t i = 0; i < coeff_.size(); ++i) p += coeff_[i] * std::pow(index_ - 1.0, (double)i) / radius_;
+    return p;
+  }
+
+private:
+  double radius_, index_;
+  std::vector<double> coeff_;
+};
+static void trace(const Lens &lens, const std::vector<double> &in, std::vector<double> &out) {
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] - in[i] * lens.power();
+}
+int main() {
+  Lens lens(12.5, 1.52, 9);
+  std::vector<double> in(40), out(40);
+  for (int i = 0; i < 40; ++i) in[i] = 0.1 * i;
+  trace(lens, in, out);
+  double s = 0;
+  for (int i = 0; i < 40; ++i) s += out[i] * i;
+  std::printf("%.17g\\n", s);
+}
+""", "const double power_once = 0 < in.size() ? lens.power() : 0;",
+    ),
+    cpp(
+        "item of a map", "hoist-invariant-call",
+        """
+struct Model {
+  std::map<std::string, double> params;
+  std::vector<double> state;
+  void step(double dt) {
+    for (size_t i = 0; i < state.size(); i++) state[i] += dt * params.at("growth") * state[i];
+  }
+};
+int main() {
+  Model m;
+  m.params["growth"] = 1.2;
+  for (int i = 0; i < 30; i++) m.state.push_back(0.1 * i);
+  m.step(0.01);
+  double s = 0;
+  for (double x : m.state) s += x;
+  std::printf("%.17g\\n", s);
+}
+""", "params.at(\"growth\") : 0;",
+    ),
+    c(
+        "interval of a table", "bisect-table",
+        """
+typedef struct { int n; double *x; } Table;
+static int place(const Table *t, double x) {
+  int k = 0;
+  while (k < t->n - 2 && t->x[k + 1] <= x) k++;
+  return k;
+}
+int main(void) {
+  Table t = {50, malloc(50 * sizeof(double))};
+  int small = 0;
+  for (int i = 0; i < 50; i++) t.x[i] = 0.5 * (i / 3);
+  for (int i = -5; i < 60; i++) printf("%d ", place(&t, 0.25 * i));
+  for (t.n = 0; t.n < 4; t.n++) small += place(&t, 3.0);
+  printf("%d\\n", small);
+  return 0;
+}
+""", "if (t->x[middle + 1] <= x)", "int k = low;",
+    ),
+    c(
+        "key of records", "bisect-table",
+        """
+typedef struct { int id, stock; } item_t;
+static item_t *find_item(item_t *items, int count, int id)
+{
+    int i;
+    for (i = 0; i < count; i++) {
+        if (items[i].id == id)
+            return &items[i];
+    }
+    return NULL;
+}
+int main(void)
+{
+    item_t items[60];
+    for (int i = 0; i < 60; i++) { items[i].id = 10 + i + i / 4; items[i].stock = 0; }
+    for (int k = -3; k < 150; k++) {
+        item_t *it = find_item(items, k % 61, (k * 7) % 95);
+        if (it) it->stock += k;
+    }
+    for (int i = 0; i < 60; i++) printf("%d ", items[i].stock);
+    return 0;
+}
+""", "if (items[middle].id < id)", "if (i < count && items[i].id == id) return &items[i];",
+    ),
+    cpp(
+        "interval with two comparisons", "bisect-table",
+        """
+class Spline {
+ public:
+  Spline(std::vector<double> xs) : xs_(xs) {}
+  std::size_t operator()(double x) const {
+    std::size_t k = 0;
+    for (std::size_t i = 0; i + 1 < xs_.size(); ++i) {
+      if (x >= xs_[i] && x < xs_[i + 1]) {
+        k = i;
+        break;
+      }
+    }
+    return k;
+  }
+
+ private:
+  std::vector<double> xs_;
+};
+int main() {
+  std::vector<double> xs;
+  std::printf("%zu ", Spline(xs)(1.0));
+  for (int i = 0; i < 50; ++i) xs.push_back(std::sqrt((double)i));
+  Spline s(xs);
+  for (int q = -4; q < 60; ++q) std::printf("%zu ", s(0.13 * q));
+}
+""", "if (x >= xs_[middle + 1])", "k = i;",
+    ),
+    c(
+        "first that is not smaller", "bisect-table",
+        """
+static int first(const int *v, int n, int x)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        if (v[i] >= x)
+            break;
+    return i;
+}
+int main(void)
+{
+    int v[40];
+    for (int i = 0; i < 40; i++) v[i] = 2 * (i / 2);
+    for (int x = -3; x < 50; x++) printf("%d ", first(v, 40, x));
+    return 0;
+}
+""", "if (v[middle] < x)", "i = low;",
+    ),
+    cpp(
+        "member function", "remember-results",
+        """
+class Knapsack {
+ public:
+  explicit Knapsack(int n) {
+    for (int i = 0; i < n; ++i) weight_.push_back(3 + (i * 7) % 11);
+  }
+  int best(int item, int room) const {
+    if (item < 0 || room <= 0) return 0;
+    int without = best(item - 1, room);
+    if (weight_[item] > room) return without;
+    return std::max(without, 10 + (item * 13) % 17 + best(item - 1, room - weight_[item]));
+  }
+
+ private:
+  std::vector<int> weight_;
+};
+int main() {
+  Knapsack k(14), l(9);
+  std::printf("%d %d %d\\n", k.best(13, 50), l.best(8, 50), k.best(13, 40));
+}
+""", "int best_known(int item, int room) const {", "slot->self == this",
+    ),
+    cpp(
+        "references to texts", "remember-results",
+        """
+static int distance(const std::string& a, const std::string& b, int i, int j) {
+  if (i == 0) return j;
+  if (j == 0) return i;
+  if (a[i - 1] == b[j - 1]) return distance(a, b, i - 1, j - 1);
+  return 1 + std::min(distance(a, b, i - 1, j), distance(a, b, i, j - 1));
+}
+int main() {
+  std::string a = "sitting on", b = "kitten in";
+  std::printf("%d %d\\n", distance(a, b, 10, 9), distance(b, a, 9, 10));
+}
+""", "const std::string *a;", "slot->a == &a",
+    ),
+    c(
+        "pieces of a text", "keep-end-of-text",
+        """
+static char *join(char **words, int n)
+{
+    char *out = malloc(16 * n + 1);
+    out[0] = '\\0';
+    for (int i = 0; i < n; i++) {
+        strcat(out, words[i]);
+        if (i + 1 < n)
+            strcat(out, ", ");
+    }
+    return out;
+}
+int main(void)
+{
+    char *words[] = {"one", "two", "", "four"};
+    puts(join(words, 4));
+    return 0;
+}
+""", "char *out_end = out + strlen(out);", "out_end = append_text(out_end, words[i]);",
+    ),
+    cpp(
+        "map that is only asked", "unordered-container",
+        """
+class Counter {
+public:
+  void add(int key, double w) { sums_[key] += w; }
+  double get(int key) const {
+    auto it = sums_.find(key);
+    return it == sums_.end() ? 0.0 : it->second;
+  }
+
+private:
+  std::map<int, double> sums_;
+};
+int main() {
+  Counter c;
+  for (int i = 0; i < 90; ++i) c.add(i * i % 31, 0.5);
+  for (int k = 0; k < 31; ++k) std::printf("%g ", c.get(k));
+}
+""", "std::unordered_map<int, double> sums_;", "#include <unordered_map>",
+    ),
+    cpp(
+        "what was seen", "ask-hash-table",
+        """
+#include <algorithm>
+int main() {
+  std::vector<int> seen;
+  int twice = 0;
+  for (int i = 0; i < 60; ++i) {
+    int key = i * i % 37;
+    if (std::find(seen.begin(), seen.end(), key) == seen.end()) {
+      seen.push_back(key);
+    } else {
+      ++twice;
+    }
+  }
+  std::printf("%zu %d %d\\n", seen.size(), twice, seen.back());
+}
+""", "if (seen_known.count(key) == 0) {", "seen_known.insert(seen.back());",
+    ),
+    c(
+        "flush in a function", "leave-out-flushes",
+        """
+static void log_step(FILE *out, int step)
+{
+    fprintf(out, "step %d\\n", step);
+    fflush(out);
+}
+int main(void)
+{
+    for (int i = 0; i < 20; i++) log_step(stdout, i);
+    return 0;
+}
+""", has_not=("fflush",), cause="io-small-requests",
+    ),
+    c(
+        "without a buffer", "leave-buffer",
+        """
+int main(void)
+{
+    setvbuf(stdout, NULL, _IONBF, 0);
+    for (int i = 0; i < 20; i++) printf("%d\\n", i);
+    return 0;
+}
+""", has_not=("setvbuf",), cause="io-small-requests",
+    ),
+    c(
+        "file for each record", "open-once",
+        """
+static void record(const char *path, int i)
+{
+    FILE *f = fopen(path, "a");
+    if (f == NULL) {
+        fprintf(stderr, "cannot open %s\\n", path);
+        exit(1);
+    }
+    fprintf(f, "%d\\n", i);
+    fclose(f);
+}
+int main(void)
+{
+    for (int i = 0; i < 20; i++) record("/dev/stdout", i);
+    return 0;
+}
+""", "static FILE *f_kept;", has_not=("fclose",), cause="io-small-requests",
+    ),
+    c(
+        "assigned later", "keep-buffer",
+        """
+static void *take(size_t size)
+{
+    void *p = malloc(size);
+    if (!p) exit(2);
+    return p;
+}
+static int smooth(float *row, int n)
+{
+    float *tmp;
+    tmp = (float *)take(n * sizeof(float));
+    if (tmp == NULL)
+        return -1;
+    for (int i = 0; i < n; i++) tmp[i] = row[i] + (i ? row[i - 1] : 0.0f);
+    memcpy(row, tmp, n * sizeof(float));
+    free(tmp);
+    return 0;
+}
+int main(void)
+{
+    float row[50];
+    double s = 0;
+    for (int i = 0; i < 50; i++) row[i] = i % 13;
+    for (int n = 3; n < 50; n++) smooth(row, n);
+    for (int i = 0; i < 50; i++) s += row[i];
+    printf("%.9g\\n", s);
+    return 0;
+}
+""", "tmp_kept = take(tmp_need);", has_not=("free(tmp);",),
+    ),
+    cpp(
+        "vector of a function", "keep-vector",
+        """
+#include <algorithm>
+static double middle_of(const std::vector<double> &signal, size_t at) {
+  std::vector<double> window;
+  std::vector<int> places(3);
+  for (size_t k = at; k < at + 3; ++k) { window.push_back(signal[k]); places[k - at] += k; }
+  std::sort(window.begin(), window.end());
+  return window[1] + places[2];
+}
+int main() {
+  std::vector<double> signal(30);
+  for (int i = 0; i < 30; ++i) signal[i] = i * 7 % 11;
+  for (int i = 0; i < 27; ++i) std::printf("%g ", middle_of(signal, i));
+}
+""", "static std::vector<double> window;", "window.clear();", "places.assign(3, 0);",
+    ),
+    cpp(
+        "vector of vectors in a loop", "hoist-vector",
+        """
+int main() {
+  long pairs = 0;
+  for (int s = 1; s < 9; s++) {
+    std::vector<std::vector<int>> grid(4 * s);
+    for (int i = 0; i < 90; i++) grid[i * s % (4 * s)].push_back(i);
+    for (const auto &cell : grid) pairs += cell.size() * cell.size() + (cell.empty() ? 7 : cell[0]);
+  }
+  std::printf("%ld\\n", pairs);
+}
+""", "grid.resize(4 * s); for (auto &each : grid) each.clear();",
+    ),
+    cpp(
+        "declared before", "pass-by-reference",
+        """
+double mean_of(std::vector<double>, int first, int last);
+int main() {
+  std::vector<double> v(50, 0.25);
+  double s = 0;
+  for (int i = 0; i < 40; i++) s += mean_of(v, i, i + 3) * i;
+  std::printf("%.17g\\n", s);
+}
+double mean_of(std::vector<double> values, int first, int last) {
+  double sum = 0.0;
+  for (int i = first; i < last; i++) sum += values[i];
+  return sum / (last - first);
+}
+""", "double mean_of(const std::vector<double> &, int first, int last);", "double mean_of(const std::vector<double> &values,",
+    ),
+    cpp(
+        "order by a lambda", "refer-instead-of-copy",
+        """
+#include <algorithm>
+struct Body { std::string name; std::vector<double> history; double x; };
+int main() {
+  std::vector<Body> bodies;
+  for (int i = 0; i < 20; ++i) bodies.push_back({"body", {1.0, 2.0}, i * 7 % 13 + 0.01 * i});
+  std::sort(bodies.begin(), bodies.end(), [](Body a, Body b) { return a.x < b.x; });
+  for (const Body &b : bodies) std::printf("%g ", b.x);
+}
+""", "[](const Body &a, const Body &b)",
+    ),
+    cpp(
+        "lists of neighbours", "return-by-reference",
+        """
+class Graph {
+public:
+  explicit Graph(int n) : adj_(n) {}
+  void add(int a, int b) { adj_[a].push_back(b); }
+  std::vector<int> neighbours(int v) const { return adj_[v]; }
+
+private:
+  std::vector<std::vector<int>> adj_;
+};
+int main() {
+  Graph g(9);
+  long s = 0;
+  for (int i = 0; i < 60; i++) g.add(i % 9, i * i % 7);
+  for (int v = 0; v < 9; v++) {
+    for (size_t i = 0; i < g.neighbours(v).size(); i++) s += g.neighbours(v)[i] * v;
+    for (int u : g.neighbours(v)) s += u;
+    std::vector<int> own = g.neighbours(v);
+    own.push_back(v);
+    s += own.size();
+  }
+  std::printf("%ld\\n", s);
+}
+""", "const std::vector<int> &neighbours(int v) const",
+    ),
+    c(
+        "layers of a net", "pass-by-pointer",
+        """
+typedef struct { double w[40], b[40]; int size; } Layer;
+static double activate(Layer layer, double x, int unit);
+static double forward(Layer layer, double x)
+{
+    double s = 0.0;
+    for (int u = 0; u < layer.size; u++)
+        s += activate(layer, x, u);
+    return s / layer.size;
+}
+static double activate(Layer layer, double x, int unit) { return layer.w[unit] * x + layer.b[unit]; }
+int main(void)
+{
+    Layer all[2];
+    double s = 0;
+    for (int k = 0; k < 2; k++) {
+        all[k].size = 40;
+        for (int i = 0; i < 40; i++) { all[k].w[i] = 0.1 * (i % 10); all[k].b[i] = 0.01 * i * k; }
+    }
+    for (int i = 0; i < 9; i++) s += forward(all[i % 2], 0.1 * i);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "forward(&all[i % 2], 0.1 * i)", "layer->w[unit] * x + layer->b[unit]",
+    ),
 )  # fmt: skip
