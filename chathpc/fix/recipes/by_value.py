@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import type_size
 from chathpc.fix.recipes.copies import LOOKING, changes_only_locals, is_large, parameters_of, prototypes
 from chathpc.fix.recipes.edits import Edit
-from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.program import Procedure, Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, enclosing, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.types import owner
@@ -156,11 +156,12 @@ def _pointing(at: int, node: Node, procedure: Procedure, program: Program) -> di
         return None
     path = procedure.source.path
     edits: dict[str, list[Edit]] = {path: []}
-    for source, each in (
-        (procedure.source, node),
+    told: list[tuple[Source, list[Node]]] = [
+        (procedure.source, parameters_of(procedure.node)),
         *((source, parameters_of(each)) for source, each in prototypes(procedure.model.name, program)),
-    ):
-        one = each if not isinstance(each, list) else each[at] if at < len(each) else None
+    ]
+    for source, listed in told:
+        one = listed[at] if at < len(listed) else None
         of, declarator = field(one, "type"), field(one, "declarator")
         if (
             one is None
@@ -195,7 +196,7 @@ def _pointing(at: int, node: Node, procedure: Procedure, program: Program) -> di
             edits.setdefault(home.source.path, []).append(Edit(given.start_byte, given.start_byte, b"&"))
         else:
             return None
-    return {each: tuple(listed) for each, listed in edits.items()}
+    return {each: tuple(mine) for each, mine in edits.items()}
 
 
 def _use(node: Node) -> Edit | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.containers import INCLUDE
@@ -19,6 +19,10 @@ if TYPE_CHECKING:
 
 _ORDERED = re.compile(r"(?:std::)?(map|set)<\s*([\w:\s]+?)\s*(?:,.*)?>\Z", re.DOTALL)
 #: Members with the same meaning in both kinds, whatever the order of the items.
+_LISTED = re.compile(r"(?:std::)?(list)<.+>\Z", re.DOTALL)
+_OF_LISTS = frozenset(
+    {"push_back", "emplace_back", "size", "empty", "begin", "end", "cbegin", "cend", "back", "front", "clear"}
+)
 _ASKING = frozenset(
     {
         "find", "count", "at", "size", "empty", "insert", "emplace", "try_emplace", "erase", "clear", "contains", "end", "cend",
@@ -28,26 +32,39 @@ _ASKING = frozenset(
 
 def unordered(context: Context, spot: Spot) -> Iterator[Change]:
     """`std::map` and `std::set` become hash tables where nobody goes through their items or asks for their order."""
+    for kind, match in _kinds(spot, context.program, _ORDERED):
+        if not _is_hashable(match[2]):
+            continue
+        edits = _everywhere(kind, match[1], f"unordered_{match[1]}", _is_asked, context.program)
+        if edits:
+            yield Change(edits, spot.line, f"makes {kind} a hash table: nobody asks for the order of its items")
+
+
+def contiguous(context: Context, spot: Spot) -> Iterator[Change]:
+    """`std::list` becomes a vector where items are only added at its end, and others are looked for by their place."""
     program = context.program
+    if not any(re.search(rb"\b(?:std::)?(?:next|advance)\s*\(", one.text) for one in program.sources.values()):
+        return
+    for kind, match in _kinds(spot, program, _LISTED):
+        edits = _everywhere(kind, match[1], "vector", _is_list_like, program)
+        if edits:
+            yield Change(edits, spot.line, f"makes {kind} a vector, in which an item is found by its place at once")
+
+
+def _kinds(spot: Spot, program: Program, wanted: re.Pattern[str]) -> Iterator[tuple[str, re.Match[str]]]:
+    """Types of that pattern of variables that the function uses, each once."""
     if any(one.is_fortran for one in program.sources.values()) or program.unread:
         return
-    if not any(re.search(rb"\b(?:map|set)\s*<", one.text) for one in program.sources.values()):
+    if not any(re.search(rb"\b(?:map|set|list)\s*<", one.text) for one in program.sources.values()):
         return
     declared = list(_declared(program))
     done: set[str] = set()
-    for name in {text_of(each) for each in spot.procedure.all("identifier", "field_identifier")}:
+    for name in dict.fromkeys(text_of(each) for each in spot.procedure.all("identifier", "field_identifier")):
         kind = _type_of(name, declared)
-        match = _ORDERED.match(kind) if kind is not None else None
-        if kind is None or match is None or kind in done or not _is_hashable(match[2]):
-            continue
-        done.add(kind)
-        edits = _everywhere(kind, match[1], declared, program)
-        if edits:
-            yield Change(
-                edits,
-                spot.line,
-                f"makes {kind} a hash table: nobody asks for the order of its items",
-            )
+        match = wanted.match(kind) if kind is not None else None
+        if kind is not None and match is not None and kind not in done:
+            done.add(kind)
+            yield kind, match
 
 
 def _is_hashable(key: str) -> bool:
@@ -79,11 +96,13 @@ def _type_of(name: str, declared: list[Declared]) -> str | None:
     return kinds.pop() if len(kinds) == 1 else None
 
 
-def _everywhere(kind: str, word: str, declared: list[Declared], program: Program) -> dict[str, tuple[Edit, ...]] | None:
+def _everywhere(
+    kind: str, word: str, new: str, is_alike: Callable[[Node], bool], program: Program
+) -> dict[str, tuple[Edit, ...]] | None:
     """All declarations of that type changed; None where one of them is used in another way."""
     edits: dict[str, list[Edit]] = {}
     names: set[str] = set()
-    for source, node, declarator, name in declared:
+    for source, node, declarator, name in _declared(program):
         if text_of(node) != kind:
             continue
         if any(
@@ -95,7 +114,7 @@ def _everywhere(kind: str, word: str, declared: list[Declared], program: Program
             return None  # what it begins with may be taken from another one
         names.add(name)
         at = source.text.index(word.encode(), node.start_byte)
-        one = Edit(at, at + len(word), b"unordered_" + word.encode())
+        one = Edit(at, at + len(word), new.encode())
         if one not in edits.setdefault(source.path, []):
             edits[source.path].append(one)
     plain = re.escape(kind.replace(" ", "")).encode()
@@ -106,20 +125,60 @@ def _everywhere(kind: str, word: str, declared: list[Declared], program: Program
         return None  # the type is used in another place as well
     for source in program.sources.values():
         for node in nodes(source.file.tree.root_node, "identifier", "field_identifier"):
-            if text_of(node) in names and not _is_asked(node):
+            if text_of(node) in names and not is_alike(node) and not _is_handed_on(node, kind, program):
                 return None
         for node in nodes(source.file.tree.root_node, "update_expression"):
-            if _is_iterator(node, names):
+            if new != "vector" and _is_iterator(node, names):
                 return None
     for path, listed in edits.items():
         text = program.sources[path].text
         includes = list(INCLUDE.finditer(text))
-        header = b"#include <unordered_" + word.encode() + b">\n"
+        header = f"#include <{new}>\n".encode()
         if not includes:
             return None
         if header not in text:
             listed.append(Edit(includes[-1].end(), includes[-1].end(), header))
     return {path: tuple(listed) for path, listed in edits.items()}
+
+
+def _is_handed_on(node: Node, kind: str, program: Program) -> bool:
+    """True for an argument of a function of the program that takes such a container."""
+    parent = node.parent
+    call = parent.parent if parent is not None and parent.type == "argument_list" else None
+    own = program.named(text_of(field(call, "function"))) if call is not None else []
+    if parent is None or len(own) != 1:
+        return False
+    at = children(parent).index(node)
+    told = own[0].model.parameters
+    return at < len(told) and not told[at].pointers and "".join(told[at].type.split()) == "".join(kind.split())
+
+
+def _is_list_like(node: Node) -> bool:
+    """True for uses of a list that a vector has as well, none of which keeps an item while others are added."""
+    one, parent = node, node.parent
+    if node.type == "field_identifier" and parent is not None and parent.type == "field_expression":
+        one, parent = parent, parent.parent
+    if parent is None:
+        return False
+    if parent.type in ("field_declaration", "declaration", "reference_declarator", "parameter_declaration"):
+        return True
+    if parent.type == "for_range_loop" and field(parent, "right") == one:
+        return one.type == "identifier" and text_of(one) + ".push_back" not in text_of(field(parent, "body"))
+    if not is_container_use(one, _OF_LISTS):
+        return False
+    call = parent.parent
+    around = call.parent if call is not None else None
+    # What is kept of an item may be gone when others are added.
+    if (
+        around is not None
+        and around.type == "init_declarator"
+        and text_of(field(parent, "field")) in ("begin", "cbegin")
+    ):
+        function: Node | None = around
+        while function is not None and function.type != "function_definition":
+            function = function.parent
+        return re.search(rf"\b{text_of(node)}\.(?:push_back|emplace_back|clear)\b", text_of(function)) is None
+    return around is not None and around.type not in ("init_declarator", "assignment_expression", "return_statement")
 
 
 def _is_asked(node: Node) -> bool:

@@ -15,6 +15,7 @@ from chathpc.fix.recipes import (
     fortran_invariants,
     fortran_openmp,
     fortran_powers,
+    growing,
     hashed,
     interchange,
     invariants,
@@ -29,6 +30,7 @@ from chathpc.fix.recipes import (
     running_powers,
     sharing,
     streams,
+    swaps,
     texts,
     vectors,
     waiting,
@@ -159,6 +161,12 @@ RECIPES: tuple[Recipe, ...] = (
         ("redundant-copies", "memory-bandwidth", "hot-compute"), ("c",), "exact", by_value.by_pointer, 0.8,
     ),
     Recipe(
+        "exchange-arrays",
+        "Exchanges two arrays at the end of a step instead of copying one to the other.",
+        "Nobody else has them, and a step only writes the one that is copied; that it writes all that counts is left to the checks.",
+        ("redundant-copies", "memory-bandwidth", "hot-compute"), _HOST, "exact", swaps.exchanged, 0.6,
+    ),
+    Recipe(
         "refer-instead-of-copy",
         "Visits the items of a container, and objects held by others, by constant reference.",
         "Neither the reference nor what it refers to is changed as long as it is used.",
@@ -267,6 +275,12 @@ RECIPES: tuple[Recipe, ...] = (
         ("allocation-churn", "page-faults"), ("c",), "exact", pools.pools, 0.9, everywhere=False,
     ),
     Recipe(
+        "double-room",
+        "Doubles the room of an array when it is used up instead of calling `realloc` for each item.",
+        "The array begins with nothing, gets memory by this call alone, and the number of its items goes up and down by one.",
+        ("allocation-churn", "page-faults", "redundant-copies", "quadratic-algorithm"), _HOST, "exact", growing.doubled, 0.8,
+    ),
+    Recipe(
         "hoist-vector",
         "Constructs a vector of numbers before the loop that constructed it in every iteration.",
         "It is not returned, moved, swapped or handed on.",
@@ -319,6 +333,18 @@ RECIPES: tuple[Recipe, ...] = (
         "Makes a `std::map` or `std::set` a hash table.",
         "Nobody goes through its items or asks for their order, and keys are whole numbers or strings.",
         ("quadratic-algorithm", "hot-compute", "memory-latency", "allocation-churn"), ("c++",), "exact", hashed.unordered, 0.7,
+    ),
+    Recipe(
+        "list-as-vector",
+        "Makes a `std::list` a vector whose items are found by their place.",
+        "Items are only added at its end, and nobody keeps one meanwhile.",
+        ("quadratic-algorithm", "hot-compute", "memory-latency"), ("c++",), "exact", hashed.contiguous, 0.8,
+    ),
+    Recipe(
+        "turn-around-once",
+        "Appends to a vector and turns it around behind the loop instead of inserting each item at its front.",
+        "A local vector that begins empty and is not looked at before the loop has ended.",
+        ("quadratic-algorithm", "redundant-copies", "hot-compute", "memory-bandwidth"), ("c++",), "exact", containers.prepended, 0.95,
     ),
     Recipe(
         "ask-hash-table",

@@ -81,4 +81,19 @@ SERIAL_MISSES = (
     cpp("the object is another one each time", "hoist-invariant-call", "struct S { std::vector<double> v; double sum() const { double s = 0; for (double x : v) s += x; return s; } }; double f(const std::vector<S> &o, int n) { double s = 0; for (int i = 0; i < n; i++) s += o[i].sum(); return s; }"),
     cpp("what the member function reads is written", "hoist-invariant-call", "struct S { double k; double sum() const { double s = 0; for (int i = 0; i < 9; i++) s += k * i; return s; } }; double f(S &o, int n) { double s = 0; for (int i = 0; i < n; i++) { s += o.sum(); o.k = s; } return s; }"),
     cpp("the map is changed", "hoist-invariant-call", "double f(std::map<int, double> &m, int n) { double s = 0; for (int i = 0; i < n; i++) { s += m.at(3); m[3] = s; } return s; }"),
+    # -- copies back
+    c("the step reads what it wrote before", "exchange-arrays", "int main(void) { int n = 9; double *u = calloc(n, sizeof(double)); double *v = calloc(n, sizeof(double)); for (int t = 0; t < 5; t++) { for (int i = 0; i < n; i++) v[i] = v[i] + u[i] + 1; memcpy(u, v, n * sizeof(double)); } printf(\"%g\", u[3]); }"),
+    c("somebody else has the array", "exchange-arrays", "int main(void) { int n = 9; double *u = calloc(n, sizeof(double)); double *v = calloc(n, sizeof(double)); double *w = u; for (int t = 0; t < 5; t++) { for (int i = 0; i < n; i++) v[i] = u[i] + 1; memcpy(u, v, n * sizeof(double)); } printf(\"%g\", w[3]); }"),
+    c("a part of the array", "exchange-arrays", "int main(void) { int n = 9; double *u = calloc(n, sizeof(double)); double *v = calloc(n, sizeof(double)); for (int t = 0; t < 5; t++) { for (int i = 0; i < n; i++) v[i] = u[i] + 1; memcpy(u, v, 4 * sizeof(double)); } printf(\"%g\", u[3]); }"),
+    c("arrays of the caller", "exchange-arrays", "void f(double *u, double *v, int n) { for (int t = 0; t < 5; t++) { for (int i = 0; i < n; i++) v[i] = u[i] + 1; memcpy(u, v, n * sizeof(double)); } }"),
+    # -- room
+    c("begins with some room", "double-room", "int main(void) { int n = 3; int *v = malloc(3 * sizeof(int)); for (int i = 0; i < 9; i++) { v = realloc(v, (n + 1) * sizeof(int)); v[n++] = i; } printf(\"%d\", v[5]); }"),
+    c("begins with items", "double-room", "int main(void) { int n = 3; int *v = NULL; for (int i = 0; i < 9; i++) { v = realloc(v, (n + 1) * sizeof(int)); v[n++] = i; } printf(\"%d\", v[5]); }"),
+    c("grows by two", "double-room", "int main(void) { int n = 0; int *v = NULL; for (int i = 0; i < 9; i++) { v = realloc(v, (n + 1) * sizeof(int)); v[n] = i; n += 2; } printf(\"%d\", v[4]); }"),
+    c("an array of the caller", "double-room", "int *add(int *v, int n, int x) { v = realloc(v, (n + 1) * sizeof(int)); v[n] = x; return v; }"),
+    # -- fronts and lists
+    cpp("the front is looked at on the way", "turn-around-once", "int main() { std::vector<int> v; for (int i = 0; i < 9; i++) { v.insert(v.begin(), i); if (v[0] == 7) break; } std::printf(\"%d\", v[0]); }"),
+    cpp("there were items before", "turn-around-once", "int main() { std::vector<int> v; v.push_back(3); for (int i = 0; i < 9; i++) v.insert(v.begin(), i); std::printf(\"%d\", v[0]); }"),
+    cpp("items are put between others", "list-as-vector", "#include <iterator>\n#include <list>\nint main() { std::list<int> l; for (int i = 0; i < 9; i++) l.push_back(i); l.insert(std::next(l.begin(), 3), 7); std::printf(\"%d\", l.front()); }"),
+    cpp("an item is kept meanwhile", "list-as-vector", "#include <iterator>\n#include <list>\nint main() { std::list<int> l; l.push_back(1); auto it = l.begin(); for (int i = 0; i < 9; i++) l.push_back(*it + *std::next(l.begin(), i)); std::printf(\"%d\", l.back()); }"),
 )  # fmt: skip

@@ -735,4 +735,121 @@ int main(void)
 }
 """, "forward(&all[i % 2], 0.1 * i)", "layer->w[unit] * x + layer->b[unit]",
     ),
+    c(
+        "field copied back", "exchange-arrays",
+        """
+static void step(const double *u, double *v, int n)
+{
+    for (int i = 1; i < n - 1; i++) v[i] = u[i] + 0.2 * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+    v[0] = u[0];
+    v[n - 1] = u[n - 1];
+}
+int main(void)
+{
+    int n = 50;
+    double *u = malloc(n * sizeof(double)), s = 0;
+    double *v = malloc(n * sizeof *v);
+    for (int i = 0; i < n; i++) u[i] = i * 37 % 100;
+    for (int t = 0; t < 9; t++) {
+        step(u, v, n);
+        memcpy(u, v, n * sizeof(double));
+    }
+    for (int i = 0; i < n; i++) s += u[i] * (i % 3);
+    printf("%.17g\\n", s);
+    free(u);
+    free(v);
+    return 0;
+}
+""", "u = v;", "v = u_before;",
+    ),
+    cpp(
+        "vector copied back", "exchange-arrays",
+        """
+static void step(const std::vector<double> &u, std::vector<double> &v) {
+  for (size_t i = 0; i < u.size(); i++) v[i] = 0.5 * u[i] + u[(i + 1) % u.size()];
+}
+int main() {
+  std::vector<double> u(50), v(50);
+  for (int i = 0; i < 50; i++) u[i] = i * 37 % 100;
+  for (int t = 0; t < 9; t++) {
+    step(u, v);
+    u = v;
+  }
+  double s = 0;
+  for (double x : u) s += x;
+  std::printf("%.17g\\n", s);
+}
+""", "u.swap(v);",
+    ),
+    c(
+        "list that grows", "double-room",
+        """
+struct list { int *items; size_t length; };
+static void append(struct list *l, int value)
+{
+    l->items = realloc(l->items, (l->length + 1) * sizeof(int));
+    if (l->items == NULL) exit(1);
+    l->items[l->length] = value;
+    l->length++;
+}
+int main(void)
+{
+    struct list l = {NULL, 0};
+    long s = 0;
+    for (int i = 0; i < 75; i++) append(&l, i * i);
+    for (size_t i = 0; i < l.length; i++) s = s * 31 % 1000003 + l.items[i];
+    printf("%ld\\n", s);
+    return 0;
+}
+""", "(l->length & (l->length - 1)) ? l->items :", "(l->length ? 2 * l->length : 1) * sizeof(int)",
+    ),
+    cpp(
+        "counted up before", "double-room",
+        """
+int main() {
+  double *v = nullptr, s = 0;
+  int n = 0;
+  for (int i = 0; i < 75; i++) {
+    n++;
+    v = (double *)realloc(v, sizeof(double) * n);
+    v[n - 1] = i * 0.5;
+  }
+  for (int i = 0; i < n; i++) s += v[i] * (i % 7);
+  std::printf("%.17g\\n", s);
+  free(v);
+}
+""", "((n - 1) & ((n - 1) - 1)) ? v : (double *)realloc(v,",
+    ),
+    cpp(
+        "items at the front", "turn-around-once",
+        """
+int main() {
+  std::vector<int> out;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 3 == 0) continue;
+    out.insert(out.begin(), i * i % 17);
+  }
+  for (int x : out) std::printf("%d ", x);
+}
+""", "out.push_back(i * i % 17);", "std::reverse(out.begin(), out.end());",
+    ),
+    cpp(
+        "places in a list", "list-as-vector",
+        """
+#include <iterator>
+#include <list>
+static long weigh(const std::list<int> &l) {
+  long s = 0;
+  for (int i = 0; i < 30; ++i) s += *std::next(l.begin(), i * i % l.size());
+  auto it = l.begin();
+  std::advance(it, 3);
+  return s + *it;
+}
+int main() {
+  std::list<int> l;
+  for (int i = 0; i < 20; ++i) l.push_back(i * 3 % 17);
+  std::printf("%ld\\n", weigh(l));
+}
+""", "std::vector<int> l;", "const std::vector<int> &l",
+    ),
 )  # fmt: skip
