@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit, applied
@@ -27,6 +28,7 @@ _ASKED = frozenset({"size", "length"})
 _ATOMS = frozenset(
     {"identifier", "number_literal", "field_expression", "subscript_expression", "parenthesized_expression"}
 )
+_ADDRESS = re.compile(rb"\(&(\w+)\)")
 _PATHS = frozenset({"identifier", "field_expression", "subscript_expression"})
 
 
@@ -141,7 +143,9 @@ def _stands_for(call: Node, procedure: Procedure, program: Program, depth: int) 
     else:
         candidates = [one for one in candidates if not owner(one) or owner(one) == owner(procedure)]
     shown = _shown(base, procedure, program, depth) if base is not None else b""
-    arguments = [_argument(each, procedure, program, depth) for each in listed]
+    statement = call.parent is not None and call.parent.type == "expression_statement"
+    candidates = [one for one in candidates if statement or one.model.returns is not None]
+    arguments = [_argument(each, at, candidates, procedure, program, depth) for at, each in enumerate(listed)]
     if shown is None or any(each is None for each in arguments) or not candidates:
         return None
     if base is not None and base.type not in _ATOMS:
@@ -153,10 +157,21 @@ def _stands_for(call: Node, procedure: Procedure, program: Program, depth: int) 
     return new if new is None or len(new) < 2_000 else None
 
 
-def _argument(node: Node, procedure: Procedure, program: Program, depth: int) -> bytes | None:
+def _argument(
+    node: Node, at: int, candidates: list[Procedure], procedure: Procedure, program: Program, depth: int
+) -> bytes | None:
     kind = type_of(node, procedure, program)
-    if kind is not None and kind.is_floating:
+    taken = [of_declaration(one.model.parameters[at]) for one in candidates]
+    if kind is not None and kind.is_floating and not all(each.is_floating for each in taken):
         return None  # it may lose its fraction on the way
+    if node.type not in _ATOMS and all(each.is_floating for each in taken):
+        # The value of an assignment stands there once: it may call what it likes.
+        found = _calls_in(node, procedure, program, depth + 1)
+        text = procedure.source.text[node.start_byte : node.end_byte]
+        if any(True for _ in nodes(node, "assignment_expression", "update_expression", "lambda_expression")):
+            return None
+        new = applied(text, [Edit(start - node.start_byte, end - node.start_byte, each) for start, end, each in found])
+        return None if new is None else b"(" + new + b")"
     shown = _shown(node, procedure, program, depth)
     return shown if shown is None or node.type in _ATOMS else b"(" + shown + b")"
 
@@ -166,15 +181,29 @@ def _returned(one: Procedure) -> Node | None:
     listed = statements(one.body)
     if (
         len(listed) != 1
-        or listed[0].type != "return_statement"
+        or listed[0].type not in ("return_statement", "expression_statement")
         or one.model.marks & {"virtual", "global"}
         or one.has_errors
     ):
         return None
     expr = next(iter(children(listed[0])), None)
-    if expr is None or any(each.is_named and each.type not in _PLAIN for each in _all(expr)):
+    if expr is None or (expr.type == "assignment_expression") != (listed[0].type == "expression_statement"):
+        return None
+    if any(each.is_named and each.type not in _PLAIN and each != expr for each in _all(expr)):
         return None
     return expr
+
+
+def _sets(expr: Node, callee: Procedure, program: Program) -> bool:
+    """True for `items[k] = value`, the value being a parameter of the item's type."""
+    left, right = field(expr, "left"), field(expr, "right")
+    if left is None or right is None or left.type not in _PATHS or text_of(right) not in callee.parameters:
+        return False
+    if text_of(field(expr, "operator")) not in ("=", "+=", "-=", "*="):
+        return False
+    of, given = type_of(left, callee, program), type_of(right, callee, program)
+    uses = [each for each in nodes(expr, "identifier") if text_of(each) == text_of(right)]
+    return of is not None and of.is_arithmetic and of == given and len(uses) == 1
 
 
 def _all(node: Node) -> list[Node]:
@@ -191,7 +220,11 @@ def _body(
 ) -> bytes | None:
     """What the function returns, in the caller's words."""
     expr = _returned(callee)
-    if expr is None or callee.model.returns is None or depth > _DEEPEST:
+    if expr is None or depth > _DEEPEST:
+        return None
+    if expr.type == "assignment_expression":
+        return _put(expr, callee, before, arguments, caller, program, depth) if _sets(expr, callee, program) else None
+    if callee.model.returns is None:
         return None
     whole, told = type_of(expr, callee, program), of_declaration(callee.model.returns)
     path = bare(expr)
@@ -208,6 +241,20 @@ def _body(
         for each in callee.model.parameters
     ):
         return None
+    new = _put(expr, callee, before, arguments, caller, program, depth)
+    return new if new is None or is_path else b"(" + new + b")"
+
+
+def _put(
+    expr: Node,
+    callee: Procedure,
+    before: bytes,
+    arguments: list[bytes],
+    caller: Procedure,
+    program: Program,
+    depth: int,
+) -> bytes | None:
+    """The expression with arguments for parameters, and the object before its members."""
     record = program.records.get(owner(callee))
     members = {one.name for one in record.fields} if record is not None else set()
     values = dict(zip((one.name for one in callee.model.parameters), arguments, strict=True))
@@ -239,6 +286,14 @@ def _body(
             continue
         if one.type == "this":
             return None
+        if one.type == "field_expression" and text_of(field(one, "operator")) == "->":
+            argument, name = field(one, "argument"), field(one, "field")
+            given = (
+                values.get(text_of(argument), b"") if argument is not None and argument.type == "identifier" else b""
+            )
+            if argument is not None and name is not None and (match := _ADDRESS.fullmatch(given)) is not None:
+                edits.append(Edit(argument.start_byte - start, name.start_byte - start, match[1] + b"."))
+                continue
         if one.type == "identifier":
             name_ = text_of(one)
             if name_ in values:
@@ -253,8 +308,7 @@ def _body(
     new_text = applied(text[start : expr.end_byte], edits)
     if new_text is None:
         return None
-    new_text = b" ".join(new_text.split())
-    return new_text if is_path else b"(" + new_text + b")"
+    return b" ".join(new_text.split())
 
 
 def _nested(

@@ -123,7 +123,39 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
     if one.procedure is other.procedure and _of_two_records(left, right, one.procedure, program):
         return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
-    return ours is None or theirs is None or bool(ours & theirs)
+    if ours is not None and theirs is not None and not ours & theirs:
+        return False
+    return one.procedure is not other.procedure or not _are_apart_in_calls(left, right, one.procedure, program)
+
+
+def _are_apart_in_calls(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
+    """True for two parameters, for which every call of the program hands over memory of different origin."""
+    names = [one.name for one in procedure.model.parameters]
+    calls = program.calls.get(procedure.model.name, [])
+    mine, its = text_of(left), text_of(right)
+    if (
+        left.type != "identifier"
+        or right.type != "identifier"
+        or mine == its
+        or not {mine, its} <= set(names)
+        or not calls
+    ):
+        return False
+    if procedure.model.name in program.handed_on or len(program.named(procedure.model.name)) != 1:
+        return False
+    if not (program.named("main") or "static" in procedure.model.marks) or "virtual" in procedure.model.marks:
+        return False
+    if any(procedure.assigned.get(name) or name in procedure.addressed for name in (mine, its)):
+        return False
+    for caller, call in calls:
+        given = children(field(call, "arguments"))
+        if caller is procedure or len(given) != len(names):
+            return False
+        one, other = given[names.index(mine)], given[names.index(its)]
+        first, second = origins(one, caller, program), origins(other, caller, program)
+        if first is None or second is None or first & second:
+            return False
+    return True
 
 
 def _of_two_records(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:

@@ -129,10 +129,12 @@ def _written(change: Change, program: Program, wide: Expanded) -> Change | None:
 def _in_words(text: bytes, words: Mapping[bytes, bytes]) -> bytes:
     """The text with macros and accessors as they were written, the longest first."""
     for new in sorted(words, key=len, reverse=True):
-        if new not in text or _NAME.match(new) or not _is_closed(new):
+        sets = re.search(rb" [+*-]?= ", new) is not None
+        if new not in text or _NAME.match(new) or not (sets or _is_closed(new)):
             continue
         before = rb"(?<![\w.>])" if new[:1].isalnum() or new[:1] == b"_" else rb"(?<!\w)" if new[:1] == b"(" else rb""
         after = rb"(?!\w)" if new[-1:].isalnum() or new[-1:] == b"_" else rb""
+        after = rb"(?=\s*;)" if sets else after
         old = words[new]
         text = re.sub(before + re.escape(new) + after, lambda _, old=old: old, text)  # type: ignore[misc]
     return text

@@ -24,6 +24,9 @@ _COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 #: A number, or an expression of numbers, is as good under its name.
 _NUMBER = re.compile(rb"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
 _WORD = re.compile(rb"[A-Za-z_]\w*\Z")
+_TYPE = re.compile(rb"(?:void|bool|char|short|int|long|float|double|signed|unsigned|\w+_t)\Z")
+#: What a call or an index may stand behind.
+_ENDS = re.compile(rb"[\w\])]")
 _SIMPLE = frozenset(b'{}#;\\"')
 
 
@@ -138,8 +141,29 @@ def _use(tokens: Sequence[bytes], at: int, macros: Mapping[bytes, Macro], depth:
         return 1, None
     given = [_through(each.strip(), macros, depth + 1) for each in written]
     values = dict(zip(one.parameters, given, strict=False))
-    body = b"".join(values.get(each, each) for each in _TOKEN.findall(one.body))
+    body = b"".join(_with_values(_TOKEN.findall(one.body), values))
     return end - at, _through(body, inner, depth + 1)
+
+
+def _with_values(tokens: Sequence[bytes], values: Mapping[bytes, bytes]) -> Iterator[bytes]:
+    """A body with its parameters replaced; a name needs no brackets that the macro puts around its parameter."""
+    index = 0
+    while index < len(tokens):
+        value = values.get(tokens[index + 1]) if index + 2 < len(tokens) else None
+        before = tokens[index - 1] if index else b""
+        bracketed = tokens[index] == b"(" and value is not None and tokens[index + 2] == b")"
+        if (
+            bracketed
+            and value is not None
+            and _WORD.match(value)
+            and not _TYPE.match(value)
+            and not (before and _ENDS.match(before))
+        ):
+            yield value
+            index += 3
+            continue
+        yield values.get(tokens[index], tokens[index])
+        index += 1
 
 
 def _arguments(tokens: Sequence[bytes], opening: int) -> tuple[int, list[bytes]] | None:

@@ -168,7 +168,9 @@ def code_of(text: bytes) -> bytes:
 def _is_small(call: Node) -> bool:
     listed = children(field(call, "arguments"))
     return len(listed) == 3 and (
-        listed[2].type == "sizeof_expression" or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
+        listed[2].type in ("sizeof_expression", "identifier", "cast_expression")
+        or text_of(field(listed[2], "function")) == "strlen"
+        or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
     )
 
 

@@ -21,6 +21,7 @@ from chathpc.fix.recipes import (
     invariants,
     lookups,
     messages,
+    objects,
     openmp_loops,
     openmp_sums,
     output,
@@ -285,6 +286,18 @@ RECIPES: tuple[Recipe, ...] = (
         "Constructs a vector of numbers before the loop that constructed it in every iteration.",
         "It is not returned, moved, swapped or handed on.",
         ("allocation-churn", "page-faults", "redundant-copies"), ("c++",), "exact", vectors.hoisted_vectors, 0.8,
+    ),
+    Recipe(
+        "object-on-stack",
+        "Makes an object of the block of one that a block allocates and deletes.",
+        "Nobody keeps a pointer to it, and the block is not left between.",
+        ("allocation-churn", "page-faults"), ("c++",), "exact", objects.on_stack, 0.9,
+    ),
+    Recipe(
+        "erase-once",
+        "Moves the items of a vector that stay once, where each that goes was erased by itself.",
+        "The loop does nothing else, and what decides about an item changes nothing.",
+        ("quadratic-algorithm", "redundant-copies", "hot-compute", "memory-bandwidth"), ("c++",), "exact", objects.erased_once, 0.9,
     ),
     Recipe(
         "keep-vector",

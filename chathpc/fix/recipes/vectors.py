@@ -10,9 +10,9 @@ from chathpc.fix.recipes.buffers import calls_itself
 from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.loops import around
-from chathpc.fix.recipes.program import Procedure, Spot
+from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import children, field, inside, is_container_use, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
         return
     for node in procedure.all("declaration"):
         loops = list(around(node, procedure))
-        found = _numbers(node, loops[-1], procedure) if loops else None
+        found = _numbers(node, loops[-1], procedure, context.program) if loops else None
         if found is None:
             continue
         kind, name, new = found
@@ -63,7 +63,7 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     del context
 
 
-def _numbers(node: Node, scope: Node, procedure: Procedure) -> tuple[str, str, str] | None:
+def _numbers(node: Node, scope: Node, procedure: Procedure, program: Program) -> tuple[str, str, str] | None:
     """Type, name and what fills it anew, of a local vector of numbers, or of vectors of numbers, that stays in the scope."""
     match = re.fullmatch(
         r"((?:std::)?vector<\s*(?:(?:std::)?vector<\s*([\w:\s]+?)\s*>|([\w:\s]+?))\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;",
@@ -75,7 +75,7 @@ def _numbers(node: Node, scope: Node, procedure: Procedure) -> tuple[str, str, s
     uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
     if (
         any(not inside(each, scope) for each in uses)
-        or any(not is_container_use(each, _OWNING) for each in uses)
+        or any(not (is_container_use(each, _OWNING) or _is_lent(each, program)) for each in uses)
         or sum(
             1
             for each in procedure.all("declaration")
@@ -103,6 +103,24 @@ def _numbers(node: Node, scope: Node, procedure: Procedure) -> tuple[str, str, s
     return match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
 
 
+def _is_lent(node: Node, program: Program) -> bool:
+    """True for an argument of a function of the program that takes it by reference and keeps nothing of it."""
+    parent = node.parent
+    call = parent.parent if parent is not None and parent.type == "argument_list" else None
+    own = program.named(text_of(field(call, "function"))) if call is not None else []
+    if parent is None or len(own) != 1 or own[0].body is None or own[0].is_broken:
+        return False
+    at = children(parent).index(node)
+    told = own[0].model.parameters
+    if at >= len(told) or not told[at].reference or told[at].pointers:
+        return False
+    return all(
+        is_container_use(each, _OWNING)
+        for each in own[0].identifiers.get(told[at].name, ())
+        if inside(each, own[0].body)
+    )
+
+
 def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     """A local vector of a function that loops call keeps its memory from one call to the next."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
@@ -112,7 +130,9 @@ def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     if calls_itself(procedure, program) or not any(True for home, call in calls for _ in around(call, home)):
         return
     for node in procedure.all("declaration"):
-        found = None if any(True for _ in around(node, procedure)) else _numbers(node, procedure.body, procedure)
+        found = (
+            None if any(True for _ in around(node, procedure)) else _numbers(node, procedure.body, procedure, program)
+        )
         if found is None or node.parent != procedure.body:
             continue
         kind, name, new = found

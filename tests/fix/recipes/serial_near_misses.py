@@ -96,4 +96,11 @@ SERIAL_MISSES = (
     cpp("there were items before", "turn-around-once", "int main() { std::vector<int> v; v.push_back(3); for (int i = 0; i < 9; i++) v.insert(v.begin(), i); std::printf(\"%d\", v[0]); }"),
     cpp("items are put between others", "list-as-vector", "#include <iterator>\n#include <list>\nint main() { std::list<int> l; for (int i = 0; i < 9; i++) l.push_back(i); l.insert(std::next(l.begin(), 3), 7); std::printf(\"%d\", l.front()); }"),
     cpp("an item is kept meanwhile", "list-as-vector", "#include <iterator>\n#include <list>\nint main() { std::list<int> l; l.push_back(1); auto it = l.begin(); for (int i = 0; i < 9; i++) l.push_back(*it + *std::next(l.begin(), i)); std::printf(\"%d\", l.back()); }"),
+    # -- objects
+    cpp("a pointer is kept", "object-on-stack", "struct T { int k; T(int n) : k(n) {} }; static T *last; int main() { for (int i = 0; i < 9; i++) { T *t = new T(i); last = t; delete t; } }"),
+    cpp("deleted elsewhere", "object-on-stack", "struct T { int k; T(int n) : k(n) {} }; int main() { for (int i = 0; i < 9; i++) { T *t = new T(i); if (t->k > 3) delete t; } }"),
+    cpp("the object hands itself out", "object-on-stack", "struct T; static T *last; struct T { int k; T(int n) : k(n) {} void keep() { last = this; } }; int main() { for (int i = 0; i < 9; i++) { T *t = new T(i); t->keep(); delete t; } }"),
+    cpp("the condition counts", "erase-once", "int main() { std::vector<int> v{1, 2, 3}; int n = 0; for (auto it = v.begin(); it != v.end();) { if (n++ % 2) it = v.erase(it); else ++it; } std::printf(\"%zu\", v.size()); }"),
+    cpp("the condition looks at its neighbours", "erase-once", "int main() { std::vector<int> v{1, 2, 3}; for (auto it = v.begin(); it != v.end();) { if (*it == v.back()) it = v.erase(it); else ++it; } std::printf(\"%zu\", v.size()); }"),
+    cpp("the setter loses something", "interchange-loops", "struct M { int n; float *d; }; static void put(M *m, int i, int j, int v) { m->d[i * m->n + j] = v; } void f(M *m) { for (int j = 0; j < m->n; j++) for (int i = 0; i < m->n; i++) put(m, i, j, m->d[i * m->n + j] * 1.5f); }"),
 )  # fmt: skip

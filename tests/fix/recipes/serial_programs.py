@@ -852,4 +852,119 @@ int main() {
 }
 """, "std::vector<int> l;", "const std::vector<int> &l",
     ),
+    c(
+        "three dimensions by a macro", "interchange-loops",
+        """
+#define N 12
+#define V(a, i, j, k) (a)[((i) * N + (j)) * N + (k)]
+static double a[N * N * N], b[N * N * N];
+static void diffuse(double *out, const double *in)
+{
+    for (int k = 1; k < N - 1; k++)
+        for (int j = 1; j < N - 1; j++)
+            for (int i = 1; i < N - 1; i++)
+                V(out, i, j, k) = V(in, i - 1, j, k) + V(in, i, j + 1, k) - V(in, i, j, k - 1);
+}
+int main(void)
+{
+    double t = 0;
+    for (int i = 0; i < N * N * N; i++) a[i] = b[i] = i % 17;
+    diffuse(b, a);
+    diffuse(a, b);
+    for (int i = 0; i < N * N * N; i++) t += a[i] * (i % 5);
+    printf("%.17g\\n", t);
+    return 0;
+}
+""", "for (int i = 1; i < N - 1; i++)\n        for (int j = 1; j < N - 1; j++)\n            for (int k = 1; k < N - 1; k++)\n                V(out, i, j, k) =",
+    ),
+    c(
+        "functions that get and set", "interchange-loops",
+        """
+typedef struct { int rows, cols; double *data; } matrix_t;
+double matrix_get(const matrix_t *m, int r, int c) { return m->data[r * m->cols + c]; }
+void matrix_set(matrix_t *m, int r, int c, double v) { m->data[r * m->cols + c] = v; }
+static void scale(matrix_t *m, double f)
+{
+    for (int c = 0; c < m->cols; c++)
+        for (int r = 0; r < m->rows; r++)
+            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);
+}
+int main(void)
+{
+    matrix_t m = {12, 17, malloc(12 * 17 * sizeof(double))};
+    double s = 0;
+    for (int r = 0; r < 12; r++)
+        for (int c = 0; c < 17; c++) matrix_set(&m, r, c, r * 3 + c);
+    scale(&m, 0.99);
+    for (int r = 0; r < 12; r++)
+        for (int c = 0; c < 17; c++) s += matrix_get(&m, r, c) * (c % 3);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "for (int r = 0; r < m->rows; r++)\n        for (int c = 0; c < m->cols; c++)\n            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);",
+    ),
+    cpp(
+        "lent to functions", "hoist-vector",
+        """
+static void fill_row(std::vector<double> &row, int i) { for (std::size_t k = 0; k < row.size(); ++k) row[k] += i * k; }
+static double score(const std::vector<double> &row) { double s = 0; for (double x : row) s += x; return s; }
+int main() {
+  double s = 0;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<double> row(12);
+    fill_row(row, i);
+    s += score(row);
+  }
+  std::printf("%.17g\\n", s);
+}
+""", "row.assign(12, 0);",
+    ),
+    cpp(
+        "made and deleted", "object-on-stack",
+        """
+#include <memory>
+class Walker {
+ public:
+  Walker(int seed, int steps) : x_(seed), steps_(steps) {}
+  void run() { for (int i = 0; i < steps_; ++i) x_ = x_ * 31 % 1009; }
+  int x() const { return x_; }
+
+ private:
+  int x_, steps_;
+};
+int main() {
+  long total = 0;
+  for (int w = 0; w < 30; ++w) {
+    Walker *one = new Walker(w, 3);
+    one->run();
+    total += one->x();
+    delete one;
+    auto other = std::make_unique<Walker>(w + 1, 2);
+    other->run();
+    total += 3 * other->x();
+  }
+  std::printf("%ld\\n", total);
+}
+""", "Walker one_object(w, 3);", "Walker other_object(w + 1, 2);", has_not=("delete one",),
+    ),
+    cpp(
+        "items that go", "erase-once",
+        """
+struct Particle { double x; int life; };
+static void remove_dead(std::vector<Particle> &ps) {
+  for (auto it = ps.begin(); it != ps.end();) {
+    if (it->life <= 0)
+      it = ps.erase(it);
+    else
+      ++it;
+  }
+}
+int main() {
+  std::vector<Particle> ps;
+  for (int i = 0; i < 40; ++i) ps.push_back({i * 0.5, i * 7 % 13 - 4});
+  remove_dead(ps);
+  for (auto &p : ps) std::printf("%g ", p.x);
+}
+""", "ps.erase(ps_kept, ps.end());",
+    ),
 )  # fmt: skip
