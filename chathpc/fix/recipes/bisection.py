@@ -19,6 +19,7 @@ from chathpc.fix.recipes.types import type_of
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_ADDING = frozenset({"push_back", "emplace_back", "insert", "emplace", "assign"})
 _ORDERS = frozenset({"<", "<=", ">", ">="})
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
@@ -246,7 +247,10 @@ def _is_search(one: Search, loop: Node, procedure: Procedure, program: Program) 
     bound = effects(one.limit, procedure, program)
     if not bound.is_known or bound.writes or len(set(tables)) != 1:
         return False
-    # Whoever moves items of the table about in the same function does not count on their order.
+    # Whoever moves items of the table about in the same function, or adds some, does not count on their order.
+    for node in procedure.all("field_expression"):
+        if text_of(field(node, "field")) in _ADDING and text_of(field(node, "argument")) == tables[0]:
+            return False
     for node in procedure.all("assignment_expression", "update_expression"):
         target = field(node, "left") or field(node, "argument")
         if one.found is not None and inside(node, one.found):

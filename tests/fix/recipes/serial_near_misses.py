@@ -38,6 +38,7 @@ SERIAL_MISSES = (
     c("two tables", "bisect-table", "int f(const double *t, const double *u, int n) { int k = 0; while (k < n && t[k] <= u[k]) k++; return k; }"),
     c("every other item", "bisect-table", "int f(const double *t, int n, double x) { int k = 0; while (k < n && t[2 * k] <= x) k++; return k; }"),
     c("looks for what is different", "bisect-table", "int f(const int *t, int n, int x) { for (int k = 0; k < n; k++) if (t[k] != x) return k; return -1; }"),
+    cpp("what is not found is added", "bisect-table", "int f(std::vector<int> &t, int x) { for (std::size_t k = 0; k < t.size(); k++) if (t[k] == x) return (int)k; t.push_back(x); return -1; }"),
     cpp("compares objects", "bisect-table", "struct Key { int a; bool operator<(const Key &o) const { return a > o.a; } }; int f(const std::vector<Key> &t, Key x) { std::size_t k = 0; while (k < t.size() && t[k] < x) k++; return (int)k; }"),
     # -- texts
     c("the text is looked at", "keep-end-of-text", "void f(char *out, char **w, int n) { for (int i = 0; i < n; i++) { strcat(out, w[i]); if (out[3] == 'x') out[0] = 0; } }"),
