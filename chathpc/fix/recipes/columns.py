@@ -70,7 +70,7 @@ def _column(node: Node, procedure: Procedure, program: Program) -> Column | None
             carried[text_of(name)] = kind.name
         if one.type not in ("declaration", "expression_statement"):
             return None
-    if not carried or any(one.type != "expression_statement" for one in after):
+    if not carried or any(one.type not in ("expression_statement", "if_statement") for one in after):
         return None
     return Column(outer, before, inner, after, carried)
 
@@ -114,7 +114,9 @@ def _is_legal(one: Column, procedure: Procedure, program: Program) -> bool:
         effects(each, procedure, program).is_known for each in (*one.before, *one.after)
     ):
         return False
-    found = dependences([outer], outer.body, program, frozenset(shared | {inner.variable}))
+    found = dependences(
+        [outer], outer.body, program, frozenset(shared | {inner.variable} | _gathered(one, procedure, program))
+    )
     if not found.is_known or any(vector != (0,) for vector in found.vectors):
         return False
     return all(
@@ -123,6 +125,25 @@ def _is_legal(one: Column, procedure: Procedure, program: Program) -> bool:
         for use in nodes(outer.body, "identifier")
         if text_of(use) == name
     )
+
+
+def _gathered(one: Column, procedure: Procedure, program: Program) -> set[str]:
+    """Variables that are only used behind the rows: what is done there keeps its order from column to column."""
+    names = {
+        each.name
+        for node in one.after
+        for each in effects(node, procedure, program).writes
+        if not each.memory and each.name in procedure.declarations and each.name not in procedure.addressed
+    }
+    return {
+        name
+        for name in names
+        if all(
+            any(inside(use, node) for node in one.after)
+            for use in procedure.identifiers.get(name, ())
+            if inside(use, one.outer.node)
+        )
+    }
 
 
 def _is_set_first(name: str, one: Column) -> bool:

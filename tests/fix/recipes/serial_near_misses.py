@@ -104,4 +104,6 @@ SERIAL_MISSES = (
     cpp("the condition counts", "erase-once", "int main() { std::vector<int> v{1, 2, 3}; int n = 0; for (auto it = v.begin(); it != v.end();) { if (n++ % 2) it = v.erase(it); else ++it; } std::printf(\"%zu\", v.size()); }"),
     cpp("the condition looks at its neighbours", "erase-once", "int main() { std::vector<int> v{1, 2, 3}; for (auto it = v.begin(); it != v.end();) { if (*it == v.back()) it = v.erase(it); else ++it; } std::printf(\"%zu\", v.size()); }"),
     cpp("the setter loses something", "interchange-loops", "struct M { int n; float *d; }; static void put(M *m, int i, int j, int v) { m->d[i * m->n + j] = v; } void f(M *m) { for (int j = 0; j < m->n; j++) for (int i = 0; i < m->n; i++) put(m, i, j, m->d[i * m->n + j] * 1.5f); }"),
+    c("what is gathered is used on the way", "block-columns", "double f(double *restrict v, int w, int h) { double worst = 0; for (int x = 0; x < w; x++) { double t = worst; for (int y = 0; y < h; y++) t += v[y * w + x]; if (t > worst) worst = t; } return worst; }"),
+    c("leaves when it is found", "block-columns", "double f(double *restrict v, int w, int h) { double worst = 0; for (int x = 0; x < w; x++) { double t = 0; for (int y = 0; y < h; y++) t += v[y * w + x]; if (t > worst) return t; } return worst; }"),
 )  # fmt: skip

@@ -967,4 +967,32 @@ int main() {
 }
 """, "ps.erase(ps_kept, ps.end());",
     ),
+    c(
+        "the largest of all columns", "block-columns",
+        """
+static double column_norm(double a[40][600], int n)
+{
+    double worst = 0.0;
+    int where = -1, i, j;
+    for (j = 0; j < n; j++) {
+        double s = 0.0;
+        for (i = 0; i < 40; i++)
+            s += a[i][j] > 0 ? a[i][j] : -a[i][j];
+        if (s > worst) {
+            worst = s;
+            where = j;
+        }
+    }
+    return worst + where;
+}
+int main(void)
+{
+    static double a[40][600];
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < 600; j++) a[i][j] = (i * 31 + j * 17) % 103 / 7.0 - 5;
+    printf("%.17g %.17g\\n", column_norm(a, 600), column_norm(a, 300));
+    return 0;
+}
+""", "s_of[j - j_block] > worst",
+    ),
 )  # fmt: skip
