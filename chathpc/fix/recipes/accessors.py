@@ -280,7 +280,7 @@ def _put(
                 continue
         if one.type == "field_expression" and (field(one, "argument") or one).type == "this":
             argument, name = field(one, "argument"), field(one, "field")
-            if argument is None or name is None or not before:
+            if argument is None or name is None:
                 return None
             edits.append(Edit(argument.start_byte - start, name.start_byte - start, before))
             continue

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.fix.recipes.cases import c, cpp
+from tests.fix.recipes.cases import Case, c, cpp
 
 _IMAGE = """
 class Image {
@@ -994,5 +994,159 @@ int main(void)
     return 0;
 }
 """, "s_of[j - j_block] > worst",
+    ),
+    cpp(
+        "accessors that use others", "interchange-loops",
+        """
+struct Grid {
+  int n;
+  double *v;
+  std::size_t at(int i, int j) const { return (std::size_t)i * this->n + j; }
+  double get(int i, int j) const { return v[at(i, j)]; }
+  double &ref(int i, int j) { return v[at(i, j)]; }
+  void scale() {
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++) ref(i, j) = get(i, j) * 2 + i - j;
+  }
+};
+int main() {
+  Grid g{12, new double[144]};
+  for (int k = 0; k < 144; k++) g.v[k] = k;
+  g.scale();
+  double s = 0;
+  for (int k = 0; k < 144; k++) s += g.v[k] * (k % 7);
+  std::printf("%.17g\\n", s);
+}
+""", "for (int i = 0; i < n; i++)\n      for (int j = 0; j < n; j++) ref(i, j) = get(i, j)",
+    ),
+    cpp(
+        "arrays of new copied back item by item", "exchange-arrays",
+        """
+int main() {
+  int n = 50;
+  double *u = new double[n], *v = new double[n], s = 0;
+  for (int i = 0; i < n; i++) u[i] = i * 37 % 100;
+  for (int t = 0; t < 9; t++) {
+    for (int i = 0; i < n; i++) v[i] = 0.5 * u[i] + u[(i + 1) % n];
+    for (int i = 0; i < n; i++) u[i] = v[i];
+  }
+  for (int i = 0; i < n; i++) s += u[i];
+  std::printf("%.17g\\n", s);
+  delete[] u;
+  delete[] v;
+}
+""", "v = u_before;",
+    ),
+    Case(
+        "stream for each record", "open-once", "c++",
+        """
+#include <fstream>
+static void record(int i) {
+  std::ofstream out("/dev/stdout", std::ios::app);
+  out << i << '\\n';
+  out.close();
+}
+int main() {
+  for (int i = 0; i < 20; i++) record(i);
+}
+""", ("static std::ofstream out(",), ("out.close();",), cause="io-small-requests",
+    ),
+    Case(
+        "flushes of streams", "leave-out-flushes", "c++",
+        """
+#include <iostream>
+int main() {
+  for (int i = 0; i < 20; i++) {
+    std::cout << i << "\\n";
+    std::cout.flush();
+    if (i % 2) std::cout << std::flush;
+  }
+}
+""", has_not=("flush",), cause="io-small-requests",
+    ),
+    cpp(
+        "names that were seen", "ask-hash-table",
+        """
+#include <algorithm>
+static std::vector<std::string> different(const std::vector<std::string> &all) {
+  std::vector<std::string> seen;
+  seen.reserve(all.size());
+  for (const std::string &one : all) {
+    if (std::find(seen.begin(), seen.end(), one) != seen.end()) continue;
+    seen.push_back(one);
+  }
+  long n = 0;
+  for (const auto &one : seen) n += one.size();
+  std::printf("%ld %zu %s\\n", n, seen[0].size(), seen.front().c_str());
+  return seen;
+}
+int main() { std::printf("%zu\\n", different({"one", "two", "one", "three", "two"}).size()); }
+""", "seen_known.count(one) != 0",
+    ),
+    cpp(
+        "set handed on", "unordered-container",
+        """
+#include <set>
+static bool known(const std::set<std::string> &names, const std::string &name) { return names.count(name) > 0; }
+int main() {
+  std::set<std::string> names;
+  for (int i = 0; i < 30; i++) names.insert("n" + std::to_string(i * i % 17));
+  int found = 0;
+  for (int i = 0; i < 30; i++) found += known(names, "n" + std::to_string(i));
+  std::printf("%d %zu\\n", found, names.size());
+}
+""", "const std::unordered_set<std::string> &names",
+    ),
+    c(
+        "record by what points to it", "pass-by-pointer",
+        """
+struct Layer { double w[40]; };
+static double weigh(const struct Layer l, int k) { return l.w[k % 40] * 2; }
+static double twice(struct Layer *l, int k) { return weigh(*l, k) + weigh(*l, k + 1); }
+int main(void)
+{
+    struct Layer l;
+    double s = 0;
+    for (int i = 0; i < 40; i++) l.w[i] = i * 0.5;
+    for (int k = 0; k < 9; k++) s += twice(&l, k);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "const struct Layer *l, int k", "weigh(l, k) + weigh(l, k + 1)",
+    ),
+    cpp(
+        "first of a vector", "bisect-table",
+        """
+static int place(const std::vector<int> &t, int x) {
+  std::size_t k;
+  for (k = 0; k < t.size() && t[k] < x; k++)
+    ;
+  return (int)k;
+}
+int main() {
+  std::vector<int> t;
+  for (int i = 0; i < 30; i++) t.push_back(i / 2 * 3);
+  for (int x = -2; x < 50; x++) std::printf("%d ", place(t, x));
+}
+""", "if (t[middle] < x)",
+    ),
+    c(
+        "place of a key that is used afterwards", "bisect-table",
+        """
+static int place(const long *t, int n, long x)
+{
+    int i;
+    for (i = 0; i < n; ++i)
+        if (x == t[i]) break;
+    return i == n ? -1 : i;
+}
+int main(void)
+{
+    long t[30];
+    for (int i = 0; i < 30; i++) t[i] = i / 2 * 3;
+    for (int x = -2; x < 50; x++) printf("%d ", place(t, 30, x));
+    return 0;
+}
+""", "if (!(i < n && x == t[i]))",
     ),
 )  # fmt: skip
