@@ -35,8 +35,11 @@ def _name_meets_memory(variable: Access, memory: Access, program: Program) -> bo
     one = declared(variable.name, variable.procedure, program)
     if one is None:
         return variable.name not in program.sources and _may_be_pointed_at(variable, memory, program)
-    if _root(memory.node) == variable.name and one.pointers == 0:
+    is_pointer = one.pointers or (one.dims and variable.name in variable.procedure.parameters)
+    if _root(memory.node) == variable.name and not is_pointer:
         return True  # of a global array or record, or a container
+    if variable.name not in variable.procedure.declarations and text_of(field(memory.node, "field")) == variable.name:
+        return True  # a member by its bare name
     return _may_be_pointed_at(variable, memory, program)
 
 
@@ -118,8 +121,68 @@ def _memory_meets(one: Access, other: Access, program: Program) -> bool:
         return True
     if one.procedure is other.procedure and are_exchanged(left, right, one.procedure, program):
         return False
+    if one.procedure is other.procedure and _of_two_records(left, right, one.procedure, program):
+        return False
     ours, theirs = origins(left, one.procedure, program), origins(right, other.procedure, program)
-    return ours is None or theirs is None or bool(ours & theirs)
+    if ours is not None and theirs is not None and not ours & theirs:
+        return False
+    return one.procedure is not other.procedure or not _are_apart_in_calls(left, right, one.procedure, program)
+
+
+def _are_apart_in_calls(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
+    """True for two parameters, for which every call of the program hands over memory of different origin."""
+    names = [one.name for one in procedure.model.parameters]
+    calls = program.calls.get(procedure.model.name, [])
+    mine, its = text_of(left), text_of(right)
+    if (
+        left.type != "identifier"
+        or right.type != "identifier"
+        or mine == its
+        or not {mine, its} <= set(names)
+        or not calls
+    ):
+        return False
+    if procedure.model.name in program.handed_on or len(program.named(procedure.model.name)) != 1:
+        return False
+    if not (program.named("main") or "static" in procedure.model.marks) or "virtual" in procedure.model.marks:
+        return False
+    if any(procedure.assigned.get(name) or name in procedure.addressed for name in (mine, its)):
+        return False
+    for caller, call in calls:
+        given = children(field(call, "arguments"))
+        if caller is procedure or len(given) != len(names):
+            return False
+        one, other = given[names.index(mine)], given[names.index(its)]
+        first, second = origins(one, caller, program), origins(other, caller, program)
+        if first is None or second is None or first & second:
+            return False
+    return True
+
+
+def _of_two_records(left: Node, right: Node, procedure: Procedure, program: Program) -> bool:
+    """True for arrays and containers that are parts of two different records: one is local, the other too or handed in."""
+    names = []
+    for node in (left, right):
+        base = field(node, "argument")
+        if (
+            node.type != "field_expression"
+            or base is None
+            or base.type != "identifier"
+            or text_of(field(node, "operator")) != "."
+        ):
+            return False
+        member = field_of(node, procedure, program)
+        if member is None or member.pointers or member.reference or not of_declaration(member).depth:
+            return False
+        names.append(text_of(base))
+    if names[0] == names[1]:
+        return False
+    own = [procedure.declarations.get(name) for name in names]
+    local = [
+        one is not None and not one.pointers and not one.reference and name not in procedure.parameters and not one.dims
+        for one, name in zip(own, names, strict=True)
+    ]
+    return any(local) and all(mine or name in procedure.parameters for mine, name in zip(local, names, strict=True))
 
 
 def _has_record_casts(program: Program) -> bool:

@@ -31,15 +31,16 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
         procedure.body is None
         or procedure.is_broken
         or (program.has_threads and not program.has_only_openmp)
-        or runs_in_itself(procedure, program)
+        or calls_itself(procedure, program)
         or (procedure.model.name == "main" and not _in_loops(procedure))
     ):
         return
-    for node in procedure.all("declaration"):
+    for node in procedure.all("declaration", "expression_statement"):
         found = _allocation(node, procedure, program)
         if found is None:
             continue
         name, kind, how, size = found
+        allocator = how if how in ("calloc", "new") else _called(node)
         frees = _frees(name, procedure, "delete" if how == "new" else "free")
         if not frees or not _is_kept_here(name, node, frees, procedure, program):
             continue
@@ -48,7 +49,8 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         constant = _constant_bytes(size, how, kind, procedure)
         edits = [_without(each, text) for each in frees]
-        if constant is not None and constant <= _STACK and how != "calloc":
+        own = node.type == "declaration"
+        if constant is not None and constant <= _STACK and how != "calloc" and own:
             count = f"{constant} / sizeof({kind})" if how != "new" else text_of(size)
             edits.append(Edit(node.start_byte, node.end_byte, f"{kind} {name}[{count}];".encode()))
             did = f"puts the {constant:,} bytes of {name} on the stack instead of allocating them each time"
@@ -56,11 +58,12 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
             kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
             amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
             cast = f"({kind} *)" if spot.source.is_cpp else ""
+            allocator = "malloc" if how in ("calloc", "new") else allocator
             static = "static __thread" if program.has_threads else "static"
             lines = [
-                f"{kind} *{name};",
+                *([f"{kind} *{name};"] if own else []),
                 f"{static} {kind} *{kept};", f"{static} size_t {room};", f"const size_t {need} = {amount};",
-                f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}malloc({need}); {room} = {kept} ? {need} : 0; }}",
+                f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}{allocator}({need}); {room} = {kept} ? {need} : 0; }}",
                 f"{name} = {kept};",
             ]  # fmt: skip
             if how == "calloc":
@@ -83,13 +86,15 @@ def _in_loops(procedure: Procedure) -> bool:
     )
 
 
-def runs_in_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
     seen, todo = set(), [procedure]
     while todo:
         one = todo.pop()
         for call in one.all("call_expression"):
-            for callee in program.named(text_of(field(call, "function")).rsplit("::", 1)[-1]):
+            called = field(call, "function")
+            called = field(called, "field") if called is not None and called.type == "field_expression" else called
+            for callee in program.named(text_of(called).rsplit("::", 1)[-1]):
                 if callee is procedure:
                     return True
                 if id(callee) not in seen:
@@ -99,7 +104,9 @@ def runs_in_itself(procedure: Procedure, program: Program, depth: int = 0) -> bo
 
 
 def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
-    """Name, type, allocator and size of `T *x = malloc(…);` and its kin."""
+    """Name, type, allocator and size of `T *x = malloc(…);` and its kin; of `x = malloc(…);` where x gets no other value."""
+    if node.type == "expression_statement":
+        return _assigned(node, procedure, program)
     declarators = node.children_by_field_name("declarator")
     kind = text_of(field(node, "type"))
     if (
@@ -129,21 +136,68 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
         if size is None or not is_arithmetic(kind) or field(made, "arguments") is not None:
             return None
         return text_of(name), kind, "new", size
-    called = text_of(field(made, "function"))
+    found = _made(made, kind, procedure, program)
+    return None if found is None else (text_of(name), kind, *found)
+
+
+def _assigned(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
+    one = next(iter(children(node)), None)
+    name, made = field(one, "left"), bare(field(one, "right"))
+    if one is None or one.type != "assignment_expression" or name is None or name.type != "identifier":
+        return None
+    own = procedure.declarations.get(text_of(name))
+    if own is None or own.pointers != 1 or own.dims or own.static or own.const or text_of(name) in procedure.parameters:
+        return None
+    if text_of(field(one, "operator")) != "=" or text_of(name) in procedure.addressed or own.value is not None:
+        return None
+    if len(procedure.assigned.get(text_of(name), ())) != 1:
+        return None
+    found = _made(made, own.type, procedure, program)
+    return None if found is None or found[0] == "new" else (text_of(name), own.type, *found)
+
+
+def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) -> tuple[str, Node] | None:
+    """Allocator and size."""
+    while made is not None and made.type == "cast_expression":
+        made = bare(field(made, "value"))
     listed = field(made, "arguments")
-    if (
-        made.type != "call_expression"
-        or called not in ("malloc", "calloc", "std::malloc", "std::calloc")
-        or listed is None
-    ):
+    if made is None or made.type != "call_expression" or listed is None:
+        return None
+    called = text_of(field(made, "function"))
+    if called not in ("malloc", "calloc", "std::malloc", "std::calloc") and not _hands_through(called, program):
         return None
     if procedure.source.is_cpp and not is_arithmetic(kind):
         return None
     found = effects(listed, procedure, program)
     if not found.is_known or found.writes:
         return None
-    how = called.rsplit("::", 1)[-1]
-    return text_of(name), kind, how, listed
+    return ("calloc" if called.endswith("calloc") else "malloc"), listed
+
+
+def _hands_through(name: str, program: Program) -> bool:
+    """True for a function of the program that takes a size and gives what malloc gives for it."""
+    own = program.named(name)
+    if len(own) != 1 or len(own[0].model.parameters) != 1 or own[0].is_broken or own[0].body is None:
+        return False
+    size = own[0].model.parameters[0].name
+    made = [each for each in own[0].all("call_expression") if text_of(field(each, "function")) == "malloc"]
+    kept = next((each for each in own[0].all("init_declarator") if made and inside(made[0], each)), None)
+    pointer = text_of(next((each for each in nodes(field(kept, "declarator") or own[0].node, "identifier")), None))
+    returned = [text_of(next(iter(children(each)), None)) for each in own[0].all("return_statement")]
+    stored = any(True for _ in own[0].all("assignment_expression", "update_expression"))
+    return (
+        len(made) == 1
+        and kept is not None
+        and text_of(field(made[0], "arguments")) == f"({size})"
+        and returned == [pointer]
+        and not stored
+    )
+
+
+def _called(node: Node) -> str:
+    """The allocator's name in the program."""
+    call = next((each for each in nodes(node, "call_expression")), None)
+    return text_of(field(call, "function"))
 
 
 def _bytes(size: Node, how: str) -> str:
@@ -208,7 +262,7 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
     for each in nodes(block, "return_statement", "break_statement", "continue_statement"):
         if node.end_byte < each.start_byte < last.start_byte and each.type == "return_statement":
             before = each.prev_named_sibling
-            if before is None or not any(before == one for one in frees):
+            if (before is None or not any(before == one for one in frees)) and not _has_nothing(each, name, block):
                 return False
         elif node.end_byte < each.start_byte < last.start_byte and each.type != "return_statement":
             loop = enclosing(
@@ -221,9 +275,18 @@ def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure
     for each in procedure.identifiers.get(name, ()):
         if inside(each, node) or any(inside(each, one) for one in frees):
             continue
+        if each.parent is not None and each.parent.type == "pointer_declarator" and node.type == "expression_statement":
+            continue
         if not inside(each, block) or each.start_byte > last.end_byte or not stays_inside(each, program):
             return False
     return True
+
+
+def _has_nothing(node: Node, name: str, block: Node) -> bool:
+    """True for a way out that is taken where there was no memory."""
+    test = enclosing(node, frozenset({"if_statement"}), block)
+    condition = text_of(bare(field(test, "condition")))
+    return re.fullmatch(rf"! ?{name}|{name} == (?:NULL|nullptr|0)|(?:NULL|nullptr|0) == {name}", condition) is not None
 
 
 def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:

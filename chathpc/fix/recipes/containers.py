@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit
+from chathpc.fix.recipes.edits import Edit, indent
+from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.program import Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import bare, field, is_container_use, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import bare, children, field, inside, is_container_use, line_of, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -89,6 +90,55 @@ def _is_queue_like(node: Node) -> bool:
     if is_item and parent.parent is not None and parent.parent.type == "pointer_expression":
         return False
     return is_container_use(one, _OF_QUEUES)
+
+
+def prepended(context: Context, spot: Spot) -> Iterator[Change]:
+    """`v.insert(v.begin(), x)` in a loop appends instead, and what the loop gave is turned around behind it."""
+    procedure, text = spot.procedure, spot.source.text
+    includes = list(INCLUDE.finditer(text))
+    if procedure.is_broken or not includes:
+        return
+    for call in procedure.all("call_expression"):
+        match = re.fullmatch(r"(\w+)\.insert\((\w+)\.c?begin\(\), (.+)\)", text_of(call))
+        loops = list(around(call, procedure))
+        if match is None or match[1] != match[2] or not loops or re.search(rf"\b{match[1]}\b", match[3]):
+            continue
+        name, listed = match[1], children(field(call, "arguments"))
+        own = procedure.declarations.get(name)
+        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, call)]
+        declared = next(
+            (each.parent for each in uses if each.parent is not None and each.parent.type == "declaration"), None
+        )
+        first = min((each.start_byte for each in uses if each.parent != declared), default=len(text))
+        if own is None or declared is None or own.pointers or own.reference or own.static or len(listed) != 2:
+            continue
+        if not re.match(r"(?:std::)?(?:vector<|string\Z)", own.type) or call.parent is None or len(uses) < 2:
+            continue
+        outer = [each for each in loops if not inside(declared, each)]
+        loop = outer[-1] if outer else None
+        # Nobody looks at it before the loop is left, by its end alone, and it began empty.
+        if loop is None or loop.parent is None or loop.parent != declared.parent or first < loop.end_byte:
+            continue
+        if call.parent.type != "expression_statement" or any(
+            True for _ in nodes(loop, "return_statement", "goto_statement", "throw_statement", "lambda_expression")
+        ):
+            continue
+        edits = [
+            Edit(call.start_byte, listed[1].start_byte, f"{name}.push_back(".encode()),
+            Edit(
+                loop.end_byte,
+                loop.end_byte,
+                b"\n" + indent(text, loop.start_byte) + f"std::reverse({name}.begin(), {name}.end());".encode(),
+            ),
+        ]
+        if b"<algorithm>" not in text:
+            edits.append(Edit(includes[-1].end(), includes[-1].end(), b"#include <algorithm>\n"))
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(call),
+            f"appends to {name} and turns it around behind the loop instead of moving all of it for each item",
+        )
+    del context
 
 
 def appended(context: Context, spot: Spot) -> Iterator[Change]:

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.effects import summary
-from chathpc.fix.recipes.program import Procedure, Program, Spot
+from chathpc.fix.recipes.program import Procedure, Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import children, enclosing, field, inside, line_of, nodes, text_of
-from chathpc.fix.recipes.types import is_arithmetic, type_of
+from chathpc.fix.recipes.syntax import children, field, line_of, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -110,14 +109,11 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
         or len(program.named(name)) != 1
     ):
         return
-    if _is_declared_elsewhere(name, program):
+    listed = parameters_of(procedure.node)
+    declared = prototypes(name, program)
+    if any(len(parameters_of(each)) != len(listed) for _, each in declared):
         return
-    declarator = field(procedure.node, "declarator")
-    while declarator is not None and declarator.type != "function_declarator":
-        declarator = field(declarator, "declarator") or next(
-            (each for each in children(declarator) if each.type.endswith("declarator")), None
-        )
-    for node in children(field(declarator, "parameters")):
+    for at, node in enumerate(listed):
         if node.type != "parameter_declaration":
             continue
         kind, own = field(node, "type"), field(node, "declarator")
@@ -127,25 +123,55 @@ def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
             procedure.body, procedure, program, frozenset({text_of(own)})
         ):
             continue
-        qualified = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
-        edits = () if qualified else (Edit(node.start_byte, node.start_byte, b"const "),)
-        change = (*edits, Edit(own.start_byte, own.start_byte, b"&"))
+        told = [(source, parameters_of(each)[at]) for source, each in declared]
+        if any(text_of(field(each, "type")) != text_of(kind) or not is_value(each) for _, each in told):
+            continue
+        edits: dict[str, tuple[Edit, ...]] = {}
+        for source, each in ((procedure.source, node), *told):
+            edits[source.path] = (*edits.get(source.path, ()), *referring(each))
         yield Change(
-            {procedure.source.path: change},
+            edits,
             line_of(node),
             f"passes {text_of(own)} of {name} by constant reference instead of copying it",
         )
 
 
-def _is_declared_elsewhere(name: str, program: Program) -> bool:
-    for source in program.sources.values():
-        if source.is_fortran:
-            continue
-        for node in nodes(source.file.tree.root_node, "declaration", "field_declaration"):
-            for one in node.children_by_field_name("declarator"):
-                if one.type == "function_declarator" and text_of(field(one, "declarator")).rsplit("::", 1)[-1] == name:
-                    return True
-    return False
+def parameters_of(node: Node) -> list[Node]:
+    """The parameters of a function's definition or declaration."""
+    declarator: Node | None = node if node.type == "function_declarator" else field(node, "declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = field(declarator, "declarator") or next(
+            (each for each in children(declarator) if each.type.endswith("declarator")), None
+        )
+    return children(field(declarator, "parameters"))
+
+
+def prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
+    """Declarations of functions of that name that are no definitions."""
+    return [
+        (source, one)
+        for source in program.sources.values()
+        if not source.is_fortran
+        for node in nodes(source.file.tree.root_node, "declaration", "field_declaration")
+        for each in node.children_by_field_name("declarator")
+        for one in nodes(each, "function_declarator")
+        if text_of(field(one, "declarator")).rsplit("::", 1)[-1] == name
+    ]
+
+
+def is_value(parameter: Node) -> bool:
+    """True for a parameter that is neither pointer, reference nor array."""
+    own = field(parameter, "declarator")
+    return parameter.type == "parameter_declaration" and (own is None or own.type == "identifier")
+
+
+def referring(parameter: Node) -> tuple[Edit, ...]:
+    """Edits that make a parameter, with or without a name, a constant reference."""
+    kind, own = field(parameter, "type"), field(parameter, "declarator")
+    at = own.start_byte if own is not None else kind.end_byte if kind is not None else parameter.end_byte
+    qualified = any(text_of(each) == "const" for each in parameter.children if each.type == "type_qualifier")
+    first = () if qualified else (Edit(parameter.start_byte, parameter.start_byte, b"const "),)
+    return (*first, Edit(at, at, b"&" if own is not None else b" &"))
 
 
 def is_large(kind: str, program: Program, depth: int = 0) -> bool:
@@ -172,12 +198,13 @@ def only_read(name: str, scope: Node, program: Program) -> bool:
     for node in nodes(scope, "identifier"):
         if text_of(node) != name:
             continue
-        if not _is_reading(node, scope, program):
+        if not is_reading(node, scope, program):
             return False
     return True
 
 
-def _is_reading(node: Node, scope: Node, program: Program) -> bool:
+def is_reading(node: Node, scope: Node, program: Program) -> bool:
+    """True if one use of a variable only looks at it."""
     one, parent = node, node.parent
     while parent is not None:
         if parent.type == "subscript_expression" and field(parent, "argument") == one:
@@ -335,87 +362,3 @@ def _is_closed(callee: Procedure, program: Program) -> bool:
     ):
         return False
     return changes_only_locals(callee.body, callee, program, frozenset())
-
-
-def loop_references(context: Context, spot: Spot) -> Iterator[Change]:
-    """Variables of range-for loops, and variables that are initialised with another object, become constant references."""
-    procedure, program = spot.procedure, context.program
-    if procedure.body is None or procedure.is_broken:
-        return
-    for loop in procedure.all("for_range_loop"):
-        kind, own, right, body = (field(loop, name) for name in ("type", "declarator", "right", "body"))
-        if kind is None or own is None or right is None or body is None or own.type != "identifier":
-            continue
-        written = text_of(kind)
-        element = type_of(right, procedure, program)
-        if (
-            (element is not None and is_arithmetic(element.name) and element.depth <= 1)
-            or is_arithmetic(written)
-            or ("auto" not in written and not is_large(written, program))
-        ):
-            continue
-        if right.type not in ("identifier", "field_expression", "subscript_expression"):
-            continue
-        if "auto" in written and element is not None and element.depth <= 1 and not is_large(element.name, program):
-            continue
-        root = next((text_of(each) for each in nodes(right, "identifier")), "")
-        if not only_read(text_of(own), body, program) or not changes_only_locals(
-            body, procedure, program, frozenset({root, text_of(own)})
-        ):
-            continue
-        yield _by_reference(
-            procedure, loop, kind, own, f"visits {text_of(right)} by constant reference instead of copying each item"
-        )
-    for node in procedure.all("declaration"):
-        change = _bound(node, procedure, program)
-        if change is not None:
-            yield change
-
-
-def _bound(node: Node, procedure: Procedure, program: Program) -> Change | None:
-    """`const T x = object;` as a reference to the object."""
-    kind, declarators = field(node, "type"), node.children_by_field_name("declarator")
-    if (
-        kind is None
-        or len(declarators) != 1
-        or declarators[0].type != "init_declarator"
-        or not is_large(text_of(kind), program)
-    ):
-        return None
-    own, value, scope = (
-        field(declarators[0], "declarator"),
-        field(declarators[0], "value"),
-        enclosing(node, _BLOCKS, procedure.node),
-    )
-    if (
-        own is None
-        or value is None
-        or scope is None
-        or own.type != "identifier"
-        or value.type not in ("identifier", "field_expression", "subscript_expression")
-    ):
-        return None
-    if any(each.type == "storage_class_specifier" for each in node.children):
-        return None
-    root = next((text_of(each) for each in nodes(value, "identifier")), "")
-    if not only_read(text_of(own), scope, program) and not _only_here(text_of(own), declarators[0], scope, program):
-        return None
-    if not changes_only_locals(scope, procedure, program, frozenset({root, text_of(own)})):
-        return None
-    return _by_reference(procedure, node, kind, own, f"refers to {text_of(value)} instead of copying it")
-
-
-def _by_reference(procedure: Procedure, node: Node, kind: Node, own: Node, did: str) -> Change:
-    """What `node` declares (`own`, of type `kind`) becomes a constant reference."""
-    constant = any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier")
-    edits = () if constant else (Edit(kind.start_byte, kind.start_byte, b"const "),)
-    return Change({procedure.source.path: (*edits, Edit(own.start_byte, own.start_byte, b"&"))}, line_of(node), did)
-
-
-def _only_here(name: str, declarator: Node, scope: Node, program: Program) -> bool:
-    """True if all uses but the declaration itself read."""
-    return all(
-        inside(node, declarator) or _is_reading(node, scope, program)
-        for node in nodes(scope, "identifier")
-        if text_of(node) == name
-    ) and not any(True for _ in nodes(scope, "lambda_expression"))

@@ -115,6 +115,8 @@ def _spans(involved: list[int], coefficients: list[Sum], nest: Sequence[Counted]
     extent = _extent(nest[unit[0]])
     while left and extent is not None:
         following = [at for at in left if _covers(coefficients[at], extent)]
+        if len(following) > 1 and all(set(coefficients[at]) == {()} for at in following):
+            following = [min(following, key=lambda at: abs(coefficients[at][()]))]
         if len(following) != 1:
             return None
         left.remove(following[0])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -45,6 +46,14 @@ def indent(text: bytes, at: int) -> bytes:
     while text[end : end + 1] in (b" ", b"\t"):
         end += 1
     return text[start:end]
+
+
+def indent_step(text: bytes) -> bytes:
+    """What one more level of a text is indented by: a tab, or as many blanks as its least indented line has."""
+    if re.search(rb"^\t", text, re.MULTILINE):
+        return b"\t"
+    widths = [len(each) for each in re.findall(rb"^( {2,8})[^\s*]", text, re.MULTILINE)]
+    return b" " * min(widths, default=2)
 
 
 def shifted(block: bytes, more: bytes) -> bytes:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.invariant import LENGTHS, pure_name
 from chathpc.fix.recipes.program import Procedure, Program
 from chathpc.fix.recipes.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.types import Type, declared, of_declaration, type_of
+from chathpc.fix.recipes.types import Type, declared, mapped_type, member_called, of_declaration, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -203,6 +203,8 @@ def _step(
         right, body = field(node, "right"), field(node, "body")
         return [(each, "read") for each in (right, body) if each is not None]
     if kind == "call_expression":
+        if mode != "read":
+            found.opaque.append(f"writes to what {text_of(node)[:40]} gives")
         return _call(node, found, procedure, program, depth)
     if kind == "binary_expression" and text_of(field(node, "operator")) in ("<<", ">>") and _is_stream(node):
         found.calls.append(node)
@@ -285,9 +287,20 @@ def _memory(node: Node, mode: str, found: Effects, procedure: Procedure, program
         index = field(argument, "index") or field(argument, "indices")
         following += [] if index is None else [(index, "read")]
         argument = field(argument, "argument")
-    if argument is not None and argument.type != "this" and not _is_array(argument, procedure, program):
+    if (
+        argument is not None
+        and argument.type != "this"
+        and not _is_array(argument, procedure, program)
+        and not (node.type == "field_expression" and _is_own_record(argument, procedure))
+    ):
         following.append((argument, "read"))
     return following
+
+
+def _is_own_record(node: Node, procedure: Procedure) -> bool:
+    """True for a record of the function's own: of it nothing is read but the member."""
+    one = procedure.declarations.get(text_of(node)) if node.type == "identifier" else None
+    return one is not None and not one.pointers and not one.reference and not one.dims
 
 
 def _is_array(node: Node, procedure: Procedure, program: Program) -> bool:
@@ -367,6 +380,17 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
         of = _container_type(base, procedure, program)
         if text_of(field(called, "field")) in _LOOKING and not listed and of and base is not None:
             return [(base, "read")]
+        own_member = member_called(called, procedure, program)
+        if own_member is not None and base is not None and depth < _DEEPEST:
+            inner = summary(own_member, program, depth + 1)
+            if inner is not None and len(own_member.model.parameters) == len(listed):
+                found.pure_calls.append(node)
+                found.accesses.extend(inner.accesses)
+                return [*arguments, (base, "read")]
+        if text_of(field(called, "field")) == "at" and base is not None and mapped_type(base, procedure, program):
+            found.pure_calls.append(node)
+            found.accesses.append(Access(base, procedure, text_of(base), True, False))
+            return [*arguments, (base, "read")]
         found.calls.append(node)
         return arguments
     written = text_of(called)
@@ -422,7 +446,8 @@ def _container_type(base: Node | None, procedure: Procedure, program: Program) -
 
         one = field_of(base, procedure, program)
     else:
-        return False
+        of = type_of(base, procedure, program) if base.type == "subscript_expression" else None
+        return of is not None and of.depth > 0  # a pointer has no members
     return one is not None and not one.pointers and _CONTAINERS.match(one.type) is not None
 
 

@@ -69,6 +69,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     if not exact and not context.may_round:
         return None
     costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+    far = [reach(one.variable, body, inner, procedure) for one in nest]
     best: tuple[float, Sequence[int]] | None = None
     identity: Sequence[int] = tuple(range(len(nest)))
     for order in permutations(range(len(nest))):
@@ -77,6 +78,7 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
         moved = sum(abs(new - old) for new, old in enumerate(order))
         # The innermost loop matters most, then the one around it; of equals the one that changes least.
         value = costs[order[-1]] * 100 + (costs[order[-2]] if len(order) > 2 else 0) * 10 + moved * 0.1
+        value += sum(far[one] < far[other] for at, one in enumerate(order) for other in order[at + 1 :])
         if best is None or value < best[0]:
             best = value, order
     if best is None:
@@ -171,6 +173,21 @@ def access_cost(node: Node, variable: str, scope: Scope) -> float:
             return 1.0
         return 0.25 * min(abs(number), 4)
     return 0.0
+
+
+def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tuple[int, int]:
+    """How far the accesses of a body jump at most with a step of the variable: dimensions or factors, and then numbers."""
+    scope = scope_of(body, inner, procedure)
+    far = (0, 0)
+    for one in inner.accesses:
+        found = subscripts(one.node) if one.memory else None
+        for at, index in enumerate(found[1] if found is not None else ()):
+            terms = linear(expression(index), scope, frozenset({variable}))
+            step = factor(terms, variable) if terms is not None else None
+            behind = len(found[1]) - at - 1 if found is not None else 0
+            for key, value in (step or {}).items():
+                far = max(far, (behind + len(key), abs(value)))
+    return far
 
 
 def accumulated(context: Context, spot: Spot) -> Iterator[Change]:

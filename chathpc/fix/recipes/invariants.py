@@ -46,7 +46,7 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         if taken and inside(call, taken[-1]):
             continue
         found = effects(call, procedure, program)
-        if not found.is_known or not found.pure_calls or all(_is_cheap(each) for each in found.pure_calls):
+        if not found.is_known or not found.pure_calls or all(_is_cheap(each, program) for each in found.pure_calls):
             continue
         loop = _outermost(call, procedure, program)
         if loop is None:
@@ -59,7 +59,13 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
             yield change
 
 
-def _is_cheap(call: Node) -> bool:
+def _is_cheap(call: Node, program: Program) -> bool:
+    called = field(call, "function")
+    if called is not None and called.type == "field_expression":
+        own = program.named(_name_of(call))  # accessors, which the compiler puts in place
+        return len(own) == 1 and not any(
+            True for _ in own[0].all("call_expression", "for_statement", "while_statement")
+        )
     return text_of(field(call, "function")).rsplit("::", 1)[-1] in (
         "fabs",
         "abs",
@@ -168,7 +174,7 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
     condition = field(loop, "condition")
     if condition is not None and inside(call, condition):
         return _is_first(call, condition)
-    return _is_unconditional(call, loop, procedure) and _guard(loop, procedure) is not None
+    return _is_unconditional(call, loop, procedure) and _guard(loop, procedure, program) is not None
 
 
 def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
@@ -176,7 +182,7 @@ def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
     found = effects(call, procedure, program)
     if any(one.memory and not _is_plain_member(one) for one in found.accesses):
         return False
-    if any(program.named(text_of(field(each, "function")).rsplit("::", 1)[-1]) for each in found.pure_calls):
+    if any(program.named(_name_of(each)) or _name_of(each) == "at" for each in found.pure_calls):
         return False
     if any(text_of(field(each, "function")) in LENGTHS for each in found.pure_calls):
         return False
@@ -186,6 +192,13 @@ def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
             if kind is None or not kind.is_floating:
                 return False
     return True
+
+
+def _name_of(call: Node) -> str:
+    """What is called, without namespaces and the object."""
+    called = field(call, "function")
+    member = field(called, "field") if called is not None and called.type == "field_expression" else called
+    return text_of(member).rsplit("::", 1)[-1]
 
 
 def _is_plain_member(one: Access) -> bool:
@@ -252,8 +265,14 @@ def _is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
     return True
 
 
-def _guard(loop: Node, procedure: Procedure) -> str | None:
+def _guard(loop: Node, procedure: Procedure, program: Program) -> str | None:
     """The condition under which the loop has a first iteration, written so that it may stand before it."""
+    if loop.type == "while_statement":
+        condition = bare(field(loop, "condition"))
+        found = effects(condition, procedure, program) if condition is not None else None
+        if condition is None or found is None or not found.is_known or found.writes or found.declared:
+            return None
+        return f"({text_of(condition)})"
     header = counted(loop, procedure)
     if header is None:
         return None
@@ -294,14 +313,14 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
     if place is None or procedure.names_shared:
         return None
     call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
-    callee = re.sub(r"\W", "", text_of(field(call, "function")).rsplit("::", 1)[-1])
+    callee = re.sub(r"\W", "", _name_of(call))
     name = fresh_name(f"{callee}_once", text, number)
     value = text[whole.start_byte : whole.end_byte]
     if not _cannot_fail(whole, procedure, program):
         guard = None
         condition = field(loop, "condition")
         if condition is None or not inside(whole, condition):
-            guard = _guard(loop, procedure)
+            guard = _guard(loop, procedure, program)
             if guard is None:
                 return None
         if guard is not None:

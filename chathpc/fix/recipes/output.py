@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 #: Ways to end without writing what is in the buffers, or to look at a file or share it from outside.
-_LOST = re.compile(
+LOST = re.compile(
     rb"\b(?:fileno|v?fork|fsync|fdatasync|system|popen|_exit|_Exit|quick_exit|abort|terminate|raise|kill|exec[lv]\w*|sync_with_stdio)\b"
 )
 #: Ways to read what was written.
@@ -42,7 +42,7 @@ def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
             stream = field(stream, "left")
         if stream is None or text_of(stream).rsplit("::", 1)[-1] in ("cerr", "clog"):
             continue
-        if _LOST.search(spot.source.text) or (not _is_console(stream) and _READING.search(spot.source.text)):
+        if LOST.search(spot.source.text) or (not _is_console(stream) and _READING.search(spot.source.text)):
             continue
         edits.append(Edit(node.start_byte, node.end_byte, b"'\\n'"))
         first = first or node
@@ -70,7 +70,7 @@ def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
         if len(listed) != 1 or listed[0].type != "identifier" or not any(True for _ in around(call, procedure)):
             continue
         name = text_of(listed[0])
-        if not _is_closed_after(name, call, procedure) or _LOST.search(text):
+        if not _is_closed_after(name, call, procedure) or LOST.search(text):
             continue
         loop = list(around(call, procedure))[-1]
         if any(
@@ -124,7 +124,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
         rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
-        _code(text),
+        code_of(text),
     ):
         return
     closes = [each for _, each in program.calls.get("close", [])]
@@ -158,7 +158,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     )
 
 
-def _code(text: bytes) -> bytes:
+def code_of(text: bytes) -> bytes:
     """The text without comments, strings and directives."""
     return re.sub(
         rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", b" ", text, flags=re.DOTALL | re.MULTILINE
@@ -168,7 +168,9 @@ def _code(text: bytes) -> bytes:
 def _is_small(call: Node) -> bool:
     listed = children(field(call, "arguments"))
     return len(listed) == 3 and (
-        listed[2].type == "sizeof_expression" or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
+        listed[2].type in ("sizeof_expression", "identifier", "cast_expression")
+        or text_of(field(listed[2], "function")) == "strlen"
+        or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
     )
 
 

@@ -24,15 +24,28 @@ def pools(context: Context, spot: Spot) -> Iterator[Change]:
     if len(program.sources) != 1 or program.has_threads or spot.source.is_cpp or procedure.is_broken:
         return
     for call in procedure.all("call_expression"):
-        if text_of(field(call, "function")) != "malloc":
-            continue
-        kind = _made_record(call, procedure)
+        kind = _record_of(call, procedure, program)
         if kind is None:
             continue
         change = _pool(kind, spot, program, text)
         if change is not None:
             yield change
             return
+
+
+def _record_of(call: Node, procedure: Procedure, program: Program) -> str | None:
+    """The record that a call of malloc makes, or one of free gives back, as the program names it where it makes it."""
+    match text_of(field(call, "function")):
+        case "malloc":
+            return _made_record(call, procedure)
+        case "free":
+            of = type_of(next(iter(children(field(call, "arguments"))), None), procedure, program)
+            made = (_made_record(each, home) for home, each in program.calls.get("malloc", []))
+            if of is None or of.depth != 1:
+                return None
+            return next((kind for kind in made if kind is not None and kind.removeprefix("struct ") == of.name), None)
+        case _:
+            return None
 
 
 def _made_record(call: Node, procedure: Procedure) -> str | None:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from chathpc.diagnosis.records import Finding
     from chathpc.fix.recipes.edits import Edit
     from chathpc.fix.recipes.effects import Effects
+    from chathpc.fix.recipes.expansion import Expanded
 
 #: A macro that is a number, or an expression of numbers alone, is as good as one.
 _PLAIN = re.compile(r"[\s\d.()+\-*/<uUlLfFeExXa-fA-F]*\Z")
@@ -78,13 +79,17 @@ class Procedure:
         for node in self.all("assignment_expression", "init_declarator"):
             target = field(node, "left") if node.type == "assignment_expression" else field(node, "declarator")
             if node.type == "init_declarator":
-                if target is not None and target.type == "array_declarator":  # a pointer to rows: `double (*a)[n]`
-                    rows = field(target, "declarator")
-                    target = (
-                        children(rows)[0] if rows is not None and rows.type == "parenthesized_declarator" else target
-                    )
-                while target is not None and target.type in ("pointer_declarator",):
-                    target = field(target, "declarator")
+                while target is not None and target.type in (
+                    "pointer_declarator",
+                    "array_declarator",
+                    "parenthesized_declarator",
+                ):
+                    inner = field(target, "declarator") or next(iter(children(target)), None)
+                    if target.type == "array_declarator" and (
+                        inner is None or inner.type != "parenthesized_declarator"
+                    ):
+                        break
+                    target = inner
                 value = field(node, "value")
             else:
                 value = field(node, "right") if text_of(field(node, "operator")) == "=" else field(node, "left")
@@ -247,6 +252,18 @@ class Program:
     def known_effects(self) -> dict[tuple[int, str, int, int, str, bool], Effects]:
         """What was found out about parts of functions: every recipe asks for the same."""
         return {}
+
+    @cached_property
+    def known_expansions(self) -> dict[str, Expanded | None]:
+        """The program behind its macros and accessors, once it was looked for."""
+        return {}
+
+    @cached_property
+    def row_lengths(self) -> frozenset[str]:
+        """Members by which accessors of two arguments multiply one of them: other arguments are other elements."""
+        from chathpc.fix.recipes.accessors import row_lengths
+
+        return row_lengths(self)
 
     @cached_property
     def known_runs(self) -> dict[tuple[str, int], list[list[tuple[str, str]]]]:

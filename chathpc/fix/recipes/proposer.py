@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from chathpc.diagnosis.records import Verdict
 from chathpc.fix.recipes.edits import Edit, applied
+from chathpc.fix.recipes.expansion import changes
 from chathpc.fix.recipes.flags import other_flags
 from chathpc.fix.recipes.free_form import folded
 from chathpc.fix.recipes.program import Program, Spot, program
@@ -90,10 +91,10 @@ def found_in(context: Context, problem: Problem, recipes: Sequence[Recipe] = REC
         key = recipe.name, id(spot.procedure)
         if key in seen:
             continue
-        changes = tuple(sorted(recipe.find(context, spot), key=lambda change: abs(change.line - spot.line)))
-        if changes:
+        listed = tuple(sorted(changes(recipe, context, spot), key=lambda change: abs(change.line - spot.line)))
+        if listed:
             seen.add(key)
-            found.append(Found(recipe, spot, changes, score))
+            found.append(Found(recipe, spot, listed, score))
     return found
 
 

@@ -6,12 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.edits import Edit
 from chathpc.fix.recipes.effects import summary
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.program import Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import field, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import children, field, line_of, nodes, text_of, walk
 from chathpc.fix.recipes.types import Type, of_declaration, plain
 
 if TYPE_CHECKING:
@@ -38,7 +39,9 @@ def remembered(context: Context, spot: Spot) -> Iterator[Change]:
         or len(program.named(name)) != 1
     ):
         return
-    if "member" in model.marks or procedure.node.parent is None or procedure.node.parent.type != "translation_unit":
+    around = procedure.node.parent
+    member = around is not None and around.type == "field_declaration_list"
+    if around is None or not (member or around.type == "translation_unit") or (member and _is_open(procedure.node)):
         return
     calls = [each for each in procedure.all("call_expression") if text_of(field(each, "function")) == name]
     if not calls or any(
@@ -54,7 +57,7 @@ def remembered(context: Context, spot: Spot) -> Iterator[Change]:
         outward is None
         or not result.is_arithmetic
         or any(
-            one.reference or not (kind.is_integer or kind.depth)
+            (one.reference and not one.const) or not (kind.is_integer or kind.depth or _is_handed_on(one, calls))
             for one, kind in zip(model.parameters, kinds, strict=True)
         )
     ):
@@ -67,7 +70,27 @@ def remembered(context: Context, spot: Spot) -> Iterator[Change]:
     written = _parameters(procedure.node, text)
     if written is None or len(written) != len(model.parameters):
         return
-    yield _table(spot, calls, head, written, kinds, forgets=bool(outward.accesses))
+    by_address = frozenset(
+        one.name for one, kind in zip(model.parameters, kinds, strict=True) if one.reference and not kind.is_integer
+    )
+    yield _table(spot, calls, head, written, kinds, by_address, forgets=bool(outward.accesses), member=member)
+
+
+def _is_open(node: Node) -> bool:
+    """True for a member of a template, or one that another class may replace."""
+    one: Node | None = node
+    while one is not None:
+        if one.type == "template_declaration":
+            return True
+        one = one.parent
+    return any(each.type in ("virtual_specifier", "virtual") for each in walk(node))
+
+
+def _is_handed_on(one: Declaration, calls: list[Node]) -> bool:
+    """True for a reference that every call inside the function hands on as it is: an address tells it from others."""
+    return one.reference and all(
+        any(text_of(each) == one.name for each in children(field(call, "arguments"))) for call in calls
+    )
 
 
 def _parameters(node: Node, text: bytes) -> list[str] | None:
@@ -86,7 +109,15 @@ def _parameters(node: Node, text: bytes) -> list[str] | None:
 
 
 def _table(
-    spot: Spot, calls: list[Node], head: bytes, written: list[str], kinds: list[Type], *, forgets: bool
+    spot: Spot,
+    calls: list[Node],
+    head: bytes,
+    written: list[str],
+    kinds: list[Type],
+    by_address: frozenset[str],
+    *,
+    forgets: bool,
+    member: bool,
 ) -> Change:
     procedure, text = spot.procedure, spot.source.text
     name = procedure.model.name
@@ -99,16 +130,23 @@ def _table(
     result_text = plain(procedure.model.returns.type) if procedure.model.returns is not None else "int"
     hashed = "0"
     for one, kind in zip(names, kinds, strict=True):
-        value = f"(unsigned long)(size_t){one}" if kind.depth else f"(unsigned long){one}"
+        where = "&" if one in by_address else ""
+        value = f"(unsigned long)(size_t){where}{one}" if kind.depth or where else f"(unsigned long){one}"
         hashed = f"({hashed} * 1000003UL + {value})"
-    same = " && ".join(f"slot->{one} == {one}" for one in names)
-    keep = " ".join(f"slot->{one} = {one};" for one in names)
-    fields = " ".join(f"{each};" for each in written)
+    values = {one: f"&{one}" if one in by_address else one for one in names}
+    same = " && ".join(f"slot->{one} == {value}" for one, value in values.items())
+    keep = " ".join(f"slot->{one} = {value};" for one, value in values.items())
+    fields = " ".join(f"{_kept_as(each, by_address)};" for each in written)
     cast = f"{table}_entry"
     before = (
         f"static {result_text} {known}({given});\n\n".encode() + pattern.sub(computed.encode(), head, count=1) + b" "
     )
-    if len(kinds) == 1:
+    if member:
+        before = pattern.sub(computed.encode(), head, count=1) + b" "
+        return _in_class(
+            spot, calls, head, before, (known, computed, round_), (given, handed), (fields, same, keep, hashed)
+        )
+    if len(kinds) == 1 and not by_address:
         return _by_number(spot, calls, head, before, given, names[0], known, computed, result_text, forgets=forgets)
     after = f"""
 
@@ -129,6 +167,55 @@ static {result_text} {known}({given}) {{
 
 """
     after += _entry(head, known, handed, round_ if forgets else "")
+    did = f"keeps results of {name} in a table with their arguments instead of computing them again"
+    return _change(spot, calls, before, after, known, did)
+
+
+def _kept_as(written: str, by_address: frozenset[str]) -> str:
+    """A parameter as a member of the table's entries: a pointer for a reference, and no reference to a number."""
+    name = re.findall(r"\w+", written)[-1]
+    return re.sub(r"\s*&\s*", " *" if name in by_address else " ", written)
+
+
+def _in_class(
+    spot: Spot,
+    calls: list[Node],
+    head: bytes,
+    before: bytes,
+    names: tuple[str, str, str],
+    arguments: tuple[str, str],
+    parts: tuple[str, str, str, str],
+) -> Change:
+    """The same for a member function, whose results belong to the object as well."""
+    known, computed, round_ = names
+    given, handed = arguments
+    fields, same, keep, hashed = parts
+    returns = spot.procedure.model.returns
+    result = plain(returns.type) if returns is not None else "int"
+    constant = " const" if head.rstrip().endswith(b"const") else ""
+    name = spot.procedure.model.name
+    after = f"""
+  {result} {known}({given}){constant} {{
+    struct Entry {{ const void *self; {fields} unsigned long round; {result} value; }};
+    static Entry table[{_KEPT}];
+    unsigned long hash = {hashed};
+    Entry *slot = &table[(hash ^ hash >> 17) & {_KEPT - 1}];
+    if (slot->round == {round_}() && slot->self == this && {same}) return slot->value;
+    {result} value = {computed}({handed});
+    slot->round = {round_}();
+    slot->self = this;
+    {keep}
+    slot->value = value;
+    return value;
+  }}
+  static unsigned long &{round_}() {{
+    static unsigned long round = 1;
+    return round;
+  }}
+  {head.decode("utf-8", "surrogateescape")} {{
+    {round_}()++;
+    return {known}({handed});
+  }}"""
     did = f"keeps results of {name} in a table with their arguments instead of computing them again"
     return _change(spot, calls, before, after, known, did)
 

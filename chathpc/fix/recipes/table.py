@@ -28,7 +28,9 @@ from chathpc.fix.recipes import (
     pools,
     powers,
     recursion,
+    references,
     running_powers,
+    serial_table,
     sharing,
     table_fortran,
     table_mpi,
@@ -146,7 +148,7 @@ RECIPES: tuple[Recipe, ...] = (
         "refer-instead-of-copy",
         "Visits the items of a container, and objects held by others, by constant reference.",
         "Neither the reference nor what it refers to is changed as long as it is used.",
-        ("redundant-copies", "allocation-churn", "page-faults"), ("c++",), "exact", copies.loop_references, 0.9,
+        ("redundant-copies", "allocation-churn", "page-faults"), ("c++",), "exact", references.loop_references, 0.9,
     ),
     Recipe(
         "newline-instead-of-endl",
@@ -322,4 +324,5 @@ RECIPES: tuple[Recipe, ...] = (
     *table_fortran.RECIPES,
     *table_mpi.RECIPES,
     *block_size.RECIPES,
+    *serial_table.RECIPES,
 )  # fmt: skip

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import element
 from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.program import Procedure, Program
-from chathpc.fix.recipes.syntax import children, field, text_of
+from chathpc.fix.recipes.syntax import children, enclosing, field, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_CLASSES = frozenset({"class_specifier", "struct_specifier"})
 FLOATING = frozenset({"float", "double", "long double"})
 _WORDS = frozenset({"char", "short", "int", "long", "unsigned", "signed", "bool", "_Bool", "float", "double"})
 _NAMED = re.compile(
@@ -95,6 +96,44 @@ def field_of(node: Node, procedure: Procedure, program: Program) -> Declaration 
     return found[0] if len(same) == 1 else None
 
 
+def owner(one: Procedure) -> str:
+    """The class that a function is a member of; empty for none."""
+    around = enclosing(one.node, _CLASSES)
+    if around is not None:
+        return text_of(field(around, "name"))
+    declarator = field(one.node, "declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = field(declarator, "declarator") or next(iter(children(declarator)), None)
+    name = field(declarator, "declarator")
+    return text_of(field(name, "scope")) if name is not None and name.type == "qualified_identifier" else ""
+
+
+def member_called(called: Node, procedure: Procedure, program: Program) -> Procedure | None:
+    """The function of the program that `object.name(…)` or `pointer->name(…)` calls; None where that is not known."""
+    found = program.named(text_of(field(called, "field")))
+    base = field(called, "argument")
+    if len(found) != 1 or base is None or "virtual" in found[0].model.marks:
+        return None
+    of = type_of(base, procedure, program)
+    arrow = text_of(field(called, "operator")) == "->"
+    known = of is not None and of.depth == arrow and of.name == owner(found[0]) and of.name in program.records
+    return found[0] if known else None
+
+
+_MAPS = re.compile(r"(?:std::)?(?:unordered_)?map<[^,<>]+,\s*([\w:\s]+?)\s*>\Z")
+
+
+def mapped_type(base: Node | None, procedure: Procedure, program: Program) -> Type | None:
+    """What a map holds under its keys, if that is a number."""
+    one = None
+    if base is not None and base.type == "identifier":
+        one = declared(text_of(base), procedure, program)
+    elif base is not None and base.type == "field_expression":
+        one = field_of(base, procedure, program)
+    match = _MAPS.match(one.type) if one is not None and not one.pointers else None
+    return Type(match[1]) if match is not None and is_arithmetic(match[1]) else None
+
+
 def type_of(node: Node | None, procedure: Procedure, program: Program, depth: int = 0) -> Type | None:
     """The type of an expression; None where it is not known."""
     if node is None or depth > 30:
@@ -117,6 +156,8 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
             return None if one is None else of_declaration(one)
         case "subscript_expression":
             base = of(field(node, "argument"))
+            if base is not None and not base.depth and base.name in ("std::string", "string"):
+                return Type("char")
             return Type(base.name, base.depth - 1) if base is not None and base.depth > 0 else None
         case "pointer_expression":
             base = of(field(node, "argument"))
@@ -150,6 +191,11 @@ def type_of(node: Node | None, procedure: Procedure, program: Program, depth: in
             called = field(node, "function")
             name = text_of(called).split("<", 1)[0].rsplit("::", 1)[-1]
             if called is not None and called.type == "field_expression":
+                own = member_called(called, procedure, program)
+                if own is not None and own.model.returns is not None:
+                    return of_declaration(own.model.returns)
+                if text_of(field(called, "field")) == "at":
+                    return mapped_type(field(called, "argument"), procedure, program)
                 return Type("size_t") if text_of(field(called, "field")) in ("size", "length") else None
             if text_of(called).split("<", 1)[0] in ("static_cast", "reinterpret_cast"):
                 return Type(plain(text_of(called).split("<", 1)[1].rstrip("> *&")), text_of(called).count("*"))

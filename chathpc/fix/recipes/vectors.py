@@ -6,13 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.buffers import runs_in_itself
+from chathpc.fix.recipes.buffers import calls_itself
 from chathpc.fix.recipes.edits import Edit, indent, line_start
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.syntax import field, inside, is_container_use, line_of, nodes, text_of
+from chathpc.fix.recipes.syntax import children, field, inside, is_container_use, line_of, nodes, text_of
 from chathpc.fix.recipes.types import is_arithmetic
 
 if TYPE_CHECKING:
@@ -29,17 +29,19 @@ _OWNING = frozenset(
 
 def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
     """A vector of numbers that a loop constructs in every iteration is constructed before it, and filled anew in each."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
+    procedure, text = spot.procedure, spot.source.text
     if (
         procedure.body is None
         or procedure.is_broken
         or b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
     ):
         return
-    for node, kind, name, new in _filled(procedure, program):
+    for node in procedure.all("declaration"):
         loops = list(around(node, procedure))
-        if not loops or any(not inside(each, loops[-1]) for each in procedure.identifiers.get(name, ())):
+        found = _numbers(node, loops[-1], procedure, context.program) if loops else None
+        if found is None:
             continue
+        kind, name, new = found
         outer = loops[-1]
         start = line_start(text, outer.start_byte)
         if (
@@ -58,70 +60,65 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(node),
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
+    del context
 
 
-def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
-    """A vector of numbers that a function or a loop of threads constructs each time keeps its memory for the next time."""
-    procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.body is None or procedure.is_broken or runs_in_itself(procedure, program):
-        return
-    if program.has_threads and not program.has_only_openmp:
-        return
-    in_region = b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
-    for node, kind, name, new in _filled(procedure, program):
-        looping = next(around(node, procedure), None) is not None
-        if (procedure.model.name == "main" or looping) and not (in_region and looping):
-            continue
-        if (
-            node.parent is None
-            or node.parent.type != "compound_statement"
-            or any(True for _ in procedure.all("lambda_expression"))
-        ):
-            continue
-        static = "static thread_local" if program.has_threads else "static"
-        blank = indent(text, node.start_byte).decode()
-        yield Change(
-            {
-                spot.source.path: (
-                    Edit(node.start_byte, node.end_byte, f"{static} {kind} {name};\n{blank}{new}".encode()),
-                )
-            },
-            line_of(node),
-            f"keeps the memory of the vector {name} for the next time instead of allocating and freeing it",
+def _numbers(node: Node, scope: Node, procedure: Procedure, program: Program) -> tuple[str, str, str] | None:
+    """Type, name and what fills it anew, of a local vector of numbers, or of vectors of numbers, that stays in the scope."""
+    match = re.fullmatch(
+        r"((?:std::)?vector<\s*(?:(?:std::)?vector<\s*([\w:\s]+?)\s*>|([\w:\s]+?))\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;",
+        text_of(node),
+    )
+    if match is None or not is_arithmetic(match[2] or match[3]) or "bool" in (match[2], match[3]):
+        return None
+    name, given = match[4], match[5]
+    uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
+    if (
+        any(not inside(each, scope) for each in uses)
+        or any(not (is_container_use(each, _OWNING) or _is_lent(each, program)) for each in uses)
+        or sum(
+            1
+            for each in procedure.all("declaration")
+            if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
         )
-
-
-def _filled(procedure: Procedure, program: Program) -> Iterator[tuple[Node, str, str, str]]:
-    """Declarations of vectors of numbers that stay where they are, with type, name and the statement that fills one anew."""
-    for node in procedure.all("declaration"):
-        match = re.fullmatch(r"((?:std::)?vector<\s*([\w:\s]+?)\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;", text_of(node))
-        if match is None or not is_arithmetic(match[2]) or match[2] == "bool":
-            continue
-        name = match[3]
-        uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
-        if (
-            any(not is_container_use(each, _OWNING) for each in uses)
-            or sum(
-                1
-                for each in procedure.all("declaration")
-                if re.search(rf"\b{name}\b", text_of(each)) and re.search(rf"[\s&*]{name}\s*[(;=,]", text_of(each))
-            )
-            != 1
+        != 1
+    ):
+        return None
+    if given is None:
+        return match[1], name, f"{name}.clear();"
+    if re.search(r"begin|\{|\}|<", given):
+        return None
+    depth = count = 0
+    for letter in given:
+        depth += (letter in "([") - (letter in ")]")
+        count += letter == "," and depth == 0
+    if match[2]:  # each of the vectors keeps its own memory
+        if count or any(
+            re.search(rf"\b{name}\[[^]]*\] = ", text_of(each)) for each in procedure.all("assignment_expression")
         ):
-            continue
-        given = match[4]
-        if given is None:
-            yield node, match[1], name, f"{name}.clear();"
-            continue
-        if re.search(r"begin|\{|\}|<", given):
-            continue
-        depth = count = 0
-        for letter in given:
-            depth += (letter in "([") - (letter in ")]")
-            count += letter == "," and depth == 0
-        if count > 1 or (count == 0 and (name in given or not _is_number(given, procedure, program))):
-            continue
-        yield node, match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
+            return None
+        return match[1], name, f"{name}.resize({given}); for (auto &each : {name}) each.clear();"
+    if count > 1 or (count == 0 and (name in given or not _is_number(given, procedure, program))):
+        return None
+    return match[1], name, f"{name}.assign({given}{'' if count else ', 0'});"
+
+
+def _is_lent(node: Node, program: Program) -> bool:
+    """True for an argument of a function of the program that takes it by reference and keeps nothing of it."""
+    parent = node.parent
+    call = parent.parent if parent is not None and parent.type == "argument_list" else None
+    own = program.named(text_of(field(call, "function"))) if call is not None else []
+    if parent is None or len(own) != 1 or own[0].body is None or own[0].is_broken:
+        return False
+    at = children(parent).index(node)
+    told = own[0].model.parameters
+    if at >= len(told) or not told[at].reference or told[at].pointers:
+        return False
+    return all(
+        is_container_use(each, _OWNING)
+        for each in own[0].identifiers.get(told[at].name, ())
+        if inside(each, own[0].body)
+    )
 
 
 def _is_number(given: str, procedure: Procedure, program: Program) -> bool:
@@ -139,6 +136,33 @@ def _is_number(given: str, procedure: Procedure, program: Program) -> bool:
         return True
     fields = [one for record in program.records.values() for one in record.fields if one.name == member[1]]
     return bool(fields) and all(is_arithmetic(one.type) and not one.pointers for one in fields)
+
+
+def kept_vectors(context: Context, spot: Spot) -> Iterator[Change]:
+    """A vector of numbers that a function called in loops, or a loop of threads, constructs each time keeps its memory for the next time."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.body is None or procedure.is_broken or calls_itself(procedure, program):
+        return
+    if (program.has_threads and not program.has_only_openmp) or any(True for _ in procedure.all("lambda_expression")):
+        return
+    in_region = b"omp parallel" in text[procedure.node.start_byte : procedure.node.end_byte]
+    calls = program.calls.get(procedure.model.name, [])
+    again = procedure.model.name != "main" and any(True for home, call in calls for _ in around(call, home))
+    for node in procedure.all("declaration"):
+        looping = any(True for _ in around(node, procedure))
+        if (not in_region if looping else not again) or node.parent is None or node.parent.type != "compound_statement":
+            continue
+        found = _numbers(node, procedure.body, procedure, program)
+        if found is None:
+            continue
+        kind, name, new = found
+        static = "static thread_local" if program.has_threads else "static"
+        lines = f"{static} {kind} {name};\n".encode() + indent(text, node.start_byte) + new.encode()
+        yield Change(
+            {spot.source.path: (Edit(node.start_byte, node.end_byte, lines),)},
+            line_of(node),
+            f"keeps the memory of the vector {name} for the next time instead of allocating and freeing it",
+        )
 
 
 def reserved(context: Context, spot: Spot) -> Iterator[Change]:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.fix.project import Check, Flags, Project, Run
+from chathpc.fix.recipes import expansion
 from chathpc.fix.recipes.edits import Edit, applied
 from chathpc.fix.recipes.free_form import folded
 from chathpc.fix.recipes.program import Spot, program
@@ -39,7 +40,9 @@ def changes(
     found: list[Change] = []
     for procedure in parsed.procedures:
         spot = Spot(procedure, procedure.model.first, 1.0, None, cause or one.causes[0])
-        found += [each for each in one.find(context, spot) if each.edits not in [other.edits for other in found]]
+        found += [
+            each for each in expansion.changes(one, context, spot) if each.edits not in [other.edits for other in found]
+        ]
     return found
 
 

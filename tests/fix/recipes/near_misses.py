@@ -3,42 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from tests.fix.recipes.misses import Miss, c, cpp, f90
+from tests.fix.recipes.serial_near_misses import SERIAL_MISSES
 
-_HEAD = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-_CPP = (
-    "#include <cmath>\n#include <cstdio>\n#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n"
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Miss:
-    """A program that a recipe must leave alone."""
-
-    why: str
-    recipe: str
-    language: str
-    source: str
-    cause: str | None = None
-    relative: float = 1e-9
-
-
-def c(why: str, recipe: str, body: str, *, relative: float = 1e-9) -> Miss:
-    """A near miss in C."""
-    return Miss(why, recipe, "c", _HEAD + body, None, relative)
-
-
-def cpp(why: str, recipe: str, body: str) -> Miss:
-    """A near miss in C++."""
-    return Miss(why, recipe, "c++", _CPP + body)
-
-
-def f90(why: str, recipe: str, body: str) -> Miss:
-    """A near miss in Fortran."""
-    return Miss(why, recipe, "fortran", body)
-
-
-LEFT_ALONE = (
+LEFT_ALONE: tuple[Miss, ...] = (
+    *SERIAL_MISSES,
     # -- invariant calls
     c("argument changes", "hoist-invariant-call", "double f(double x, int n) { double s = 0; for (int i = 0; i < n; i++) { s += exp(x); x += 0.1; } return s; }"),
     c("array may be the one written", "hoist-invariant-call", "void f(double *a, double *b, int n) { for (int i = 0; i < n; i++) b[i] = exp(a[0]) * i; }"),

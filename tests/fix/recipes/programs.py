@@ -3,62 +3,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-_HEAD = "#include <math.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n"
-_CPP = "#include <cmath>\n#include <cstdint>\n#include <cstdio>\n#include <cstdlib>\n#include <fstream>\n#include <iostream>\n#include <map>\n#include <string>\n#include <vector>\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Case:
-    """A program, the recipe, and how near the results must be (0: to the last bit)."""
-
-    name: str
-    recipe: str
-    language: str
-    source: str
-    has: tuple[str, ...] = ()
-    has_not: tuple[str, ...] = ()
-    relative: float = 0.0
-    cause: str | None = None
-
-
-def c(
-    name: str,
-    recipe: str,
-    body: str,
-    *has: str,
-    has_not: tuple[str, ...] = (),
-    relative: float = 0.0,
-    cause: str | None = None,
-) -> Case:
-    """A case in C."""
-    return Case(name, recipe, "c", _HEAD + body, has, has_not, relative, cause)
-
-
-def cpp(name: str, recipe: str, body: str, *has: str, has_not: tuple[str, ...] = (), relative: float = 0.0) -> Case:
-    """A case in C++."""
-    return Case(name, recipe, "c++", _CPP + body, has, has_not, relative)
-
-
-def f90(
-    name: str,
-    recipe: str,
-    body: str,
-    *has: str,
-    has_not: tuple[str, ...] = (),
-    relative: float = 0.0,
-    cause: str | None = None,
-) -> Case:
-    """A case in Fortran."""
-    return Case(name, recipe, "fortran", body, has, has_not, relative, cause)
-
+from tests.fix.recipes.cases import Case, c, cpp, f90
+from tests.fix.recipes.serial_programs import SERIAL
 
 _SUM = """
 static double total(const double *v, int n) { double s = 0; for (int i = 0; i < n; i++) s += v[i] * (1 + i % 7); return s; }
 """
 
-APPLIED = (
+APPLIED: tuple[Case, ...] = (
+    *SERIAL,
     c(
         "pure call of the outer variable", "hoist-invariant-call",
         """

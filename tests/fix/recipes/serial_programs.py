@@ -1,0 +1,1152 @@
+"""Serial programs with something to mend behind macros, accessors and other names of types, as in `programs`."""
+
+from __future__ import annotations
+
+from tests.fix.recipes.cases import Case, c, cpp
+
+_IMAGE = """
+class Image {
+  int w_, h_;
+  std::vector<float> px_;
+
+public:
+  Image(int w, int h) : w_(w), h_(h), px_(w * h) {}
+  float &operator()(int x, int y) { return px_[y * w_ + x]; }
+  const float &operator()(int x, int y) const { return px_[y * w_ + x]; }
+  int width() const { return w_; }
+  int height() const { return h_; }
+};
+"""
+
+SERIAL = (
+    c(
+        "macro for the index", "interchange-loops",
+        """
+#define IDX(i, j, n) ((i) * (n) + (j))
+static void smooth(double *dst, const double *src, int n)
+{
+    int i, j;
+    for (j = 1; j < n - 1; j++) {
+        for (i = 1; i < n - 1; i++) {
+            dst[IDX(i, j, n)] = 0.25 * (src[IDX(i - 1, j, n)] + src[IDX(i + 1, j, n)]
+                                        + src[IDX(i, j - 1, n)] + src[IDX(i, j + 1, n)]);
+        }
+    }
+}
+int main(void)
+{
+    double a[400], b[400], s = 0;
+    for (int k = 0; k < 400; k++) a[k] = b[k] = k * 37 % 101;
+    smooth(b, a, 20);
+    for (int k = 0; k < 400; k++) s += b[k] * (k % 7);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "for (i = 1; i < n - 1; i++) {\n        for (j = 1; j < n - 1; j++) {\n            dst[IDX(i, j, n)] = 0.25",
+    ),
+    c(
+        "macros in the loop", "hoist-invariant-call",
+        """
+#define NY 30
+#define AT(f, i, j) ((f)[(i) * NY + (j)])
+static double field[40 * NY];
+static void relax(double alpha, double temp)
+{
+    int i, j;
+    for (i = 1; i < 39; i++)
+        for (j = 1; j < NY - 1; j++) {
+            double rate;
+            rate = alpha * exp(-temp / 300.0) * pow(temp, 1.75);
+            AT(field, i, j) += rate * i + j;
+        }
+}
+int main(void)
+{
+    double s = 0;
+    relax(1e-5, 291.0);
+    for (int k = 0; k < 40 * NY; k++) s += field[k];
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "_once = alpha * exp(-temp / 300.0) * pow(temp, 1.75);", "AT(field, i, j) += rate * i + j;",
+    ),
+    c(
+        "array of two dimensions with sizes that are arguments", "interchange-loops",
+        """
+void scale(size_t rows, size_t cols, double m[rows][cols], const double w[cols])
+{
+    for (size_t c = 0; c < cols; ++c)
+        for (size_t r = 0; r < rows; ++r)
+            m[r][c] = m[r][c] * w[c] + 0.5;
+}
+int main(void)
+{
+    size_t rows = 30, cols = 17;
+    double (*m)[cols] = malloc(sizeof(double[rows][cols]));
+    double *w = malloc(cols * sizeof *w), s = 0;
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < cols; ++c) m[r][c] = (double)(r * c % 11);
+    for (size_t c = 0; c < cols; ++c) w[c] = 1.0 / (double)(c + 1);
+    scale(rows, cols, m, w);
+    for (size_t r = 0; r < rows; ++r)
+        for (size_t c = 0; c < cols; ++c) s += m[r][c] * (double)((r + c) % 3);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "for (size_t r = 0; r < rows; ++r)\n        for (size_t c = 0; c < cols; ++c)\n            m[r][c] =",
+    ),
+    cpp(
+        "operator with brackets", "interchange-loops",
+        _IMAGE + """
+static void brighten(Image &out, const Image &in, float gain, float bias) {
+  for (int x = 0; x < in.width(); x++) {
+    for (int y = 0; y < in.height(); y++) {
+      float v = in(x, y) * gain + bias;
+      out(x, y) = v > 255.0f ? 255.0f : v;
+    }
+  }
+}
+int main() {
+  Image a(30, 20), b(30, 20);
+  for (int y = 0; y < 20; y++)
+    for (int x = 0; x < 30; x++) a(x, y) = (float)((x * 31 + y * 17) % 256);
+  brighten(b, a, 1.01f, 0.5f);
+  double s = 0;
+  for (int y = 0; y < 20; y++)
+    for (int x = 0; x < 30; x++) s += b(x, y) * (x + 2 * y);
+  std::printf("%.17g\\n", s);
+}
+""", "for (int y = 0; y < in.height(); y++) {\n    for (int x = 0; x < in.width(); x++) {\n      float v = in(x, y)",
+    ),
+    cpp(
+        "operator with brackets", "accumulate-in-place",
+        """
+class Matrix {
+ public:
+  Matrix(std::size_t rows, std::size_t cols) : rows_(rows), cols_(cols), data_(rows * cols, 0.0) {}
+  double& operator()(std::size_t i, std::size_t j) { return data_[i * cols_ + j]; }
+  double operator()(std::size_t i, std::size_t j) const { return data_[i * cols_ + j]; }
+  std::size_t rows() const { return rows_; }
+  std::size_t cols() const { return cols_; }
+
+ private:
+  std::size_t rows_, cols_;
+  std::vector<double> data_;
+};
+Matrix multiply(const Matrix& a, const Matrix& b) {
+  Matrix c(a.rows(), b.cols());
+  for (std::size_t i = 0; i < a.rows(); ++i) {
+    for (std::size_t j = 0; j < b.cols(); ++j) {
+      double sum = 0.0;
+      for (std::size_t k = 0; k < a.cols(); ++k) {
+        sum += a(i, k) * b(k, j);
+      }
+      c(i, j) = sum;
+    }
+  }
+  return c;
+}
+int main() {
+  Matrix a(12, 15), b(15, 11);
+  for (std::size_t i = 0; i < 12; ++i)
+    for (std::size_t j = 0; j < 15; ++j) a(i, j) = 1.0 / (1.0 + i + j);
+  for (std::size_t i = 0; i < 15; ++i)
+    for (std::size_t j = 0; j < 11; ++j) b(i, j) = (i * 3 + j) % 7;
+  Matrix c = multiply(a, b);
+  double s = 0.0;
+  for (std::size_t i = 0; i < 12; ++i)
+    for (std::size_t j = 0; j < 11; ++j) s += c(i, j) * (1 + (i + 2 * j) % 5);
+  std::printf("%.17g\\n", s);
+}
+""", "c(i, j) += a(i, k) * b(k, j);",
+    ),
+    cpp(
+        "vector of vectors under another name", "interchange-loops",
+        """
+using Table = std::vector<std::vector<double>>;
+void center(Table& t, const std::vector<double>& means) {
+  for (size_t c = 0; c < means.size(); ++c)
+    for (size_t r = 0; r < t.size(); ++r)
+      t[r][c] -= means[c];
+}
+int main() {
+  Table t(20, std::vector<double>(15));
+  for (size_t r = 0; r < 20; ++r)
+    for (size_t c = 0; c < 15; ++c) t[r][c] = (r * 31 + c * 17) % 100;
+  std::vector<double> means(15, 0.3);
+  center(t, means);
+  double s = 0;
+  for (size_t r = 0; r < 20; ++r)
+    for (size_t c = 0; c < 15; ++c) s += t[r][c] * (r + c % 3);
+  std::printf("%.17g\\n", s);
+}
+""", "for (size_t r = 0; r < t.size(); ++r)\n    for (size_t c = 0; c < means.size(); ++c)",
+    ),
+    c(
+        "scan down the columns", "block-columns",
+        """
+static void column_scan(int *img, int w, int h)
+{
+    for (int x = 0; x < w; x++) {
+        int run = 0;
+        for (int y = 0; y < h; y++) {
+            run += img[y * w + x];
+            img[y * w + x] = run;
+        }
+    }
+}
+int main(void)
+{
+    static int img[300 * 20];
+    long s = 0;
+    for (int i = 0; i < 300 * 20; i++) img[i] = i * 7 % 5;
+    column_scan(img, 300, 20);
+    for (int i = 0; i < 300 * 20; i++) s += (long)img[i] * (i % 13);
+    printf("%ld\\n", s);
+    return 0;
+}
+""", "int run_of[256];", "run_of[x - x_block] += img[y * w + x];",
+    ),
+    c(
+        "variables declared before", "block-columns",
+        """
+static double m[40][600], top[600], mean[600];
+static void columns(int n)
+{
+    int i, j;
+    double s, w;
+    for (j = 0; j <= n - 1; j++) {
+        s = 0.5;
+        w = s + j;
+        for (i = 0; i < 40; i++) {
+            s = s * 0.5 + m[i][j];
+            w -= s;
+        }
+        mean[j] = s / 40 + w;
+        top[j] = w;
+    }
+}
+int main(void)
+{
+    double t = 0;
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < 600; j++) m[i][j] = (i * 31 + j * 17) % 100 / 7.0;
+    columns(597);
+    for (int j = 0; j < 600; j++) t += mean[j] * (j % 11) + top[j];
+    printf("%.17g\\n", t);
+    return 0;
+}
+""", "int j_block, j_end;", "double s_of[256];", "mean[j] = s_of[j - j_block] / 40 + w_of[j - j_block];",
+    ),
+    cpp(
+        "accessor", "block-columns",
+        """
+struct Image {
+  int n;
+  std::vector<double> v;
+  double &at(int x, int y) { return v[(size_t)y * n + x]; }
+};
+static void down(Image &im, double a) {
+  for (int x = 0; x < im.n; x++) {
+    double last = im.at(x, 0);
+    for (int y = 0; y < im.n; y++) last = im.at(x, y) = a * im.at(x, y) + (1.0 - a) * last;
+  }
+}
+int main() {
+  Image im{300, std::vector<double>(300 * 300)};
+  for (int k = 0; k < 300 * 300; k++) im.v[k] = k * 7919 % 1000;
+  down(im, 0.6);
+  double s = 0;
+  for (int k = 0; k < 300 * 300; k++) s += im.v[k] * (k % 11);
+  std::printf("%.17g\\n", s);
+}
+""", "last_of[x - x_block] = im.at(x, 0);", "last_of[x - x_block] = im.at(x, y) = a * im.at(x, y) + (1.0 - a) * last_of[x - x_block];",
+    ),
+    c(
+        "while loop and a function of the program", "hoist-invariant-call",
+        """
+typedef struct { size_t count; double *weight, *value; } bank_t;
+double bank_norm(const bank_t *b)
+{
+    double s = 0.0;
+    for (size_t i = 0; i < b->count; i++) s += b->weight[i] * b->weight[i];
+    return sqrt(s);
+}
+void bank_scale(const bank_t *b, double *restrict out)
+{
+    size_t i = 0;
+    while (i < b->count) {
+        out[i] = b->value[i] / bank_norm(b);
+        i++;
+    }
+}
+int main(void)
+{
+    bank_t b = {30, malloc(30 * sizeof(double)), malloc(30 * sizeof(double))};
+    double *out = malloc(30 * sizeof(double)), s = 0;
+    for (int i = 0; i < 30; i++) { b.weight[i] = 1 + i % 7; b.value[i] = i % 11 - 3.0; }
+    bank_scale(&b, out);
+    for (int i = 0; i < 30; i++) s += out[i] * (i % 5);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "const double bank_norm_once = (i < b->count) ? bank_norm(b) : 0;",
+    ),
+    cpp(
+        "member function", "hoist-invariant-call",
+        """
+class Lens {
+public:
+  Lens(double r, double n, int order) : radius_(r), index_(n) {
+    for (int i = 0; i < order; ++i) coeff_.push_back(1.0 / (1 + i));
+  }
+  double power() const {
+    double p = 0.0;
+    for (std::size_t i = 0; i < coeff_.size(); ++i) p += coeff_[i] * std::pow(index_ - 1.0, (double)i) / radius_;
+    return p;
+  }
+
+private:
+  double radius_, index_;
+  std::vector<double> coeff_;
+};
+static void trace(const Lens &lens, const std::vector<double> &in, std::vector<double> &out) {
+  for (std::size_t i = 0; i < in.size(); ++i) out[i] = in[i] - in[i] * lens.power();
+}
+int main() {
+  Lens lens(12.5, 1.52, 9);
+  std::vector<double> in(40), out(40);
+  for (int i = 0; i < 40; ++i) in[i] = 0.1 * i;
+  trace(lens, in, out);
+  double s = 0;
+  for (int i = 0; i < 40; ++i) s += out[i] * i;
+  std::printf("%.17g\\n", s);
+}
+""", "const double power_once = 0 < in.size() ? lens.power() : 0;",
+    ),
+    cpp(
+        "item of a map", "hoist-invariant-call",
+        """
+struct Model {
+  std::map<std::string, double> params;
+  std::vector<double> state;
+  void step(double dt) {
+    for (size_t i = 0; i < state.size(); i++) state[i] += dt * params.at("growth") * state[i];
+  }
+};
+int main() {
+  Model m;
+  m.params["growth"] = 1.2;
+  for (int i = 0; i < 30; i++) m.state.push_back(0.1 * i);
+  m.step(0.01);
+  double s = 0;
+  for (double x : m.state) s += x;
+  std::printf("%.17g\\n", s);
+}
+""", "params.at(\"growth\") : 0;",
+    ),
+    c(
+        "interval of a table", "bisect-table",
+        """
+typedef struct { int n; double *x; } Table;
+static int place(const Table *t, double x) {
+  int k = 0;
+  while (k < t->n - 2 && t->x[k + 1] <= x) k++;
+  return k;
+}
+int main(void) {
+  Table t = {50, malloc(50 * sizeof(double))};
+  int small = 0;
+  for (int i = 0; i < 50; i++) t.x[i] = 0.5 * (i / 3);
+  for (int i = -5; i < 60; i++) printf("%d ", place(&t, 0.25 * i));
+  for (t.n = 0; t.n < 4; t.n++) small += place(&t, 3.0);
+  printf("%d\\n", small);
+  return 0;
+}
+""", "if (t->x[middle + 1] <= x)", "int k = low;",
+    ),
+    c(
+        "key of records", "bisect-table",
+        """
+typedef struct { int id, stock; } item_t;
+static item_t *find_item(item_t *items, int count, int id)
+{
+    int i;
+    for (i = 0; i < count; i++) {
+        if (items[i].id == id)
+            return &items[i];
+    }
+    return NULL;
+}
+int main(void)
+{
+    item_t items[60];
+    for (int i = 0; i < 60; i++) { items[i].id = 10 + i + i / 4; items[i].stock = 0; }
+    for (int k = -3; k < 150; k++) {
+        item_t *it = find_item(items, k % 61, (k * 7) % 95);
+        if (it) it->stock += k;
+    }
+    for (int i = 0; i < 60; i++) printf("%d ", items[i].stock);
+    return 0;
+}
+""", "if (items[middle].id < id)", "if (i < count && items[i].id == id) return &items[i];",
+    ),
+    cpp(
+        "interval with two comparisons", "bisect-table",
+        """
+class Spline {
+ public:
+  Spline(std::vector<double> xs) : xs_(xs) {}
+  std::size_t operator()(double x) const {
+    std::size_t k = 0;
+    for (std::size_t i = 0; i + 1 < xs_.size(); ++i) {
+      if (x >= xs_[i] && x < xs_[i + 1]) {
+        k = i;
+        break;
+      }
+    }
+    return k;
+  }
+
+ private:
+  std::vector<double> xs_;
+};
+int main() {
+  std::vector<double> xs;
+  std::printf("%zu ", Spline(xs)(1.0));
+  for (int i = 0; i < 50; ++i) xs.push_back(std::sqrt((double)i));
+  Spline s(xs);
+  for (int q = -4; q < 60; ++q) std::printf("%zu ", s(0.13 * q));
+}
+""", "if (x >= xs_[middle + 1])", "k = i;",
+    ),
+    c(
+        "first that is not smaller", "bisect-table",
+        """
+static int first(const int *v, int n, int x)
+{
+    int i;
+    for (i = 0; i < n; i++)
+        if (v[i] >= x)
+            break;
+    return i;
+}
+int main(void)
+{
+    int v[40];
+    for (int i = 0; i < 40; i++) v[i] = 2 * (i / 2);
+    for (int x = -3; x < 50; x++) printf("%d ", first(v, 40, x));
+    return 0;
+}
+""", "if (v[middle] < x)", "i = low;",
+    ),
+    cpp(
+        "member function", "remember-results",
+        """
+class Knapsack {
+ public:
+  explicit Knapsack(int n) {
+    for (int i = 0; i < n; ++i) weight_.push_back(3 + (i * 7) % 11);
+  }
+  int best(int item, int room) const {
+    if (item < 0 || room <= 0) return 0;
+    int without = best(item - 1, room);
+    if (weight_[item] > room) return without;
+    return std::max(without, 10 + (item * 13) % 17 + best(item - 1, room - weight_[item]));
+  }
+
+ private:
+  std::vector<int> weight_;
+};
+int main() {
+  Knapsack k(14), l(9);
+  std::printf("%d %d %d\\n", k.best(13, 50), l.best(8, 50), k.best(13, 40));
+}
+""", "int best_known(int item, int room) const {", "slot->self == this",
+    ),
+    cpp(
+        "references to texts", "remember-results",
+        """
+static int distance(const std::string& a, const std::string& b, int i, int j) {
+  if (i == 0) return j;
+  if (j == 0) return i;
+  if (a[i - 1] == b[j - 1]) return distance(a, b, i - 1, j - 1);
+  return 1 + std::min(distance(a, b, i - 1, j), distance(a, b, i, j - 1));
+}
+int main() {
+  std::string a = "sitting on", b = "kitten in";
+  std::printf("%d %d\\n", distance(a, b, 10, 9), distance(b, a, 9, 10));
+}
+""", "const std::string *a;", "slot->a == &a",
+    ),
+    c(
+        "pieces of a text", "keep-end-of-text",
+        """
+static char *join(char **words, int n)
+{
+    char *out = malloc(16 * n + 1);
+    out[0] = '\\0';
+    for (int i = 0; i < n; i++) {
+        strcat(out, words[i]);
+        if (i + 1 < n)
+            strcat(out, ", ");
+    }
+    return out;
+}
+int main(void)
+{
+    char *words[] = {"one", "two", "", "four"};
+    puts(join(words, 4));
+    return 0;
+}
+""", "char *out_end = out + strlen(out);", "out_end = append_text(out_end, words[i]);",
+    ),
+    cpp(
+        "map that is only asked", "unordered-container",
+        """
+class Counter {
+public:
+  void add(int key, double w) { sums_[key] += w; }
+  double get(int key) const {
+    auto it = sums_.find(key);
+    return it == sums_.end() ? 0.0 : it->second;
+  }
+
+private:
+  std::map<int, double> sums_;
+};
+int main() {
+  Counter c;
+  for (int i = 0; i < 90; ++i) c.add(i * i % 31, 0.5);
+  for (int k = 0; k < 31; ++k) std::printf("%g ", c.get(k));
+}
+""", "std::unordered_map<int, double> sums_;", "#include <unordered_map>",
+    ),
+    cpp(
+        "what was seen", "ask-hash-table",
+        """
+#include <algorithm>
+int main() {
+  std::vector<int> seen;
+  int twice = 0;
+  for (int i = 0; i < 60; ++i) {
+    int key = i * i % 37;
+    if (std::find(seen.begin(), seen.end(), key) == seen.end()) {
+      seen.push_back(key);
+    } else {
+      ++twice;
+    }
+  }
+  std::printf("%zu %d %d\\n", seen.size(), twice, seen.back());
+}
+""", "if (seen_known.count(key) == 0) {", "seen_known.insert(seen.back());",
+    ),
+    c(
+        "flush in a function", "leave-out-flushes",
+        """
+static void log_step(FILE *out, int step)
+{
+    fprintf(out, "step %d\\n", step);
+    fflush(out);
+}
+int main(void)
+{
+    for (int i = 0; i < 20; i++) log_step(stdout, i);
+    return 0;
+}
+""", has_not=("fflush",), cause="io-small-requests",
+    ),
+    c(
+        "without a buffer", "leave-buffer",
+        """
+int main(void)
+{
+    setvbuf(stdout, NULL, _IONBF, 0);
+    for (int i = 0; i < 20; i++) printf("%d\\n", i);
+    return 0;
+}
+""", has_not=("setvbuf",), cause="io-small-requests",
+    ),
+    c(
+        "file for each record", "open-once",
+        """
+static void record(const char *path, int i)
+{
+    FILE *f = fopen(path, "a");
+    if (f == NULL) {
+        fprintf(stderr, "cannot open %s\\n", path);
+        exit(1);
+    }
+    fprintf(f, "%d\\n", i);
+    fclose(f);
+}
+int main(void)
+{
+    for (int i = 0; i < 20; i++) record("/dev/stdout", i);
+    return 0;
+}
+""", "static FILE *f_kept;", has_not=("fclose",), cause="io-small-requests",
+    ),
+    c(
+        "assigned later", "keep-buffer",
+        """
+static void *take(size_t size)
+{
+    void *p = malloc(size);
+    if (!p) exit(2);
+    return p;
+}
+static int smooth(float *row, int n)
+{
+    float *tmp;
+    tmp = (float *)take(n * sizeof(float));
+    if (tmp == NULL)
+        return -1;
+    for (int i = 0; i < n; i++) tmp[i] = row[i] + (i ? row[i - 1] : 0.0f);
+    memcpy(row, tmp, n * sizeof(float));
+    free(tmp);
+    return 0;
+}
+int main(void)
+{
+    float row[50];
+    double s = 0;
+    for (int i = 0; i < 50; i++) row[i] = i % 13;
+    for (int n = 3; n < 50; n++) smooth(row, n);
+    for (int i = 0; i < 50; i++) s += row[i];
+    printf("%.9g\\n", s);
+    return 0;
+}
+""", "tmp_kept = take(tmp_need);", has_not=("free(tmp);",),
+    ),
+    cpp(
+        "vector of a function", "keep-vector",
+        """
+#include <algorithm>
+static double middle_of(const std::vector<double> &signal, size_t at) {
+  std::vector<double> window;
+  std::vector<int> places(3);
+  for (size_t k = at; k < at + 3; ++k) { window.push_back(signal[k]); places[k - at] += k; }
+  std::sort(window.begin(), window.end());
+  return window[1] + places[2];
+}
+int main() {
+  std::vector<double> signal(30);
+  for (int i = 0; i < 30; ++i) signal[i] = i * 7 % 11;
+  for (int i = 0; i < 27; ++i) std::printf("%g ", middle_of(signal, i));
+}
+""", "static std::vector<double> window;", "window.clear();", "places.assign(3, 0);",
+    ),
+    cpp(
+        "vector of vectors in a loop", "hoist-vector",
+        """
+int main() {
+  long pairs = 0;
+  for (int s = 1; s < 9; s++) {
+    std::vector<std::vector<int>> grid(4 * s);
+    for (int i = 0; i < 90; i++) grid[i * s % (4 * s)].push_back(i);
+    for (const auto &cell : grid) pairs += cell.size() * cell.size() + (cell.empty() ? 7 : cell[0]);
+  }
+  std::printf("%ld\\n", pairs);
+}
+""", "grid.resize(4 * s); for (auto &each : grid) each.clear();",
+    ),
+    cpp(
+        "declared before", "pass-by-reference",
+        """
+double mean_of(std::vector<double>, int first, int last);
+int main() {
+  std::vector<double> v(50, 0.25);
+  double s = 0;
+  for (int i = 0; i < 40; i++) s += mean_of(v, i, i + 3) * i;
+  std::printf("%.17g\\n", s);
+}
+double mean_of(std::vector<double> values, int first, int last) {
+  double sum = 0.0;
+  for (int i = first; i < last; i++) sum += values[i];
+  return sum / (last - first);
+}
+""", "double mean_of(const std::vector<double> &, int first, int last);", "double mean_of(const std::vector<double> &values,",
+    ),
+    cpp(
+        "order by a lambda", "refer-instead-of-copy",
+        """
+#include <algorithm>
+struct Body { std::string name; std::vector<double> history; double x; };
+int main() {
+  std::vector<Body> bodies;
+  for (int i = 0; i < 20; ++i) bodies.push_back({"body", {1.0, 2.0}, i * 7 % 13 + 0.01 * i});
+  std::sort(bodies.begin(), bodies.end(), [](Body a, Body b) { return a.x < b.x; });
+  for (const Body &b : bodies) std::printf("%g ", b.x);
+}
+""", "[](const Body &a, const Body &b)",
+    ),
+    cpp(
+        "lists of neighbours", "return-by-reference",
+        """
+class Graph {
+public:
+  explicit Graph(int n) : adj_(n) {}
+  void add(int a, int b) { adj_[a].push_back(b); }
+  std::vector<int> neighbours(int v) const { return adj_[v]; }
+
+private:
+  std::vector<std::vector<int>> adj_;
+};
+int main() {
+  Graph g(9);
+  long s = 0;
+  for (int i = 0; i < 60; i++) g.add(i % 9, i * i % 7);
+  for (int v = 0; v < 9; v++) {
+    for (size_t i = 0; i < g.neighbours(v).size(); i++) s += g.neighbours(v)[i] * v;
+    for (int u : g.neighbours(v)) s += u;
+    std::vector<int> own = g.neighbours(v);
+    own.push_back(v);
+    s += own.size();
+  }
+  std::printf("%ld\\n", s);
+}
+""", "const std::vector<int> &neighbours(int v) const",
+    ),
+    c(
+        "layers of a net", "pass-by-pointer",
+        """
+typedef struct { double w[40], b[40]; int size; } Layer;
+static double activate(Layer layer, double x, int unit);
+static double forward(Layer layer, double x)
+{
+    double s = 0.0;
+    for (int u = 0; u < layer.size; u++)
+        s += activate(layer, x, u);
+    return s / layer.size;
+}
+static double activate(Layer layer, double x, int unit) { return layer.w[unit] * x + layer.b[unit]; }
+int main(void)
+{
+    Layer all[2];
+    double s = 0;
+    for (int k = 0; k < 2; k++) {
+        all[k].size = 40;
+        for (int i = 0; i < 40; i++) { all[k].w[i] = 0.1 * (i % 10); all[k].b[i] = 0.01 * i * k; }
+    }
+    for (int i = 0; i < 9; i++) s += forward(all[i % 2], 0.1 * i);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "forward(&all[i % 2], 0.1 * i)", "layer->w[unit] * x + layer->b[unit]",
+    ),
+    c(
+        "field copied back", "exchange-arrays",
+        """
+static void step(const double *u, double *v, int n)
+{
+    for (int i = 1; i < n - 1; i++) v[i] = u[i] + 0.2 * (u[i - 1] - 2.0 * u[i] + u[i + 1]);
+    v[0] = u[0];
+    v[n - 1] = u[n - 1];
+}
+int main(void)
+{
+    int n = 50;
+    double *u = malloc(n * sizeof(double)), s = 0;
+    double *v = malloc(n * sizeof *v);
+    for (int i = 0; i < n; i++) u[i] = i * 37 % 100;
+    for (int t = 0; t < 9; t++) {
+        step(u, v, n);
+        memcpy(u, v, n * sizeof(double));
+    }
+    for (int i = 0; i < n; i++) s += u[i] * (i % 3);
+    printf("%.17g\\n", s);
+    free(u);
+    free(v);
+    return 0;
+}
+""", "u = v;", "v = u_before;",
+    ),
+    cpp(
+        "vector copied back", "exchange-arrays",
+        """
+static void step(const std::vector<double> &u, std::vector<double> &v) {
+  for (size_t i = 0; i < u.size(); i++) v[i] = 0.5 * u[i] + u[(i + 1) % u.size()];
+}
+int main() {
+  std::vector<double> u(50), v(50);
+  for (int i = 0; i < 50; i++) u[i] = i * 37 % 100;
+  for (int t = 0; t < 9; t++) {
+    step(u, v);
+    u = v;
+  }
+  double s = 0;
+  for (double x : u) s += x;
+  std::printf("%.17g\\n", s);
+}
+""", "u.swap(v);",
+    ),
+    c(
+        "list that grows", "double-room",
+        """
+struct list { int *items; size_t length; };
+static void append(struct list *l, int value)
+{
+    l->items = realloc(l->items, (l->length + 1) * sizeof(int));
+    if (l->items == NULL) exit(1);
+    l->items[l->length] = value;
+    l->length++;
+}
+int main(void)
+{
+    struct list l = {NULL, 0};
+    long s = 0;
+    for (int i = 0; i < 75; i++) append(&l, i * i);
+    for (size_t i = 0; i < l.length; i++) s = s * 31 % 1000003 + l.items[i];
+    printf("%ld\\n", s);
+    return 0;
+}
+""", "(l->length & (l->length - 1)) ? l->items :", "(l->length ? 2 * l->length : 1) * sizeof(int)",
+    ),
+    cpp(
+        "counted up before", "double-room",
+        """
+int main() {
+  double *v = nullptr, s = 0;
+  int n = 0;
+  for (int i = 0; i < 75; i++) {
+    n++;
+    v = (double *)realloc(v, sizeof(double) * n);
+    v[n - 1] = i * 0.5;
+  }
+  for (int i = 0; i < n; i++) s += v[i] * (i % 7);
+  std::printf("%.17g\\n", s);
+  free(v);
+}
+""", "((n - 1) & ((n - 1) - 1)) ? v : (double *)realloc(v,",
+    ),
+    cpp(
+        "items at the front", "turn-around-once",
+        """
+int main() {
+  std::vector<int> out;
+  for (int i = 0; i < 40; ++i) {
+    if (i % 3 == 0) continue;
+    out.insert(out.begin(), i * i % 17);
+  }
+  for (int x : out) std::printf("%d ", x);
+}
+""", "out.push_back(i * i % 17);", "std::reverse(out.begin(), out.end());",
+    ),
+    cpp(
+        "places in a list", "list-as-vector",
+        """
+#include <iterator>
+#include <list>
+static long weigh(const std::list<int> &l) {
+  long s = 0;
+  for (int i = 0; i < 30; ++i) s += *std::next(l.begin(), i * i % l.size());
+  auto it = l.begin();
+  std::advance(it, 3);
+  return s + *it;
+}
+int main() {
+  std::list<int> l;
+  for (int i = 0; i < 20; ++i) l.push_back(i * 3 % 17);
+  std::printf("%ld\\n", weigh(l));
+}
+""", "std::vector<int> l;", "const std::vector<int> &l",
+    ),
+    c(
+        "three dimensions by a macro", "interchange-loops",
+        """
+#define N 12
+#define V(a, i, j, k) (a)[((i) * N + (j)) * N + (k)]
+static double a[N * N * N], b[N * N * N];
+static void diffuse(double *out, const double *in)
+{
+    for (int k = 1; k < N - 1; k++)
+        for (int j = 1; j < N - 1; j++)
+            for (int i = 1; i < N - 1; i++)
+                V(out, i, j, k) = V(in, i - 1, j, k) + V(in, i, j + 1, k) - V(in, i, j, k - 1);
+}
+int main(void)
+{
+    double t = 0;
+    for (int i = 0; i < N * N * N; i++) a[i] = b[i] = i % 17;
+    diffuse(b, a);
+    diffuse(a, b);
+    for (int i = 0; i < N * N * N; i++) t += a[i] * (i % 5);
+    printf("%.17g\\n", t);
+    return 0;
+}
+""", "for (int i = 1; i < N - 1; i++)\n        for (int j = 1; j < N - 1; j++)\n            for (int k = 1; k < N - 1; k++)\n                V(out, i, j, k) =",
+    ),
+    c(
+        "functions that get and set", "interchange-loops",
+        """
+typedef struct { int rows, cols; double *data; } matrix_t;
+double matrix_get(const matrix_t *m, int r, int c) { return m->data[r * m->cols + c]; }
+void matrix_set(matrix_t *m, int r, int c, double v) { m->data[r * m->cols + c] = v; }
+static void scale(matrix_t *m, double f)
+{
+    for (int c = 0; c < m->cols; c++)
+        for (int r = 0; r < m->rows; r++)
+            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);
+}
+int main(void)
+{
+    matrix_t m = {12, 17, malloc(12 * 17 * sizeof(double))};
+    double s = 0;
+    for (int r = 0; r < 12; r++)
+        for (int c = 0; c < 17; c++) matrix_set(&m, r, c, r * 3 + c);
+    scale(&m, 0.99);
+    for (int r = 0; r < 12; r++)
+        for (int c = 0; c < 17; c++) s += matrix_get(&m, r, c) * (c % 3);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "for (int r = 0; r < m->rows; r++)\n        for (int c = 0; c < m->cols; c++)\n            matrix_set(m, r, c, matrix_get(m, r, c) * f + 1.0);",
+    ),
+    cpp(
+        "lent to functions", "hoist-vector",
+        """
+static void fill_row(std::vector<double> &row, int i) { for (std::size_t k = 0; k < row.size(); ++k) row[k] += i * k; }
+static double score(const std::vector<double> &row) { double s = 0; for (double x : row) s += x; return s; }
+int main() {
+  double s = 0;
+  for (int i = 0; i < 30; ++i) {
+    std::vector<double> row(12);
+    fill_row(row, i);
+    s += score(row);
+  }
+  std::printf("%.17g\\n", s);
+}
+""", "row.assign(12, 0);",
+    ),
+    cpp(
+        "made and deleted", "object-on-stack",
+        """
+#include <memory>
+class Walker {
+ public:
+  Walker(int seed, int steps) : x_(seed), steps_(steps) {}
+  void run() { for (int i = 0; i < steps_; ++i) x_ = x_ * 31 % 1009; }
+  int x() const { return x_; }
+
+ private:
+  int x_, steps_;
+};
+int main() {
+  long total = 0;
+  for (int w = 0; w < 30; ++w) {
+    Walker *one = new Walker(w, 3);
+    one->run();
+    total += one->x();
+    delete one;
+    auto other = std::make_unique<Walker>(w + 1, 2);
+    other->run();
+    total += 3 * other->x();
+  }
+  std::printf("%ld\\n", total);
+}
+""", "Walker one_object(w, 3);", "Walker other_object(w + 1, 2);", has_not=("delete one",),
+    ),
+    cpp(
+        "items that go", "erase-once",
+        """
+struct Particle { double x; int life; };
+static void remove_dead(std::vector<Particle> &ps) {
+  for (auto it = ps.begin(); it != ps.end();) {
+    if (it->life <= 0)
+      it = ps.erase(it);
+    else
+      ++it;
+  }
+}
+int main() {
+  std::vector<Particle> ps;
+  for (int i = 0; i < 40; ++i) ps.push_back({i * 0.5, i * 7 % 13 - 4});
+  remove_dead(ps);
+  for (auto &p : ps) std::printf("%g ", p.x);
+}
+""", "ps.erase(ps_kept, ps.end());",
+    ),
+    c(
+        "the largest of all columns", "block-columns",
+        """
+static double column_norm(double a[40][600], int n)
+{
+    double worst = 0.0;
+    int where = -1, i, j;
+    for (j = 0; j < n; j++) {
+        double s = 0.0;
+        for (i = 0; i < 40; i++)
+            s += a[i][j] > 0 ? a[i][j] : -a[i][j];
+        if (s > worst) {
+            worst = s;
+            where = j;
+        }
+    }
+    return worst + where;
+}
+int main(void)
+{
+    static double a[40][600];
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < 600; j++) a[i][j] = (i * 31 + j * 17) % 103 / 7.0 - 5;
+    printf("%.17g %.17g\\n", column_norm(a, 600), column_norm(a, 300));
+    return 0;
+}
+""", "s_of[j - j_block] > worst",
+    ),
+    cpp(
+        "accessors that use others", "interchange-loops",
+        """
+struct Grid {
+  int n;
+  double *v;
+  std::size_t at(int i, int j) const { return (std::size_t)i * this->n + j; }
+  double get(int i, int j) const { return v[at(i, j)]; }
+  double &ref(int i, int j) { return v[at(i, j)]; }
+  void scale() {
+    for (int j = 0; j < n; j++)
+      for (int i = 0; i < n; i++) ref(i, j) = get(i, j) * 2 + i - j;
+  }
+};
+int main() {
+  Grid g{12, new double[144]};
+  for (int k = 0; k < 144; k++) g.v[k] = k;
+  g.scale();
+  double s = 0;
+  for (int k = 0; k < 144; k++) s += g.v[k] * (k % 7);
+  std::printf("%.17g\\n", s);
+}
+""", "for (int i = 0; i < n; i++)\n      for (int j = 0; j < n; j++) ref(i, j) = get(i, j)",
+    ),
+    cpp(
+        "arrays of new copied back item by item", "exchange-arrays",
+        """
+int main() {
+  int n = 50;
+  double *u = new double[n], *v = new double[n], s = 0;
+  for (int i = 0; i < n; i++) u[i] = i * 37 % 100;
+  for (int t = 0; t < 9; t++) {
+    for (int i = 0; i < n; i++) v[i] = 0.5 * u[i] + u[(i + 1) % n];
+    for (int i = 0; i < n; i++) u[i] = v[i];
+  }
+  for (int i = 0; i < n; i++) s += u[i];
+  std::printf("%.17g\\n", s);
+  delete[] u;
+  delete[] v;
+}
+""", "v = u_before;",
+    ),
+    Case(
+        "stream for each record", "open-once", "c++",
+        """
+#include <fstream>
+static void record(int i) {
+  std::ofstream out("/dev/stdout", std::ios::app);
+  out << i << '\\n';
+  out.close();
+}
+int main() {
+  for (int i = 0; i < 20; i++) record(i);
+}
+""", ("static std::ofstream out(",), ("out.close();",), cause="io-small-requests",
+    ),
+    Case(
+        "flushes of streams", "leave-out-flushes", "c++",
+        """
+#include <iostream>
+int main() {
+  for (int i = 0; i < 20; i++) {
+    std::cout << i << "\\n";
+    std::cout.flush();
+    if (i % 2) std::cout << std::flush;
+  }
+}
+""", has_not=("flush",), cause="io-small-requests",
+    ),
+    cpp(
+        "names that were seen", "ask-hash-table",
+        """
+#include <algorithm>
+static std::vector<std::string> different(const std::vector<std::string> &all) {
+  std::vector<std::string> seen;
+  seen.reserve(all.size());
+  for (const std::string &one : all) {
+    if (std::find(seen.begin(), seen.end(), one) != seen.end()) continue;
+    seen.push_back(one);
+  }
+  long n = 0;
+  for (const auto &one : seen) n += one.size();
+  std::printf("%ld %zu %s\\n", n, seen[0].size(), seen.front().c_str());
+  return seen;
+}
+int main() { std::printf("%zu\\n", different({"one", "two", "one", "three", "two"}).size()); }
+""", "seen_known.count(one) != 0",
+    ),
+    cpp(
+        "set handed on", "unordered-container",
+        """
+#include <set>
+static bool known(const std::set<std::string> &names, const std::string &name) { return names.count(name) > 0; }
+int main() {
+  std::set<std::string> names;
+  for (int i = 0; i < 30; i++) names.insert("n" + std::to_string(i * i % 17));
+  int found = 0;
+  for (int i = 0; i < 30; i++) found += known(names, "n" + std::to_string(i));
+  std::printf("%d %zu\\n", found, names.size());
+}
+""", "const std::unordered_set<std::string> &names",
+    ),
+    c(
+        "record by what points to it", "pass-by-pointer",
+        """
+struct Layer { double w[40]; };
+static double weigh(const struct Layer l, int k) { return l.w[k % 40] * 2; }
+static double twice(struct Layer *l, int k) { return weigh(*l, k) + weigh(*l, k + 1); }
+int main(void)
+{
+    struct Layer l;
+    double s = 0;
+    for (int i = 0; i < 40; i++) l.w[i] = i * 0.5;
+    for (int k = 0; k < 9; k++) s += twice(&l, k);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""", "const struct Layer *l, int k", "weigh(l, k) + weigh(l, k + 1)",
+    ),
+    cpp(
+        "first of a vector", "bisect-table",
+        """
+static int place(const std::vector<int> &t, int x) {
+  std::size_t k;
+  for (k = 0; k < t.size() && t[k] < x; k++)
+    ;
+  return (int)k;
+}
+int main() {
+  std::vector<int> t;
+  for (int i = 0; i < 30; i++) t.push_back(i / 2 * 3);
+  for (int x = -2; x < 50; x++) std::printf("%d ", place(t, x));
+}
+""", "if (t[middle] < x)",
+    ),
+    c(
+        "place of a key that is used afterwards", "bisect-table",
+        """
+static int place(const long *t, int n, long x)
+{
+    int i;
+    for (i = 0; i < n; ++i)
+        if (x == t[i]) break;
+    return i == n ? -1 : i;
+}
+int main(void)
+{
+    long t[30];
+    for (int i = 0; i < 30; i++) t[i] = i / 2 * 3;
+    for (int x = -2; x < 50; x++) printf("%d ", place(t, 30, x));
+    return 0;
+}
+""", "if (!(i < n && x == t[i]))",
+    ),
+)  # fmt: skip
