@@ -156,7 +156,7 @@ _NAMES: tuple[tuple[Activity, str], ...] = (
 _MODULES: tuple[tuple[Activity, str], ...] = (
     (
         Activity.MPI,
-        r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
+        r"libp?mpi|mca_|libopen-(pal|rte)|libpmix|libprrte|liborte|libuc[pstm]|libfabric|libpsm|libinfinipath|libibverbs|librdmacm|lib(mlx[45]|efa|cxi|hfi1verbs|portals)\b|libevent|libhwloc|libpmi|orted$|prted$|hydra_|mpiexec|mpirun|libmpich|libmvapich",
     ),
     (Activity.OMP_WAIT, r"libgomp|libomp|libiomp|libkmp|libnvomp|libatomp"),
     (Activity.JIT, r"libLLVM|libclang-cpp|libgccjit|libnvrtc|libnvJitLink|libnvptxcompiler|libcling"),
