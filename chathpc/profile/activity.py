@@ -220,6 +220,16 @@ _MAY_BLOCK = (
     Activity.GPU_API,
     Activity.HELPER,
 )
+#: What threads without any code of the program do for the library that started them.
+_OF_HELPERS = (
+    Activity.MPI,
+    Activity.BLOCKED,
+    Activity.SLEEP,
+    Activity.LOCK,
+    Activity.GPU_API,
+    Activity.LIBRARY,
+    Activity.IO,
+)
 _OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
 _CASELESS = ("MPI_", "PMPI_", "MPIX_", "MPIR_", "MPID_", "MPIDI_", "MPIDU_", "MPL_", "GOMP_", "GOACC_", "mpi_", "pmpi_")
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
@@ -230,8 +240,8 @@ _INTERFACE = re.compile(
     r"|operator (new|delete)|!\$omp "
 )
 
-#: `__fprintf`, `_IO_new_file_write`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
-_RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_)[A-Za-z]")
+#: `__fprintf`, `_IO_new_file_write`, glibc's `lll_mutex_lock_optimized`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
+_RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
@@ -389,12 +399,7 @@ def classify(tree: CallTree) -> Activities:
     alone = in_library & (tree.parent[np.maximum(call, 0)] < 0) & (tree.module[np.maximum(call, 0)] < 0)
     alone &= np.isin(tree.kind[np.maximum(call, 0)], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
-    kind[
-        orphan
-        & np.isin(
-            kind, (Activity.MPI, Activity.BLOCKED, Activity.SLEEP, Activity.GPU_API, Activity.LIBRARY, Activity.IO)
-        )
-    ] = Activity.HELPER
+    kind[orphan & np.isin(kind, _OF_HELPERS)] = Activity.HELPER
     _refine_behind(tree, kind, caller)
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     if device.any():

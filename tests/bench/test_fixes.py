@@ -185,7 +185,7 @@ def ended(verdict: str, *, seconds: float = 3.0) -> Any:
         ledger.append("begin", {})
         ledger.append("measured", {"what": "original", "seconds": 0.5})
         ledger.append("resume", {})
-        ledger.append("round", {"round": 1})
+        ledger.append("candidate", {"round": 1})  # the time limit ended the round
         ledger.close()
         speedup = Speedup(2.0, 1.8, 2.2, 10)
         attempt = Attempt(

@@ -330,6 +330,21 @@ def test_threads_that_a_library_runs_for_itself_are_helpers() -> None:
     assert set(found.caller[3:].tolist()) == {-1}
 
 
+def test_a_lock_that_such_a_thread_waits_for_is_not_the_programs() -> None:
+    """As perf shows it where lines are known: without load modules, and with what was inlined in the C library."""
+    lock = node(
+        NodeKind.FUNCTION, Relation.CALL, "___pthread_mutex_lock",
+        node(NodeKind.INLINED, Relation.INLINED_CALL, "lll_mutex_lock_optimized", call("__GI___lll_lock_wait", module=LIBC), at="pthread_mutex_lock.c:48"),
+    )  # fmt: skip
+    progress = call("event_base_loop", lock, module="/usr/lib/libevent_core-2.1.so.7")
+    tree = tree_of(
+        entry("<program root>", own("main")), entry("<thread root>", call("start_thread", progress, module=LIBC))
+    )
+    assert set(classify(tree).kind[3:].tolist()) == {A.HELPER}
+    of_the_program = tree_of(entry("<program root>", own("main", lock)))
+    assert kind_of(of_the_program, "__GI___lll_lock_wait") == A.LOCK
+
+
 def test_an_idle_openmp_worker_is_no_helper() -> None:
     idle = call("start_thread", called_code(GOMP), module=LIBC)
     tree = tree_of(entry("<thread root>", idle))

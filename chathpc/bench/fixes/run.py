@@ -145,7 +145,7 @@ def _fixed(
     outcome = replace(
         outcome_of(fixed),
         original_seconds=seconds[0] if seconds else None,
-        rounds=sum(event.event == "round" for event in events),
+        rounds=max((event.data["round"] for event in events if event.event in ("candidate", "round")), default=0),
         tokens=int(getattr(proposer, "tokens", 0)),
         seconds=sum(after.time - before.time for before, after in pairwise(events) if after.event != "resume"),
     )
