@@ -28,7 +28,7 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 
 
 #: Files of words that chathpc understands but does not write: what a model may say is no reason to let a name leave.
-_UNDERSTOOD = frozenset({"vocabulary.yaml"})
+_UNDERSTOOD = frozenset({"vocabulary.yaml", "everyday.yaml"})
 
 
 @dataclass(frozen=True, slots=True)
