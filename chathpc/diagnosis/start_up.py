@@ -32,12 +32,13 @@ def only_start_up(facts: Facts) -> str:
     """
     if not facts.in_seconds or facts.total <= 0:
         return ""
-    duration, share = facts.total / max(facts.thread_count, 1), facts.share(Activity.MPI_SETUP)
-    tree, spent = facts.profile.tree, facts.of(Activity.MPI_SETUP)
-    waited = float(spent[np.array([name == BLOCKED for name in tree.names] + [False])[tree.name]].sum())
+    duration = facts.total / max(facts.thread_count, 1)
+    if duration >= common()["short_run_seconds"].value:
+        return ""
+    tree, spent, share = facts.profile.tree, facts.of(Activity.MPI_SETUP), facts.share(Activity.MPI_SETUP)
+    waited = float(spent[tree.named(BLOCKED)].sum())
     running = facts.total - waited
-    least = common()["start_up_share"].value * running
-    if duration >= common()["short_run_seconds"].value or float(spent.sum()) - waited < least or running <= 0:
+    if running <= 0 or float(spent.sum()) - waited < common()["start_up_share"].value * running:
         return ""
     by_name: dict[str, float] = {}
     for node in np.flatnonzero(spent > 0).tolist():

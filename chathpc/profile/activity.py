@@ -430,7 +430,7 @@ STARTERS = frozenset(
 
 def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray:
     """True for the frames at the top of a stack that only start the program or a thread: a `clone` further down is the program's own."""
-    named = is_frame & np.array([name in STARTERS for name in tree.names] + [False])[tree.name]
+    named = is_frame & tree.named(*STARTERS)
     found = np.zeros(len(tree), dtype=bool)
     top = (above < 0) | ((tree.kind == NodeKind.REGION) & (tree.parent < 0))[np.maximum(above, 0)]
     for _ in range(4):
@@ -479,9 +479,7 @@ def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], caller: IntArray) ->
     """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
     sample is; and what blocks in the body of a parallel region waits for the other threads.
     """
-    blocked, kernel = (
-        np.array([name == place for name in tree.names] + [False])[tree.name] for place in (BLOCKED, KERNEL)
-    )
+    blocked, kernel = tree.named(BLOCKED), tree.named(KERNEL)
     if not blocked.any() and not kernel.any():
         return
     around = kind[np.maximum(tree.parent, 0)]

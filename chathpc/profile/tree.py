@@ -223,6 +223,11 @@ class CallTree:
         called = self.relation != Relation.LEXICAL
         return self.nearest(function_like | called | (self.parent < 0))
 
+    def named(self, *names: str) -> BoolArray:
+        """True for the nodes that have one of these names, by themselves."""
+        wanted = frozenset(names)
+        return np.array([name in wanted for name in self.names] + [False])[self.name]
+
     @cached_property
     def function_labels(self) -> tuple[IntArray, list[str]]:
         """For each node the number of its owner's name, and the names by number: `function_name` of all nodes at

@@ -132,9 +132,8 @@ class Hot:
     @cached_property
     def _kernel(self) -> Int64Array:
         """Contexts that stand for time in the kernel somewhere behind a sample, where the profile tells it."""
-        names = self.facts.profile.tree.names
-        here = np.array([name == KERNEL for name in names] + [False])[self.facts.profile.tree.name]
-        return np.flatnonzero(here & (self.facts.profile.tree.parent >= 0))
+        tree = self.facts.profile.tree
+        return np.flatnonzero(tree.named(KERNEL) & (tree.parent >= 0))
 
     @property
     def tells_kernel(self) -> bool:

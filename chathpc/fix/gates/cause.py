@@ -38,10 +38,9 @@ def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()
     successors = [
         row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0
     ]
+    known = {row.name for row in successors}
     grown = [
-        (name, row)
-        for name, row in _grown(found, finding, threshold("grown") * _gained(found, gained))
-        if row not in successors
+        each for each in _grown(found, finding, threshold("grown") * _gained(found, gained)) if each[0] not in known
     ]
     if grown:
         name, worst = max(grown, key=lambda each: each[1].change)

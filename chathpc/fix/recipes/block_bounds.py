@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from chathpc.diagnosis.source.model import Expr, Kind
@@ -53,6 +54,22 @@ def needed(before: list[Setting], low: Expr, high: Expr) -> list[Setting]:
         if one.name in names:
             kept.insert(0, one)
             names |= one.names
+    return kept
+
+
+def settled(
+    kept: list[Setting], low: Expr, high: Expr, are_all: Callable[[str, list[Setting]], bool]
+) -> list[Setting] | None:
+    """Those settings whose values are known, `are_all` telling that a name has no others; what is read, asked for or broadcast stays as
+    it is. None where a bound itself is set to what is not known.
+    """
+    bounds = names_in(low) | names_in(high)
+    for name in sorted({one.name for one in kept}):
+        mine = [one for one in kept if one.name == name]
+        if any(is_unknown(one.value) for one in mine) or not are_all(name, mine):
+            if name in bounds:
+                return None
+            kept = [one for one in kept if one.name != name]
     return kept
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.layout import type_size, value
-from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, indent, line_start, without_statement
 from chathpc.fix.recipes.effects import effects
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import around
@@ -48,7 +48,7 @@ def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
         if text[start : node.start_byte].strip():
             continue
         constant = _constant_bytes(size, how, kind, procedure)
-        edits = [_without(each, text) for each in frees]
+        edits = [without_statement(each, text) for each in frees]
         own = node.type == "declaration"
         if constant is not None and constant <= _STACK and how != "calloc" and own:
             count = f"{constant} / sizeof({kind})" if how != "new" else text_of(size)
@@ -352,18 +352,3 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
             if inside(each, own[0].body)
         )
     return False
-
-
-def _without(node: Node, text: bytes) -> Edit:
-    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if (
-        text[start : node.start_byte].strip()
-        or text[node.end_byte : end].strip()
-        or (node.parent is not None and node.parent.type != "compound_statement")
-    ):
-        return Edit(
-            node.start_byte,
-            node.end_byte,
-            b";" if node.parent is not None and node.parent.type != "compound_statement" else b"",
-        )
-    return Edit(start, end, b"")

@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, line_start
+from chathpc.fix.recipes.edits import Edit, indent, line_start, without_line
 from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.program import Procedure, Spot
-from chathpc.fix.recipes.protection import without_line
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, field, inside, line_of, nodes, text_of
 

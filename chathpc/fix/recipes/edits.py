@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -37,6 +41,22 @@ def line_end(text: bytes, at: int) -> int:
     """Where the next line begins after the byte; the text's end for its last line."""
     found = text.find(b"\n", at)
     return len(text) if found < 0 else found + 1
+
+
+def without_line(node: Node, text: bytes, instead: bytes = b"") -> Edit:
+    """The node goes, with its line where nothing else stands in it; elsewhere `instead` takes its place."""
+    last = max(node.start_byte, node.end_byte - 1)
+    start, end = line_start(text, node.start_byte), line_end(text, last)
+    if text[start : node.start_byte].strip() or text[last + 1 : end].strip():
+        return Edit(node.start_byte, last + 1, instead + (b"\n" if text[last : last + 1] == b"\n" else b""))
+    return Edit(start, end, b"")
+
+
+def without_statement(node: Node, text: bytes, instead: bytes = b"") -> Edit:
+    """As `without_line`, for a statement of C or C++: one that is the whole body of a loop or condition leaves `;`."""
+    if node.parent is not None and node.parent.type != "compound_statement":
+        return Edit(node.start_byte, node.end_byte, b";")
+    return without_line(node, text, instead)
 
 
 def indent(text: bytes, at: int) -> bytes:

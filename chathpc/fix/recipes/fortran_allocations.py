@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.fortran_accesses import INTRINSICS, is_safe
 from chathpc.fix.recipes.fortran_loops import declarations_end
 from chathpc.fix.recipes.fortran_statements import (
@@ -64,13 +64,10 @@ def outside_loops(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _without(node: Node, text: bytes) -> Edit:
-    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if text[start : node.start_byte].strip() or text[node.end_byte : end].strip():
-        if text[node.end_byte : node.end_byte + 1] == b";":
-            rest = text[node.end_byte + 1 : end]
-            return Edit(node.start_byte, node.end_byte + 1 + len(rest) - len(rest.lstrip(b" ")), b"")
-        return Edit(node.start_byte, node.end_byte, b"continue")
-    return Edit(start, end, b"")
+    if text[node.end_byte : node.end_byte + 1] == b";":
+        rest = text[node.end_byte + 1 : line_end(text, node.end_byte - 1)]
+        return Edit(node.start_byte, node.end_byte + 1 + len(rest) - len(rest.lstrip(b" ")), b"")
+    return without_line(node, text, b"continue")
 
 
 def _allocated(node: Node, procedure: Procedure) -> list[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.fortran_loops import control, own_text
 from chathpc.fix.recipes.program import Procedure, Spot
 from chathpc.fix.recipes.recipe import Change, Context
@@ -102,9 +102,7 @@ def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
     for node in procedure.all("file_position_statement", "subroutine_call"):
         if not re.match(r"(?:call\s+)?flush\b", own_text(node)) or not _is_repeated(node, procedure):
             continue
-        start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-        alone = not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip()
-        edits.append(Edit(start, end, b"") if alone else Edit(node.start_byte, node.end_byte, b"continue"))
+        edits.append(without_line(node, text, b"continue"))
         first = first or node
     if first is not None:
         yield Change(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ORDERED = re.compile(r"(?:std::)?(map|set)<\s*([\w:\s]+?)\s*(?:,.*)?>\Z", re.DOTALL)
 #: Members with the same meaning in both kinds, whatever the order of the items.
 _LISTED = re.compile(r"(?:std::)?(list)<.+>\Z", re.DOTALL)
+_DECLARING = ("field_declaration", "declaration", "reference_declarator", "parameter_declaration")
 _OF_LISTS = frozenset(
     {"push_back", "emplace_back", "size", "empty", "begin", "end", "cbegin", "cend", "back", "front", "clear"}
 )
@@ -153,15 +154,19 @@ def _is_handed_on(node: Node, kind: str, program: Program) -> bool:
     return at < len(told) and not told[at].pointers and "".join(told[at].type.split()) == "".join(kind.split())
 
 
+def _whole(node: Node) -> Node:
+    """The name, or for that of a member the access to it."""
+    parent = node.parent
+    is_member = node.type == "field_identifier" and parent is not None and parent.type == "field_expression"
+    return parent if parent is not None and is_member else node
+
+
 def _is_list_like(node: Node) -> bool:
     """True for uses of a list that a vector has as well, none of which keeps an item while others are added."""
-    one, parent = node, node.parent
-    if node.type == "field_identifier" and parent is not None and parent.type == "field_expression":
-        one, parent = parent, parent.parent
-    if parent is None:
-        return False
-    if parent.type in ("field_declaration", "declaration", "reference_declarator", "parameter_declaration"):
-        return True
+    one = _whole(node)
+    parent = one.parent
+    if parent is None or parent.type in _DECLARING:
+        return parent is not None
     if parent.type == "for_range_loop" and field(parent, "right") == one:
         return one.type == "identifier" and text_of(one) + ".push_back" not in text_of(field(parent, "body"))
     if not is_container_use(one, _OF_LISTS):
@@ -183,13 +188,10 @@ def _is_list_like(node: Node) -> bool:
 
 def _is_asked(node: Node) -> bool:
     """True for the declaration, and for uses that a hash table has as well with the same meaning."""
-    one, parent = node, node.parent
-    if node.type == "field_identifier" and parent is not None and parent.type == "field_expression":
-        one, parent = parent, parent.parent
-    if parent is None:
-        return False
-    if parent.type in ("field_declaration", "declaration", "reference_declarator", "parameter_declaration"):
-        return True
+    one = _whole(node)
+    parent = one.parent
+    if parent is None or parent.type in _DECLARING:
+        return parent is not None
     if parent.type == "for_range_loop" or not is_container_use(one, _ASKING):
         return False
     call = parent.parent

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.fortran import expression
-from chathpc.fix.recipes.block_bounds import Bounds, Setting, is_unknown, names_in, needed
+from chathpc.fix.recipes.block_bounds import Bounds, Setting, names_in, needed, settled
 from chathpc.fix.recipes.dependences import is_independent
-from chathpc.fix.recipes.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, without_line
 from chathpc.fix.recipes.fortran_accesses import is_safe
 from chathpc.fix.recipes.fortran_loops import control, dependences, is_index_free_after, own_text
 from chathpc.fix.recipes.fortran_statements import arguments, called, identifiers, squeezed
@@ -107,15 +107,10 @@ def _is_sent(node: Node) -> bool:
 
 def _share(loop: Node, parts: list[Node], rank: str, size: str, procedure: Procedure) -> tuple[int, str] | None:
     low, high = expression(parts[1]), expression(parts[2])
-    kept = needed([one for each in _before(loop, procedure) for one in _settings(each)], low, high)
-    bounds = names_in(low) | names_in(high)
-    for name in sorted({one.name for one in kept}):
-        mine = [one for one in kept if one.name == name]
-        all_known = not any(is_unknown(one.value) for one in mine) and _are_all(name, mine, procedure)
-        if not all_known and name in bounds:
-            return None
-        if not all_known:  # what is read, asked for or broadcast stays as it is
-            kept = [one for one in kept if one.name != name]
+    relevant = needed([one for each in _before(loop, procedure) for one in _settings(each)], low, high)
+    kept = settled(relevant, low, high, lambda name, mine: _are_all(name, mine, procedure))
+    if kept is None:
+        return None
     bounded = Bounds(low, high, True, tuple(kept), rank.lower(), size.lower())
     for name in bounded.free:
         first = min([*(one.at for one in kept if name in one.names), loop.start_byte])
@@ -229,9 +224,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
         call = mpi_call(node, procedure)
         if call is None or call.name != "MPI_Barrier" or not is_repeated(node, procedure):
             continue
-        start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-        alone = not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip()
-        edits.append(Edit(start, end, b"") if alone else Edit(node.start_byte, node.end_byte, b"continue"))
+        edits.append(without_line(node, text, b"continue"))
         first = first or node
     if first is not None:
         yield Change(

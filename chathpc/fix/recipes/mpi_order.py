@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, line_end, line_start, without_statement
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.loops import counted, loops_of
 from chathpc.fix.recipes.mpi_calls import Call, blocks, is_repeated, mpi_call
@@ -241,12 +241,7 @@ def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
         found = mpi_call(statement, procedure)
         if statement is None or found is None or found.name != "MPI_Barrier" or not is_repeated(statement, procedure):
             continue
-        start, end = line_start(text, statement.start_byte), line_end(text, statement.end_byte - 1)
-        alone = not text[start : statement.start_byte].strip() and not text[statement.end_byte : end].strip()
-        in_block = statement.parent is not None and statement.parent.type == "compound_statement"
-        edits.append(
-            Edit(start, end, b"") if alone and in_block else Edit(statement.start_byte, statement.end_byte, b";")
-        )
+        edits.append(without_statement(statement, text, b";"))
         first = first or statement
     if first is not None:
         yield Change(

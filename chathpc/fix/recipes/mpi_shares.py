@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.model import Expr, Kind
-from chathpc.fix.recipes.block_bounds import Bounds, Setting, is_unknown, names_in, needed
+from chathpc.fix.recipes.block_bounds import Bounds, Setting, names_in, needed, settled
 from chathpc.fix.recipes.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.effects import Effects, effects
 from chathpc.fix.recipes.helper_bounds import of_calls
@@ -113,15 +113,10 @@ def _share(header: Counted, rank: str, size: str, procedure: Procedure, program:
     for each in _before(header.node, procedure):
         called = of_calls(each, program, settings)
         before += settings(each) if called is None else called
-    kept = needed(before, low, high)
-    bounds = names_in(low) | names_in(high)
-    for name in sorted({one.name for one in kept}):
-        mine = [one for one in kept if one.name == name]
-        all_known = not any(is_unknown(one.value) for one in mine) and _are_all(name, mine, procedure)
-        if not all_known and name in bounds:
-            return None
-        if not all_known:  # what is read, asked for or broadcast stays as it is
-            kept = [one for one in kept if one.name != name]
+    relevant = needed(before, low, high)
+    kept = settled(relevant, low, high, lambda name, mine: _are_all(name, mine, procedure))
+    if kept is None:
+        return None
     bounded = Bounds(low, high, header.operator == "<=", tuple(kept), _plain(rank), _plain(size))
     if any(not _is_settled(each, kept, header, procedure) for each in bounded.free):
         return None

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, indent_step, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, indent, indent_step, without_line
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.recipe import Change, Context
@@ -68,9 +68,7 @@ def on_stack(context: Context, spot: Spot) -> Iterator[Change]:
         new = f"{kind} {value}{inits};\n".encode() + blank + f"{kind} *{name} = &{value};".encode()
         edits = [Edit(node.start_byte, node.end_byte, new)]
         for each in deleting:
-            start, stop = line_start(text, each.start_byte), line_end(text, each.end_byte - 1)
-            alone = not text[start : each.start_byte].strip() and not text[each.end_byte : stop].strip()
-            edits.append(Edit(start, stop, b"") if alone else Edit(each.start_byte, each.end_byte, b""))
+            edits.append(without_line(each, text))
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(node),

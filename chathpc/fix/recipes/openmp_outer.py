@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.directives import THREADS, Directive, directives
+from chathpc.fix.recipes.edits import without_line
 from chathpc.fix.recipes.loops import around, counted
 from chathpc.fix.recipes.openmp_loops import shared_directive
 from chathpc.fix.recipes.program import Spot
-from chathpc.fix.recipes.protection import at_the_same_place, without, without_line
+from chathpc.fix.recipes.protection import at_the_same_place, without
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import inside, line_of, nodes, text_of
 

@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.layout import value
 from chathpc.fix.recipes.directives import THREADS, directives
-from chathpc.fix.recipes.edits import Edit
+from chathpc.fix.recipes.edits import Edit, without_line
 from chathpc.fix.recipes.program import Procedure, Spot
-from chathpc.fix.recipes.protection import without_line
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.syntax import children, field, line_of, text_of
 

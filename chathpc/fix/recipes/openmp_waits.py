@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.aliases import may_overlap
 from chathpc.fix.recipes.dependences import dependences, is_independent
 from chathpc.fix.recipes.directives import THREADS, Directive, directive, directives, private_names, region_of
-from chathpc.fix.recipes.edits import Edit
+from chathpc.fix.recipes.edits import Edit, without_line
 from chathpc.fix.recipes.effects import Access, effects
 from chathpc.fix.recipes.loops import counted, is_invariant
 from chathpc.fix.recipes.program import Procedure, Program, Spot
-from chathpc.fix.recipes.protection import without_line
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.syntax import children, field, line_of, statements, text_of
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, line_start, without_statement
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.program import Procedure, Spot
@@ -78,7 +78,7 @@ def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
             for each in nodes(loop, "call_expression")
         ):
             continue  # the file may be read meanwhile
-        edits.append(_without_statement(call.parent, text))
+        edits.append(without_statement(call.parent, text, b";"))
         first = first or call
     if first is not None:
         yield Change(
@@ -98,17 +98,6 @@ def _is_closed_after(name: str, call: Node, procedure: Procedure) -> bool:
     ]
     inside_exits = any(True for _ in nodes(outer, "return_statement"))
     return any(each.start_byte > outer.end_byte for each in closing) and not inside_exits
-
-
-def _without_statement(node: Node, text: bytes) -> Edit:
-    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if (
-        text[start : node.start_byte].strip()
-        or text[node.end_byte : end].strip()
-        or (node.parent is not None and node.parent.type != "compound_statement")
-    ):
-        return Edit(node.start_byte, node.end_byte, b";")
-    return Edit(start, end, b"")
 
 
 def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:

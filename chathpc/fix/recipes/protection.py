@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.directives import THREADS, Directive, directive, directives
-from chathpc.fix.recipes.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, without_line
 from chathpc.fix.recipes.loops import Counted, counted
 from chathpc.fix.recipes.program import Procedure, Program, Spot
 from chathpc.fix.recipes.program import program as parsed_program
@@ -51,15 +51,6 @@ class Section:
     def edits(self, text: bytes) -> list[Edit]:
         """The protection goes, the statements stay."""
         return [without_line(each, text) for each in self.taken]
-
-
-def without_line(node: Node, text: bytes) -> Edit:
-    """The node goes, with its line where nothing else stands in it."""
-    last = max(node.start_byte, node.end_byte - 1)
-    start, end = line_start(text, node.start_byte), line_end(text, last)
-    if text[start : node.start_byte].strip() or text[last + 1 : end].strip():
-        return Edit(node.start_byte, last + 1, b"\n" if text[last : last + 1] == b"\n" else b"")
-    return Edit(start, end, b"")
 
 
 def sections(body: Node) -> list[Section] | None:

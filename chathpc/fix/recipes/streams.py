@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.edits import Edit, indent, line_end, line_start
+from chathpc.fix.recipes.edits import Edit, indent, without_statement
 from chathpc.fix.recipes.invariants import fresh_name
 from chathpc.fix.recipes.loops import around
 from chathpc.fix.recipes.output import LOST, code_of
@@ -57,7 +57,7 @@ def unflushed(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         if not _is_repeated(procedure, program, node):
             continue
-        edits.append(_without(node, text))
+        edits.append(without_statement(node, text))
         first = first or node
     if first is not None:
         yield Change(
@@ -78,7 +78,7 @@ def buffered(context: Context, spot: Spot) -> Iterator[Change]:
             match = _UNBUFFERED.fullmatch(text_of(next(iter(children(node)), None)))
             name = next((each for each in match.groups() if each), "") if match is not None else ""
             if name and name not in ("stderr", "stdin", "cerr"):
-                edits.append(_without(node, text))
+                edits.append(without_statement(node, text))
                 first = first or node
         if first is not None:
             yield Change(
@@ -98,15 +98,6 @@ def _is_repeated(procedure: Procedure, program: Program, node: Node | None = Non
     return node is None and any(
         True for _ in procedure.all("for_statement", "while_statement", "do_statement", "for_range_loop")
     )
-
-
-def _without(node: Node, text: bytes) -> Edit:
-    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-    if node.parent is not None and node.parent.type != "compound_statement":
-        return Edit(node.start_byte, node.end_byte, b";")
-    if text[start : node.start_byte].strip() or text[node.end_byte : end].strip():
-        return Edit(node.start_byte, node.end_byte, b"")
-    return Edit(start, end, b"")
 
 
 def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
@@ -134,7 +125,7 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         if any(each.parent != block for each in closing) or not _is_left_alone(name, node, block, procedure):
             continue
-        edits = [_without(each, text) for each in closing]
+        edits = [without_statement(each, text) for each in closing]
         if stream:
             edits.append(Edit(node.start_byte, node.start_byte, b"static "))
         else:

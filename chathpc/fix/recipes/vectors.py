@@ -60,7 +60,6 @@ def hoisted_vectors(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(node),
             f"constructs the vector {name} once before the loop and fills it anew in each iteration",
         )
-    del context
 
 
 def _numbers(node: Node, scope: Node, procedure: Procedure, program: Program) -> tuple[str, str, str] | None:
