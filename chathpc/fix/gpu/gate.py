@@ -18,7 +18,7 @@ from chathpc.fix.gpu.launch_facts import launch_facts
 from chathpc.fix.gpu.plan import Plan, plan
 from chathpc.fix.gpu.signature import Refusal, signature
 from chathpc.fix.project import Kernel
-from chathpc.fix.recipes.block_size import block_of
+from chathpc.fix.recipes.cuda.block_size import block_of
 from chathpc.fix.records import Figure, GateResult, Verdict
 from chathpc.fix.runner import Runner
 from chathpc.profile.profile import Profile

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.languages import is_fortran
 from chathpc.diagnosis.source.text import parsed
-from chathpc.fix.recipes.syntax import field, nodes, text_of, walk
+from chathpc.fix.recipes.analysis.syntax import field, nodes, text_of, walk
 
 if TYPE_CHECKING:
     from tree_sitter import Node

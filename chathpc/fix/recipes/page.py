@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.table import RECIPES
+from chathpc.fix.recipes.recipe import Recipe
+from chathpc.fix.recipes.table import GROUPS
 
 _HEAD = """# Recipes of `chathpc fix`
 
@@ -27,14 +28,19 @@ tells, and are left to the gates: that a table is in order, and that a step writ
 
 
 def to_markdown() -> str:
-    """All recipes as a page: what each does, what must hold, which causes it answers."""
+    """All recipes as a page, by what they are for: what each does, what must hold, which causes it answers."""
     parts = [_HEAD]
-    for one in RECIPES:
-        parts.append(
-            f"\n## {one.name}\n\n{one.does}\n\n- **What must hold:** {one.needs}\n- **Results:** {one.semantics}\n"
-            f"- **Languages:** {', '.join(_LANGUAGES[each] for each in one.languages)}\n- **Answers:** {', '.join(one.causes)}\n"
-        )
+    for title, recipes in GROUPS.items():
+        parts.append(f"\n## {title}\n")
+        parts += [_entry(one) for one in recipes]
     return "".join(parts)
+
+
+def _entry(one: Recipe) -> str:
+    return (
+        f"\n### {one.name}\n\n{one.does}\n\n- **What must hold:** {one.needs}\n- **Results:** {one.semantics}\n"
+        f"- **Languages:** {', '.join(_LANGUAGES[each] for each in one.languages)}\n- **Answers:** {', '.join(one.causes)}\n"
+    )
 
 
 _LANGUAGES = {"c": "C", "c++": "C++", "cuda": "CUDA", "fortran": "Fortran (free form)"}

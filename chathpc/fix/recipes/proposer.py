@@ -10,11 +10,11 @@ from hashlib import sha256
 from itertools import pairwise
 
 from chathpc.diagnosis.records import Verdict
-from chathpc.fix.recipes.edits import Edit, applied
-from chathpc.fix.recipes.expansion import changes
+from chathpc.fix.recipes.analysis.edits import Edit, applied
+from chathpc.fix.recipes.analysis.expansion import changes
+from chathpc.fix.recipes.analysis.program import Program, Spot, program
 from chathpc.fix.recipes.flags import other_flags
-from chathpc.fix.recipes.free_form import folded
-from chathpc.fix.recipes.program import Program, Spot, program
+from chathpc.fix.recipes.fortran.free_form import folded
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 from chathpc.fix.recipes.spots import spots
 from chathpc.fix.recipes.table import RECIPES

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.fix.project import Project
-from chathpc.fix.recipes.edits import Edit
-from chathpc.fix.recipes.program import Program, Spot
+from chathpc.fix.recipes.analysis.edits import Edit
+from chathpc.fix.recipes.analysis.program import Program, Spot
+
+#: Languages that recipes are for: C, C++ and the host's part of CUDA; programs without a GPU; free-form Fortran; kernels.
+C_FAMILY = ("c", "c++", "cuda")
+HOST = ("c", "c++")
+FORTRAN = ("fortran",)
+DEVICE = ("cuda",)
+#: Causes that tell no more than that a place computes for long.
+COMPUTE = ("hot-compute", "not-vectorised")
 
 #: What a recipe does to the results: nothing; another order of sums; another rounding of single operations.
 Semantics = Literal["exact", "reassociates floating point", "rounds differently"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
-from chathpc.fix.recipes.program import Procedure, Program, Spot, is_same_file
-from chathpc.fix.recipes.syntax import children, field, text_of
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, is_same_file
+from chathpc.fix.recipes.analysis.syntax import children, field, text_of
 
 #: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
 _CALLER = 0.6

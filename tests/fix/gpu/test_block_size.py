@@ -10,9 +10,9 @@ import pytest
 
 from chathpc.diagnosis.source.text import parsed
 from chathpc.fix.project import Project, Run
-from chathpc.fix.recipes.block_size import RECIPES, SIZES, block_of
-from chathpc.fix.recipes.edits import applied
-from chathpc.fix.recipes.program import Spot, program
+from chathpc.fix.recipes.analysis.edits import applied
+from chathpc.fix.recipes.analysis.program import Spot, program
+from chathpc.fix.recipes.cuda.block_size import RECIPES, SIZES, block_of
 from chathpc.fix.recipes.recipe import Context
 from chathpc.fix.recipes.table import RECIPES as ALL
 

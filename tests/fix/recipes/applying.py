@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from chathpc.fix.project import Check, Flags, Project, Run
-from chathpc.fix.recipes import expansion
-from chathpc.fix.recipes.edits import Edit, applied
-from chathpc.fix.recipes.free_form import folded
-from chathpc.fix.recipes.program import Spot, program
+from chathpc.fix.recipes.analysis import expansion
+from chathpc.fix.recipes.analysis.edits import Edit, applied
+from chathpc.fix.recipes.analysis.program import Spot, program
+from chathpc.fix.recipes.fortran.free_form import folded
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.table import RECIPES
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from chathpc.diagnosis.source.model import Expr
 from chathpc.diagnosis.source.text import parsed
-from chathpc.fix.recipes.block_bounds import Bounds, Setting
-from chathpc.fix.recipes.whole_numbers import value
+from chathpc.fix.recipes.analysis.whole_numbers import value
+from chathpc.fix.recipes.mpi.block_bounds import Bounds, Setting
 
 
 def expr(text: str) -> Expr:

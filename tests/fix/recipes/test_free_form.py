@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.fix.recipes.free_form import LONGEST, folded
+from chathpc.fix.recipes.fortran.free_form import LONGEST, folded
 
 HEAD = (
     "program p\n  implicit none\n  real(8) :: a(3), total\n  integer :: i\n  a = [1.5d0, 2.5d0, 3.5d0]\n  total = 0\n"

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from chathpc.fix.recipes.dependences import Dependences, dependences, is_independent
-from chathpc.fix.recipes.loops import counted, loops_of
-from chathpc.fix.recipes.program import program
+from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
+from chathpc.fix.recipes.analysis.loops import counted, loops_of
+from chathpc.fix.recipes.analysis.program import program
 from tests.fix.recipes.applying import output
 
 _HEAD = """#include <math.h>

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.fix.recipes.edits import Edit, applied, indent, line_end, line_start, shifted
-from chathpc.fix.recipes.origins import origins
-from chathpc.fix.recipes.program import is_same_file, program
-from chathpc.fix.recipes.syntax import nodes, text_of
-from chathpc.fix.recipes.types import Type, type_of
+from chathpc.fix.recipes.analysis.edits import Edit, applied, indent, line_end, line_start, shifted
+from chathpc.fix.recipes.analysis.origins import origins
+from chathpc.fix.recipes.analysis.program import is_same_file, program
+from chathpc.fix.recipes.analysis.syntax import nodes, text_of
+from chathpc.fix.recipes.analysis.types import Type, type_of
 from tests.fix.recipes.applying import changed
 
 _MPI = "#include <math.h>\n#include <mpi.h>\n#include <stdlib.h>\n"

@@ -1,0 +1,156 @@
+"""Indices of arrays: what they are added up of, and whether they stay the same in a loop."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.affine import Scope, Sum, add, linear
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.model import Expr, Kind
+from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.program import Procedure, Program
+from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.types import WIDE, written_type
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def scope_of(body: Node, inner: Effects, procedure: Procedure) -> Scope:
+    """What names stand for that the body declares once and never changes: whole numbers only."""
+    values: dict[str, Expr] = {}
+    written = [one.name for one in inner.writes if not one.memory]
+    for node in nodes(body, "init_declarator"):
+        name, value = field(node, "declarator"), field(node, "value")
+        if name is None or value is None or name.type != "identifier" or node.parent is None:
+            continue
+        kind = text_of(field(node.parent, "type"))
+        label = text_of(name)
+        times = procedure.times_declared.get(label, 0)
+        if label in written or label in procedure.addressed or not WIDE.match(kind) or times != 1:
+            continue
+        if is_whole(value, procedure):
+            values[label] = expression(value)
+    return Scope(values, procedure.source.file.unit.constants)
+
+
+def is_whole(value: Node, procedure: Procedure) -> bool:
+    """True for arithmetic of whole numbers without conversions that lose something."""
+    for node in nodes(value, "cast_expression", "number_literal", "call_expression", "conditional_expression"):
+        if node.type == "cast_expression":
+            kind = written_type(field(node, "type"))
+            if kind is None or kind.depth or not WIDE.match(kind.name):
+                return False
+        elif node.type == "number_literal":
+            if not text_of(node).rstrip("uUlL").isdigit():
+                return False
+        else:
+            return False
+    for node in nodes(value, "identifier"):
+        one = procedure.declarations.get(text_of(node))
+        if one is not None and one.type in ("float", "double", "long double", "char", "unsigned char", "short"):
+            return False
+    return True
+
+
+def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
+    """The base of an access and its indices, the first first; a member of an element counts by the element."""
+    found: list[Node] = []
+    one: Node | None = node
+    while one is not None and one.type == "field_expression" and text_of(field(one, "operator")) == ".":
+        one = field(one, "argument")
+    while one is not None and one.type == "subscript_expression":
+        index = field(one, "index") or field(one, "indices")
+        index = (
+            bare(children(index)[0])
+            if index is not None and index.type == "subscript_argument_list" and len(children(index)) == 1
+            else index
+        )
+        if index is None:
+            return None
+        found.append(index)
+        one = field(one, "argument")
+    return (one, found[::-1]) if one is not None and found else None
+
+
+def sum_of(parts: list[Node], renamed: dict[str, str], scope: Scope, moving: frozenset[str]) -> Sum | None:
+    """The parts of an index added up, with names replaced; None for what is no sum of products."""
+    total: Sum | None = {}
+    for part in parts:
+        one = linear(_renamed(expression(part), renamed), scope, moving)
+        total = None if one is None or total is None else add(total, one)
+    return total
+
+
+def base_and_parts(one: Access, inner: Effects) -> tuple[Node, list[list[Node]]] | None:
+    """Base and indices of an access, each index as parts to be added; a pointer that the body sets once to `base + offset` stands
+    for that.
+    """
+    found = subscripts(one.node)
+    if found is None:
+        return None
+    base, indices = found[0], [[each] for each in found[1]]
+    name = text_of(base)
+    if base.type != "identifier" or name not in inner.declared or len(indices) != 1:
+        return base, indices
+    own = one.procedure.declarations.get(name)
+    set_at = [
+        each
+        for each in one.procedure.all("init_declarator", "assignment_expression", "update_expression")
+        if name in _set_names(each)
+    ]
+    if (
+        own is None
+        or own.pointers != 1
+        or len(set_at) != 1
+        or name in one.procedure.addressed
+        or set_at[0].type != "init_declarator"
+    ):
+        return base, indices
+    value = bare(field(set_at[0], "value"))
+    while value is not None and value.type == "binary_expression" and text_of(field(value, "operator")) == "+":
+        left, right = bare(field(value, "left")), field(value, "right")
+        if left is None or right is None:
+            return base, indices
+        indices[0].append(right)
+        value = left
+    if value is not None and value.type == "pointer_expression" and text_of(field(value, "operator")) == "&":
+        inner_found = subscripts(field(value, "argument") or value)
+        if (
+            inner_found is None
+            or len(inner_found[1]) != 1
+            or (field(value, "argument") or value).type != "subscript_expression"
+        ):
+            return base, [[each] for each in found[1]]
+        indices[0].append(inner_found[1][0])
+        value = inner_found[0]
+    if value is None or value.type not in ("identifier", "field_expression"):
+        return base, [[each] for each in found[1]]
+    return value, indices
+
+
+def _set_names(node: Node) -> set[str]:
+    target = field(node, "declarator") or field(node, "left") or field(node, "argument")
+    while target is not None and target.type == "pointer_declarator":
+        target = field(target, "declarator")
+    return {text_of(target)} if target is not None and target.type == "identifier" else set()
+
+
+def is_steady(index: Node, inner: Effects, procedure: Procedure, program: Program) -> bool:
+    """True if an index changes nothing, and nothing that it reads from memory is written by the loop."""
+    mine = effects(index, procedure, program)
+    if not mine.is_known or mine.writes:
+        return False
+    return not any(
+        read.memory and may_overlap(read, write, program) for read in mine.accesses for write in inner.writes
+    )
+
+
+def _renamed(expr: Expr, names: dict[str, str]) -> Expr:
+    if not names:
+        return expr
+    text = names.get(expr.text, expr.text) if expr.kind == Kind.NAME else expr.text
+    base = None if expr.base is None else _renamed(expr.base, names)
+    return replace(expr, text=text, base=base, parts=tuple(_renamed(part, names) for part in expr.parts))

@@ -1,0 +1,1 @@
+"""Recipes for free-form Fortran, also with OpenMP."""

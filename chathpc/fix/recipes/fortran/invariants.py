@@ -1,0 +1,152 @@
+"""Powers, intrinsic and pure functions of free-form Fortran that stay the same in a loop."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.fortran import expression, resolved
+from chathpc.diagnosis.source.model import Expr, Function, Kind, Loop
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.fortran.accesses import (
+    COSTLY,
+    INTRINSICS,
+    TO_NUMBERS,
+    are_same,
+    is_safe,
+    outside_names,
+    path,
+    pure_function,
+    uses,
+)
+from chathpc.fix.recipes.fortran.loops import declarations_end, do_node, own_text, type_text
+from chathpc.fix.recipes.fortran.powers import is_real, written_number
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
+    """Powers, intrinsic and pure functions whose arguments stay the same are computed before the outermost loop for which that holds."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    function = procedure.model
+    at = declarations_end(procedure)
+    if not is_safe(procedure) or at is None or "default(none)" in own_text(procedure.node).replace(" ", ""):
+        return
+    number = 0
+    taken: list[Node] = []
+    for node in procedure.all("math_expression", "call_expression"):
+        if any(inside(node, each) for each in taken) or not _is_costly(node, procedure, program):
+            continue
+        expr = resolved(expression(node), _arrays(procedure))
+        if any(one.kind == Kind.OTHER and one.text != "extent_specifier" for one in expr.walk()):
+            continue
+        statement = node
+        while statement.parent is not None and statement.type != "assignment_statement":
+            statement = statement.parent
+        if statement.type != "assignment_statement":
+            continue
+        best = None
+        inner = function.innermost(line_of(node))
+        for loop in function.chain(inner.index) if inner is not None else ():
+            if not _stays(expr, loop, function, program):
+                break
+            best = loop
+        own = [one for one in expr.calls() if one.text not in INTRINSICS]
+        own += [one for one in expr.walk() if one.kind == Kind.INDEX]
+        if best is None or (own and not _is_surely_done(node, procedure)):
+            continue
+        outer, kind = do_node(procedure, best), type_text(expr, function, program)
+        if outer is None or kind is None:
+            continue
+        name = fresh_name("invariant_value", text, number)
+        number += 1
+        taken.append(node)
+        first = outer
+        while (
+            first.prev_named_sibling is not None
+            and first.prev_named_sibling.type == "comment"
+            and own_text(first.prev_named_sibling).startswith("!$omp")
+        ):
+            first = first.prev_named_sibling
+        start, blank = line_start(text, first.start_byte), indent(text, outer.start_byte)
+        value_ = text[node.start_byte : node.end_byte]
+        written = _declared_type(kind, procedure)
+        yield Change(
+            {spot.source.path: (
+                Edit(at, at, b"\n" + indent(text, at - 1) + f"{written} :: {name}".encode()),
+                Edit(start, start, blank + f"{name} = ".encode() + value_ + b"\n"),
+                Edit(node.start_byte, node.end_byte, name.encode()),
+            )},
+            line_of(node), f"computes {text_of(node)[:60]} once before the loop over {best.variable or 'items'}",
+        )  # fmt: skip
+
+
+def _arrays(procedure: Procedure) -> frozenset[str]:
+    named = {
+        **procedure.source.file.unit.variables,
+        **{one.name: one for one in (*procedure.model.declarations, *procedure.model.parameters)},
+    }
+    return frozenset(name for name, one in named.items() if one.dims)
+
+
+def _declared_type(kind: str, procedure: Procedure) -> str:
+    return {"doubleprecision": "double precision"}.get(kind, kind)
+
+
+def _is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
+    if node.type == "math_expression":
+        exponent = field(node, "right")
+        named = exponent is not None and exponent.type == "identifier" and is_real(exponent, procedure)
+        return text_of(field(node, "operator")) == "**" and (written_number(exponent) is not None or named)
+    name = own_text(next(iter(children(node)), None))
+    known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
+    if known is not None and known.dims:
+        return False
+    return name in COSTLY or _is_of_arrays(name, node, procedure) or pure_function(name, program) is not None
+
+
+def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:
+    """True for `sum(w)`: what goes over a whole array, without a dimension, mask or kind."""
+    listed = [each for each in children(children(node)[-1]) if each.type != "extent_specifier"]
+    if name not in TO_NUMBERS or any(each.type == "keyword_argument" for each in listed):
+        return False
+    return len(listed) == (2 if name == "dot_product" else 1) and bool(_names_arrays(node, procedure))
+
+
+def _names_arrays(node: Node, procedure: Procedure) -> bool:
+    arrays = _arrays(procedure)
+    return any(own_text(each) in arrays for each in nodes(node, "identifier"))
+
+
+def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool:
+    found = uses(function, loop, program)
+    if found is None:
+        return False
+    moving = {one.name for one in found if one.write} | {one.variable for one in (loop, *function.loops_in(loop.index))}
+    bases = {path(one.base) for one in expr.walk() if one.kind == Kind.MEMBER and one.base is not None}
+    names = {path(one) for one in expr.walk() if one.kind in (Kind.NAME, Kind.MEMBER)} - bases
+    for call in expr.calls():
+        callee = pure_function(call.text, program)
+        if callee is not None:
+            names |= outside_names(callee)
+        elif call.text not in INTRINSICS | TO_NUMBERS:
+            return False
+    return (
+        bool(names)
+        and not any(are_same(one, other) for one in names for other in moving)
+        and not (function.returns is not None and function.returns.name in names & moving)
+    )
+
+
+def _is_surely_done(node: Node, procedure: Procedure) -> bool:
+    """True if no condition stands around the node inside its loops; a pure function may then run once more at most."""
+    one = node.parent
+    while one is not None and one != procedure.node:
+        if one.type in ("if_statement", "select_case_statement", "where_statement", "else_clause", "elseif_clause"):
+            return False
+        one = one.parent
+    return True

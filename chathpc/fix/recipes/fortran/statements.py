@@ -1,0 +1,167 @@
+"""Statements of free-form Fortran as nodes: what stands beside each other, what is called with what, how a variable is declared."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.program import Procedure
+from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.fortran.accesses import INTRINSICS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_CONTINUED = re.compile(r"&[ \t]*(?:!.*)?\n\s*&?|\s+")
+
+
+def squeezed(node: Node | None) -> str:
+    """The text in lower case without blanks and continuations, to compare with another."""
+    return _CONTINUED.sub("", text_of(node)).lower()
+
+
+def called(node: Node | None) -> str:
+    """Name of the subroutine or function (or array) of a call, in lower case; empty for a member or anything else."""
+    if node is None:
+        return ""
+    name = field(node, "subroutine") if node.type == "subroutine_call" else next(iter(children(node)), None)
+    return text_of(name).lower() if name is not None and name.type == "identifier" else ""
+
+
+def arguments(node: Node | None) -> list[Node]:
+    """Arguments of a call, subscripts of an element; those with keywords as such nodes."""
+    listed = [each for each in children(node) if each.type == "argument_list"]
+    return children(listed[-1]) if listed else []
+
+
+def named_argument(node: Node, name: str, place: int) -> Node | None:
+    """The argument of that keyword, or the one at the place where it has none."""
+    listed = arguments(node)
+    for each in listed:
+        if each.type == "keyword_argument" and text_of(field(each, "name")).lower() == name:
+            return field(each, "value")
+    return listed[place] if place < len(listed) and listed[place].type != "keyword_argument" else None
+
+
+def beside(node: Node) -> list[Node]:
+    """All statements of the block in which the node stands, in their order."""
+    return [] if node.parent is None else children(node.parent)
+
+
+def identifiers(node: Node, name: str) -> list[Node]:
+    """Where a name stands in the node: neither members of that name nor keywords of arguments."""
+    found, todo = [], [node]
+    while todo:
+        one = todo.pop()
+        if one.type == "identifier" and text_of(one).lower() == name:
+            parent = one.parent
+            if not (parent is not None and parent.type == "keyword_argument" and field(parent, "name") == one):
+                found.append(one)
+        todo.extend(reversed(one.named_children))
+    return found
+
+
+def mentions(node: Node | None, name: str) -> bool:
+    """True if the name stands in the node."""
+    return node is not None and bool(identifiers(node, name))
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """How a variable is declared: its type as it is written, its attributes in lower case, the number of its dimensions."""
+
+    type: str
+    attributes: tuple[str, ...]
+    rank: int
+
+    @property
+    def is_allocatable(self) -> bool:
+        """True for what is allocated by statements."""
+        return "allocatable" in self.attributes
+
+
+def declaration(procedure: Procedure, name: str) -> Declared | None:
+    """The declaration of a variable in the procedure itself (not in what contains it); None where it has none, or several."""
+    found = [
+        each
+        for node in procedure.node.named_children
+        if node.type == "variable_declaration"
+        for each in [_declared_as(node, name)]
+        if each is not None
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _declared_as(node: Node, name: str) -> Declared | None:
+    attributes = [re.sub(r"\s", "", text_of(each).lower()) for each in node.children_by_field_name("attribute")]
+    shared = next(
+        (each for each in node.children_by_field_name("attribute") if "dimension" in text_of(each).lower()), None
+    )
+    for one in node.children_by_field_name("declarator"):
+        plain = one
+        if plain.type == "init_declarator":
+            plain = field(plain, "left") or children(plain)[0]
+        sized = plain.type == "sized_declarator"
+        own = children(plain)[0] if sized else plain
+        if text_of(own).lower() != name:
+            continue
+        size = children(plain)[-1] if sized else shared
+        dims = arguments(size) if size is shared and size is not None else children(size)
+        return Declared(text_of(field(node, "type")), tuple(attributes), len(dims) if size is not None else 0)
+    return None
+
+
+def is_way_out(loop: Node) -> bool:
+    """True where something in the loop goes elsewhere than to its next iteration or behind its end, or where its end has a label."""
+    named = {squeezed(each) for each in nodes(loop, "block_label_start_expression")}
+    inner = {each.rstrip(":") for each in named}
+    for one in nodes(loop, "keyword_statement", "do_statement", "statement_label", "arithmetic_if_statement"):
+        if one.type == "do_statement":
+            if field(one, "do_label") is not None:
+                return True
+            continue
+        if one.type != "keyword_statement":
+            return True
+        words = text_of(one).lower().split()
+        if words[0] not in ("exit", "cycle", "continue") or (len(words) > 1 and words[1] not in inner):
+            return True
+    return False
+
+
+def is_only_statement(node: Node) -> bool:
+    """True for what a logical `if` without `then` does."""
+    around = node.parent
+    return around is not None and around.type == "if_statement" and not any(
+        each.type in ("end_if_statement", "else_clause", "elseif_clause") for each in around.named_children
+    )  # fmt: skip
+
+
+def is_single(node: Node | None, procedure: Procedure) -> bool:
+    """True for an expression that is one value: its names are of scalars or elements, its functions give one for one."""
+    todo = [node]
+    while todo:
+        one = todo.pop()
+        if one is None:
+            return False
+        if one.type in ("number_literal", "string_literal", "boolean_literal"):
+            continue
+        if one.type == "identifier":
+            known = declaration(procedure, text_of(one).lower())
+            if known is None or known.rank:
+                return False
+        elif one.type == "call_expression":
+            name = called(one)
+            known = declaration(procedure, name)
+            if (known is None and name not in INTRINSICS) or any(
+                each.type == "extent_specifier" for each in arguments(one)
+            ):
+                return False
+            if known is not None and known.rank != len(arguments(one)):
+                return False
+            todo += [] if name in ("size", "ubound", "lbound") and known is None else arguments(one)
+        elif one.type in ("math_expression", "unary_expression", "parenthesized_expression"):
+            todo += children(one)
+        else:
+            return False
+    return True

@@ -1,0 +1,213 @@
+"""Critical sections and atomic updates in OpenMP loops of free-form Fortran that reductions make needless."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.layout import value
+from chathpc.diagnosis.source.model import Does, Expr, Function, Kind
+from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
+from chathpc.fix.recipes.analysis.program import Procedure, Spot
+from chathpc.fix.recipes.analysis.syntax import line_of, nodes
+from chathpc.fix.recipes.fortran.accesses import is_safe, uses
+from chathpc.fix.recipes.fortran.loops import do_node, own_text
+from chathpc.fix.recipes.fortran.openmp import fortran_directives, with_clause
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_MOST_ELEMENTS = 4096
+_OWN = re.compile(r"\b(?:private|firstprivate|lastprivate|linear)\s*\(([^)]*)\)")
+_COMPARED = {">": "max", ">=": "max", "<": "min", "<=": "min"}
+
+
+def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
+    """Critical sections and atomic updates that hold nothing but sums, or keep the greatest value, become a reduction."""
+    procedure, text, function = spot.procedure, spot.source.text, spot.procedure.model
+    if not is_safe(procedure):
+        return
+    for node, words, loop in fortran_directives(procedure):
+        if loop is None or not re.match(r"!\$omp\s+(?:parallel\s+)?do\b", words) or "reduction" in words:
+            continue
+        if "nowait" in words or "ordered" in words:
+            continue
+        outer = do_node(procedure, loop)
+        if outer is None:
+            continue
+        sections = [each for each in nodes(outer, "comment") if own_text(each).startswith("!$omp")]
+        if not sections or not all(
+            re.match(r"!\$omp\s+(?:end\s+)?(?:critical|atomic)\b(?!.*\b(?:read|write|capture)\b)", own_text(each))
+            for each in sections
+        ):
+            continue
+        sums = _protected(sections, outer, function)
+        if not sums or uses(function, loop, context.program) is None:
+            continue
+        if not _may_reduce(sums, words, line_of(node), procedure) or not all(_is_small(name, spot) for name in sums):
+            continue
+        exact = all(
+            operator in ("max", "min") or _kind(name, spot).startswith("integer") for name, operator in sums.items()
+        )
+        if not exact and not context.may_round:
+            continue
+        unshared = _not_shared(node, words, set(sums)) if "parallel" in words else []
+        if unshared is None:
+            continue
+        lines = [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in sections]
+        written = text[node.start_byte : node.end_byte].decode()
+        clauses = " ".join(
+            f"reduction({one}:{', '.join(name for name in sums if sums[name] == one)})"
+            for one in dict.fromkeys(sums.values())
+        )
+        semantics: Semantics = "exact" if exact else "reassociates floating point"
+        yield Change(
+            {spot.source.path: (*lines, *unshared, with_clause(node, written, clauses))},
+            line_of(sections[0]),
+            f"gathers {', '.join(sums)} by a reduction instead of in a {own_text(sections[0]).split()[1]} section",
+            semantics,
+        )
+
+
+def _kind(name: str, spot: Spot) -> str:
+    declared = spot.procedure.model.declared(name) or spot.source.file.unit.variables.get(name)
+    return "" if declared is None else declared.type
+
+
+def _is_small(name: str, spot: Spot) -> bool:
+    """True for numbers, and arrays of a few of them."""
+    declared = spot.procedure.model.declared(name) or spot.source.file.unit.variables.get(name)
+    if declared is None or not declared.type.startswith(("real", "integer", "double")):
+        return False
+    total = 1
+    for each in declared.dims:
+        total *= value(each, spot.source.file.unit.constants) or _MOST_ELEMENTS + 1
+    return total <= _MOST_ELEMENTS
+
+
+def _may_reduce(sums: dict[str, str], words: str, line: int, procedure: Procedure) -> bool:
+    """True if the variables belong to all threads at the loop."""
+    own = {name.strip() for each in _OWN.findall(words) for name in each.split(",")}
+    if re.match(r"!\$omp\s+parallel\b", words):
+        return not own & set(sums)
+    regions = [
+        one
+        for one in procedure.model.regions
+        if one.first < line <= one.last and re.match(r"parallel\b", one.words) is not None
+    ]
+    if not regions:
+        return False  # whose variables they are is not known
+    around = regions[-1].words
+    if "default(private)" in around.replace(" ", "") or "reduction" in around:
+        return False
+    own |= {name.strip() for each in _OWN.findall(around) for name in each.split(",")}
+    return not own & set(sums)
+
+
+def _not_shared(node: Node, words: str, names: set[str]) -> list[Edit] | None:
+    """Edits that take names out of the directive's `shared`; None where that is not done easily."""
+    shared = {name.strip() for each in re.findall(r"\bshared\s*\(([^)]*)\)", words) for name in each.split(",")} & names
+    edits: list[Edit] = []
+    one: Node | None = node
+    while one is not None and one.type == "comment" and shared and one.text is not None:
+        for match in re.finditer(rb"\bshared\s*\(([^)]*)\)", one.text, re.IGNORECASE):
+            listed = [each.strip() for each in match[1].split(b",")]
+            kept = [each for each in listed if each.decode().lower() not in shared]
+            if len(kept) < len(listed):
+                if not kept:
+                    return None
+                shared -= {each.decode().lower() for each in listed}
+                edits.append(Edit(one.start_byte + match.start(1), one.start_byte + match.end(1), b", ".join(kept)))
+        one = one.next_named_sibling
+    return None if shared else edits
+
+
+def _protected(sections: list[Node], outer: Node, function: Function) -> dict[str, str]:
+    """Names that the sections add to or keep the greatest of, with the operator, if they hold nothing else and no other statement of
+    the loop touches these; else nothing.
+    """
+    protected: list[int] = []
+    opened: int | None = None
+    for each in sections:
+        words = own_text(each)
+        if words.startswith("!$omp end"):
+            if opened is not None:
+                protected.extend(range(opened + 1, line_of(each)))
+            opened = None
+        elif "atomic" in words:
+            protected.append(line_of(each) + 1)
+        else:
+            opened = line_of(each)
+    first, last = line_of(outer), int(outer.end_point[0]) + 1
+    listed = [one for one in function.statements if first <= one.line <= last and one.expr is not None]
+    names: dict[str, str] = {}
+    expected: dict[str, int] = {}
+    at = 0
+    while at < len(listed):
+        one = listed[at]
+        at += 1
+        if one.line not in protected or one.expr is None:
+            continue
+        if one.does == Does.CONDITION and at < len(listed):
+            found = _chosen(one.expr, listed[at].expr) if listed[at].line in protected else None
+            at += 1
+        else:
+            found = _added(one.expr)
+        if found is None or names.get(found[0], found[1]) != found[1]:
+            return {}
+        names[found[0]] = found[1]
+        expected[found[0]] = expected.get(found[0], 0) + 2
+    counts = dict.fromkeys(names, 0)
+    for one in listed:
+        for used in one.expr.walk() if one.expr is not None else ():
+            if used.kind == Kind.NAME and used.text in counts:
+                if one.line not in protected:
+                    return {}
+                counts[used.text] += 1
+    return names if counts == expected else {}
+
+
+def _name(target: Expr) -> str:
+    if target.kind == Kind.NAME:
+        return target.text
+    if target.kind == Kind.INDEX and target.base is not None and target.base.kind == Kind.NAME:
+        return target.base.text
+    return ""
+
+
+def _added(expr: Expr) -> tuple[str, str] | None:
+    """Name and operator of `x = x + …`, `x = x*…` and `x = max(x, …)`."""
+    if expr.kind != Kind.ASSIGN:
+        return None
+    target, whole = expr.parts
+    name = _name(target)
+    if not name:
+        return None
+    if whole.kind == Kind.CALL and whole.text in ("max", "min") and len(whole.parts) == 2:
+        return (name, whole.text) if str(target) in map(str, whole.parts) else None
+    if whole.kind != Kind.BINARY or whole.text not in ("+", "-", "*"):
+        return None
+    if whole.text == "*":
+        return (name, "*") if str(whole.parts[0]) == str(target) else None
+    if whole.text == "+" and str(whole.parts[1]) == str(target):
+        return name, "+"
+    left = whole
+    while left.kind == Kind.BINARY and left.text in ("+", "-"):
+        left = left.parts[0]
+    return (name, "+") if str(left) == str(target) else None
+
+
+def _chosen(condition: Expr, assignment: Expr | None) -> tuple[str, str] | None:
+    """Name and operator of `if (v > x) x = v`."""
+    if assignment is None or assignment.kind != Kind.ASSIGN or condition.kind != Kind.BINARY:
+        return None
+    target, new = assignment.parts
+    operator = _COMPARED.get(condition.text)
+    sides = [str(each) for each in condition.parts]
+    if not _name(target) or operator is None or sorted(sides) != sorted([str(target), str(new)]):
+        return None
+    if target.kind != Kind.NAME or any(each.kind == Kind.CALL for each in new.walk()):
+        return None
+    return _name(target), operator if sides[0] == str(new) else ("min" if operator == "max" else "max")

@@ -1,0 +1,141 @@
+"""Recipes for free-form Fortran, also with OpenMP, with the causes that they answer."""
+
+from __future__ import annotations
+
+from chathpc.fix.recipes.fortran import (
+    allocations,
+    appends,
+    dimensions,
+    files,
+    growth,
+    interchange,
+    invariants,
+    openmp,
+    own_elements,
+    powers,
+    strings,
+    sums,
+)
+from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
+
+RECIPES: tuple[Recipe, ...] = (
+    Recipe(
+        "fortran-interchange-loops",
+        "Puts the loops of a perfect nest into the order in which the innermost runs over the first index.",
+        "No pointers or targets, bounds that do not depend on each other, no calls with effects, and every dependence still runs forwards.",
+        ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), FORTRAN, "reassociates floating point", interchange.interchanged, 0.9,
+    ),
+    Recipe(
+        "fortran-power-to-products",
+        "Computes powers with a constant fraction as exponent by products and square roots.",
+        "The exponent is a number, or an `intent(in)` argument that is the same number in all calls; a declared tolerance.",
+        ("expensive-math", "loop-invariant-work", *COMPUTE), FORTRAN, "rounds differently", powers.simple_powers, 0.9,
+    ),
+    Recipe(
+        "fortran-hoist-invariant",
+        "Computes a power, an intrinsic or a pure function once in front of the outermost loop in which it stays the same.",
+        "Nothing in the loop changes what it reads, and it changes nothing itself.",
+        ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", invariants.hoisted, 0.9,
+    ),
+    Recipe(
+        "fortran-schedule-dynamic",
+        "Hands out the iterations of an OpenMP loop in small pieces.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp.dynamic_schedule, 0.9,
+    ),
+    Recipe(
+        "fortran-schedule-guided",
+        "Hands out the iterations of an OpenMP loop in pieces that get smaller.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), FORTRAN, "reassociates floating point", openmp.guided_schedule, 0.6,
+    ),
+    Recipe(
+        "fortran-reduction",
+        "Sums scalars and small arrays by a reduction instead of in a critical section.",
+        "The sections hold nothing but such sums, and nothing else in the loop touches them.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-fine-grained-regions"), FORTRAN,
+        "reassociates floating point", sums.without_sections, 0.9,
+    ),
+    Recipe(
+        "fortran-parallel-loop",
+        "Shares an outermost serial loop among threads in a program that uses OpenMP.",
+        "Iterations are proved independent; scalars are private or reductions.",
+        ("omp-serial-fraction", *COMPUTE), FORTRAN, "reassociates floating point", openmp.parallel_loop, 0.8,
+    ),
+    Recipe(
+        "fortran-open-once",
+        "Opens a file once for all records instead of once a record.",
+        "Every iteration opens it to append, writes to it and closes it, and its name stays the same.",
+        ("io-small-requests", "io-bound", "io-metadata-bound"), FORTRAN, "exact", files.opened_once, 0.95,
+    ),
+    Recipe(
+        "fortran-schedule-static",
+        "Deals out the iterations of an OpenMP loop beforehand where they were handed out one by one.",
+        "By its text every iteration does the same work; no `ordered`, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention", "omp-false-sharing"), FORTRAN,
+        "reassociates floating point", openmp.static_schedule, 0.9,
+    ),
+    Recipe(
+        "fortran-collapse-loops",
+        "Shares the iterations of two nested loops among threads (`collapse(2)`).",
+        "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
+        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), FORTRAN, "reassociates floating point",
+        openmp.collapsed, 0.6,
+    ),
+    Recipe(
+        "fortran-parallel-outer-loop",
+        "Shares the outer loop among threads instead of opening a parallel region in each of its iterations.",
+        "Iterations of the outer loop are proved independent, and the directives in it do nothing else.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-serial-fraction", "oversubscription"), FORTRAN, "reassociates floating point",
+        openmp.outer_loops, 0.95,
+    ),
+    Recipe(
+        "fortran-keep-in-variable",
+        "Keeps an array's element that is chosen by the thread's number in a variable of its own as long as a loop runs.",
+        "The loop always means the same element, calls nothing that is not known, and stands in a parallel region.",
+        ("omp-false-sharing", "hot-compute", "lock-contention"), FORTRAN, "exact", own_elements.kept_in_variables, 0.85,
+    ),
+    Recipe(
+        "fortran-double-room",
+        "Doubles the room of a list when it is full instead of making it one longer for each item.",
+        "A count says how many items there are; nobody asks for the size of the list or uses it as a whole.",
+        ("allocation-churn", "page-faults", "redundant-copies", "quadratic-algorithm"), FORTRAN, "exact", growth.doubled, 0.95,
+    ),
+    Recipe(
+        "fortran-append-in-room",
+        "Appends to a list in room that doubles, and gives the list its size behind the loop.",
+        "In the loop the list is only appended to, counted, and asked for elements; the loop has no other way out than its end.",
+        ("allocation-churn", "page-faults", "redundant-copies", "quadratic-algorithm", "memory-bandwidth"), FORTRAN, "exact", appends.appended, 0.95,
+    ),
+    Recipe(
+        "fortran-append-text",
+        "Writes what is added to a text behind its end instead of copying all of it.",
+        "In the loop the text is only appended to; the loop has no other way out than its end.",
+        ("allocation-churn", "redundant-copies", "quadratic-algorithm", "memory-bandwidth", *COMPUTE), FORTRAN, "exact", strings.appended, 0.9,
+    ),
+    Recipe(
+        "fortran-allocate-once",
+        "Allocates work arrays once before the loop instead of in every iteration.",
+        "Their sizes stay the same in the loop, which has no other way out than its end, and nothing gives them another shape.",
+        ("allocation-churn", "page-faults", "redundant-copies"), FORTRAN, "exact", allocations.outside_loops, 0.9,
+    ),
+    Recipe(
+        "fortran-keep-array",
+        "Keeps work arrays of a procedure from call to call.",
+        "Arrays of numbers that the procedure alone knows, without threads or recursion; where the size changes they are allocated anew.",
+        ("allocation-churn", "page-faults", "redundant-copies"), FORTRAN, "exact", allocations.between_calls, 0.8,
+    ),
+    Recipe(
+        "fortran-swap-dimensions",
+        "Stores an array of which loops hand over rows with its two dimensions the other way round.",
+        "Everywhere in the program the array is used by elements and rows, or as a whole where the order does not matter; no columns are handed over.",
+        ("redundant-copies", "strided-access", "allocation-churn", "memory-bandwidth", "memory-latency", *COMPUTE), FORTRAN, "reassociates floating point",
+        dimensions.swapped, 0.6,
+    ),
+    Recipe(
+        "fortran-flush-at-the-end",
+        "Leaves out `flush` in loops.",
+        "The loop opens and reads nothing, and the program ends in the usual way and starts no other.",
+        ("io-small-requests", "io-bound"), FORTRAN, "exact", files.without_flushes, 0.9, everywhere=False,
+    ),
+)  # fmt: skip

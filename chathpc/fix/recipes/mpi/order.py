@@ -1,0 +1,304 @@
+"""MPI: what is sent before work that has nothing to do with it, received behind it, and barriers that order nothing (C and C++)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start, without_statement
+from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.loops import counted, loops_of
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, bare, children, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.mpi.calls import Call, blocks, is_repeated, mpi_call
+from chathpc.fix.recipes.mpi.packing import drops_status
+from chathpc.fix.recipes.mpi.ranks import RANK, SIZE, asked
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SENDS = frozenset({"MPI_Send", "MPI_Ssend"})
+_RECEIVES = frozenset({"MPI_Recv"})
+#: What may show others in which order processes come by, other than by messages.
+_SEEN_OUTSIDE = re.compile(
+    rb"\b(?:MPI_ANY_(?:SOURCE|TAG)|MPI_(?:Win|File|Put|Get|Accumulate|I?[mM]?[pP]robe|Comm_spawn)\w*|f?open|creat|shm_\w+|mmap|ofstream|fstream|"
+    rb"popen|system|usleep|nanosleep|sleep|unlink|remove|rename|mkdir|socket|kill|fork)\b\s*\(?",
+)
+
+
+def sent_early(context: Context, spot: Spot) -> Iterator[Change]:
+    """Sends go in front of work that does not change what they send."""
+    yield from _moved(context, spot, _SENDS, upwards=True)
+
+
+def received_late(context: Context, spot: Spot) -> Iterator[Change]:
+    """Receives go behind work that does not use what they receive."""
+    yield from _moved(context, spot, _RECEIVES, upwards=False)
+
+
+def _moved(context: Context, spot: Spot, kinds: frozenset[str], *, upwards: bool) -> Iterator[Change]:
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken or procedure.body is None:
+        return
+    for block in blocks(procedure):
+        listed = block if upwards else block[::-1]
+        place = 0
+        while place < len(listed):
+            run = list(_run(listed[place:], kinds, procedure))
+            if not run:
+                place += 1
+                continue
+            over = _passed(run, listed[:place][::-1], procedure, program) if run else []
+            place += len(run)
+            heavy = [at for at, each in enumerate(over) if _is_work(each, procedure, program)]
+            if not heavy:
+                continue
+            target = over[heavy[-1]]
+            ordered = run if upwards else run[::-1]
+            start, end = line_start(text, ordered[0].start_byte), line_end(text, ordered[-1].end_byte - 1)
+            to = line_start(text, target.start_byte) if upwards else line_end(text, target.end_byte - 1)
+            if (
+                text[start : ordered[0].start_byte].strip()
+                or text[line_start(text, target.start_byte) : target.start_byte].strip()
+            ):
+                continue
+            if (
+                text[ordered[-1].end_byte : end].strip()
+                or text[target.end_byte : line_end(text, target.end_byte - 1)].strip()
+            ):
+                continue
+            what = "sends before" if upwards else "receives behind"
+            yield Change(
+                {spot.source.path: (Edit(to, to, text[start:end]), Edit(start, end, b""))},
+                line_of(ordered[0]),
+                f"{what} the work in line {line_of(target)}, which has nothing to do with it",
+            )
+
+
+def _run(listed: Sequence[Node], kinds: frozenset[str], procedure: Procedure) -> Iterator[Node]:
+    """The statements at the beginning that do nothing but send (or receive)."""
+    for each in listed:
+        calls = _calls(each, procedure)
+        if not calls or any(one.name not in kinds for one in calls):
+            return
+        yield each
+
+
+def _calls(statement: Node, procedure: Procedure) -> list[Call]:
+    """The calls of MPI that the statement is made of; none if there is anything else in it but a condition."""
+    inner = [statement]
+    if statement.type == "if_statement" and field(statement, "alternative") is None:
+        inner = statements(field(statement, "consequence"))
+    found = [mpi_call(each, procedure) for each in inner]
+    return [each for each in found if each is not None] if all(found) else []
+
+
+def _passed(run: Sequence[Node], over: Sequence[Node], procedure: Procedure, program: Program) -> list[Node]:
+    """The statements, from the nearest on, that the run can change places with."""
+    mine: list[Access] = []
+    for statement in run:
+        found = _of_calls(statement, procedure, program)
+        if found is None:
+            return []
+        mine += found
+    passed: list[Node] = []
+    names = {one.name for one in mine if not one.memory} | {
+        text_of(each) for one in run for each in nodes(one, "identifier")
+    }
+    for one in over:
+        theirs = reach(one, procedure, program)
+        if (
+            theirs is None
+            or theirs.declared & names
+            or any(meets(a, b, program) for a in mine for b in theirs.accesses)
+        ):
+            break
+        passed.append(one)
+    return passed
+
+
+def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[Access] | None:
+    """What sends and receives read and write."""
+    found: list[Access] = []
+    if statement.type == "if_statement":
+        condition = field(statement, "condition")
+        known = effects(condition, procedure, program) if condition is not None else None
+        if known is None or not known.is_known or known.writes:
+            return None
+        found += known.accesses
+    for call in _calls(statement, procedure):
+        receiving = call.name in _RECEIVES
+        if receiving and not drops_status(call, procedure):
+            return None
+        for each in call.arguments[:6]:
+            known = effects(each, procedure, program)
+            if not known.is_known or known.writes or known.jumps:
+                return None
+            found += known.accesses
+        memory = buffer(call.arguments[0], procedure, receiving)
+        if memory is None:
+            return None
+        found.append(memory)
+    return found
+
+
+def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
+    """The memory that a call sends or receives."""
+    one = bare(node)
+    while one is not None and one.type == "cast_expression":
+        one = bare(field(one, "value"))
+    if one is not None and one.type == "binary_expression" and text_of(field(one, "operator")) == "+":
+        one = bare(field(one, "left"))
+    if one is None:
+        return None
+    if one.type == "pointer_expression" and text_of(field(one, "operator")) == "&":
+        inner = bare(field(one, "argument"))
+        if inner is None:
+            return None
+        if inner.type == "identifier":
+            own = procedure.declarations.get(text_of(inner))
+            is_memory = own is None or bool(own.dims) or own.reference
+            return Access(inner, procedure, text_of(inner), is_memory and own is not None, receiving)
+        # An element stands for the array from there on.
+        base = field(inner, "argument") if inner.type == "subscript_expression" else None
+        return None if base is None else Access(base, procedure, f"{WHOLE}{text_of(base)}", True, receiving)
+    if one.type in ("identifier", "field_expression", "subscript_expression"):
+        return Access(one, procedure, f"{WHOLE}{text_of(one)}", True, receiving)
+    return None
+
+
+def _is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
+    """True if there is a loop in the statement, or in a function that it calls."""
+    if any(True for _ in nodes(statement, *C_LOOPS)):
+        return True
+    if depth > 2:
+        return False
+    return any(
+        _is_work(one.node, one, program, depth + 1)
+        for call in nodes(statement, "call_expression")
+        for one in program.named(text_of(field(call, "function")))
+        if one is not procedure
+    )
+
+
+def without_turns(context: Context, spot: Spot) -> Iterator[Change]:
+    """`for (turn …) { if (turn == rank) work(); MPI_Barrier(…); }` becomes the work, done by all at once."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken:
+        return
+    for loop in loops_of(procedure):
+        header = counted(loop, procedure)
+        listed = statements(field(loop, "body"))
+        if header is None or len(listed) != 2 or (text_of(header.start), header.operator, header.step) != ("0", "<", 1):
+            continue
+        barrier = mpi_call(listed[1], procedure)
+        if (
+            barrier is None
+            or barrier.name != "MPI_Barrier"
+            or not header.own
+            or not asked(text_of(header.bound), SIZE, procedure, program)
+        ):
+            continue
+        if listed[0].type != "if_statement" or field(listed[0], "alternative") is not None:
+            continue
+        condition = bare(field(listed[0], "condition"))
+        sides = {text_of(field(condition, "left")), text_of(field(condition, "right"))}
+        rank = next(iter(sides - {header.variable}), "")
+        if (
+            condition is None
+            or text_of(field(condition, "operator")) != "=="
+            or header.variable not in sides
+            or len(sides) != 2
+        ):
+            continue
+        work = field(listed[0], "consequence")
+        if work is None or not asked(rank, RANK, procedure, program):
+            continue
+        done = reach(work, procedure, program)
+        if done is None or any(text_of(each) == header.variable for each in nodes(work, "identifier")):
+            continue
+        body = text[work.start_byte : work.end_byte].replace(b"\n" + b"  ", b"\n")
+        yield Change(
+            {spot.source.path: (Edit(loop.start_byte, loop.end_byte, body),)},
+            line_of(loop),
+            "lets all processes work at the same time instead of one after the other",
+        )
+
+
+def without_barriers(context: Context, spot: Spot) -> Iterator[Change]:
+    """Barriers in loops are left out where messages alone order what is seen."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken or any(_SEEN_OUTSIDE.search(each.text) for each in program.sources.values()):
+        return
+    if not all(_is_of_one(one, program) for one in program.procedures):
+        return
+    edits, first = [], None
+    for call in procedure.all("call_expression"):
+        statement = call.parent
+        found = mpi_call(statement, procedure)
+        if statement is None or found is None or found.name != "MPI_Barrier" or not is_repeated(statement, procedure):
+            continue
+        edits.append(without_statement(statement, text, b";"))
+        first = first or statement
+    if first is not None:
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "leaves out barriers: messages alone order what processes see of each other",
+        )
+
+
+def _is_of_one(procedure: Procedure, program: Program) -> bool:
+    """True if only one process prints: lines of several would be ordered by barriers."""
+    for call in procedure.all("call_expression"):
+        if text_of(field(call, "function")) not in (
+            "printf",
+            "puts",
+            "putchar",
+            "fputs",
+            "fwrite",
+            "write",
+            "fprintf",
+            "std::printf",
+        ):
+            continue
+        if text_of(next(iter(children(field(call, "arguments"))), None)) == "stderr":
+            continue
+        one = call.parent
+        while one is not None and one != procedure.node:
+            condition = bare(field(one, "condition")) if one.type == "if_statement" else None
+            if condition is not None and _names_rank(condition, procedure, program):
+                break
+            one = one.parent
+        if one is None or one == procedure.node:
+            return procedure.model.name != "main" and _is_called_by_one(procedure, program)
+    return True
+
+
+def _names_rank(condition: Node, procedure: Procedure, program: Program) -> bool:
+    return (
+        text_of(field(condition, "operator")) == "=="
+        and any(
+            asked(text_of(each), RANK, procedure, program)
+            for each in nodes(condition, "identifier", "field_expression")
+        )
+    ) or (
+        condition.type == "unary_expression" and asked(text_of(field(condition, "argument")), RANK, procedure, program)
+    )
+
+
+def _is_called_by_one(procedure: Procedure, program: Program) -> bool:
+    calls = program.calls.get(procedure.model.name, [])
+    for caller, call in calls:
+        one = call.parent
+        while one is not None and one != caller.node:
+            condition = bare(field(one, "condition")) if one.type == "if_statement" else None
+            if condition is not None and _names_rank(condition, caller, program):
+                break
+            one = one.parent
+        if one is None or one == caller.node:
+            return False
+    return bool(calls)

@@ -1,0 +1,1 @@
+"""Recipes for serial programs of C and C++: work, memory, containers, files."""

@@ -1,0 +1,353 @@
+"""Buffers that are taken and given back in every call: kept for the next one, or on the stack."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_statement
+from chathpc.fix.recipes.analysis.effects import effects
+from chathpc.fix.recipes.analysis.loops import around
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import bare, children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.types import is_arithmetic
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_STACK = 8 * 1024
+_BLOCKS = frozenset({"compound_statement"})
+
+
+def kept_buffers(context: Context, spot: Spot) -> Iterator[Change]:
+    """A buffer that a function allocates and frees in every call is kept for the next one, and grows where it must."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or (program.has_threads and not program.has_only_openmp)
+        or calls_itself(procedure, program)
+        or (procedure.model.name == "main" and not _in_loops(procedure))
+    ):
+        return
+    for node in procedure.all("declaration", "expression_statement"):
+        found = _allocation(node, procedure, program)
+        if found is None:
+            continue
+        name, kind, how, size = found
+        allocator = how if how in ("calloc", "new") else _called(node)
+        frees = _frees(name, procedure, "delete" if how == "new" else "free")
+        if not frees or not _is_kept_here(name, node, frees, procedure, program):
+            continue
+        blank, start = indent(text, node.start_byte), line_start(text, node.start_byte)
+        if text[start : node.start_byte].strip():
+            continue
+        constant = _constant_bytes(size, how, kind, procedure)
+        edits = [without_statement(each, text) for each in frees]
+        own = node.type == "declaration"
+        if constant is not None and constant <= _STACK and how != "calloc" and own:
+            count = f"{constant} / sizeof({kind})" if how != "new" else text_of(size)
+            edits.append(Edit(node.start_byte, node.end_byte, f"{kind} {name}[{count}];".encode()))
+            did = f"puts the {constant:,} bytes of {name} on the stack instead of allocating them each time"
+        else:
+            kept, room, need = (fresh_name(f"{name}_{each}", text) for each in ("kept", "room", "need"))
+            amount = f"({text_of(size)}) * sizeof({kind})" if how == "new" else _bytes(size, how)
+            cast = f"({kind} *)" if spot.source.is_cpp else ""
+            allocator = "malloc" if how in ("calloc", "new") else allocator
+            static = "static __thread" if program.has_threads else "static"
+            lines = [
+                *([f"{kind} *{name};"] if own else []),
+                f"{static} {kind} *{kept};", f"{static} size_t {room};", f"const size_t {need} = {amount};",
+                f"if (!{kept} || {need} > {room}) {{ free({kept}); {kept} = {cast}{allocator}({need}); {room} = {kept} ? {need} : 0; }}",
+                f"{name} = {kept};",
+            ]  # fmt: skip
+            if how == "calloc":
+                lines.append(f"if ({name}) memset({name}, 0, {need});")
+                if b"string.h" not in text and b"cstring" not in text:
+                    continue
+            if how == "new" and b"cstdlib" not in text and b"stdlib.h" not in text:
+                continue
+            edits.append(Edit(node.start_byte, node.end_byte, (b"\n" + blank).join(each.encode() for each in lines)))
+            did = f"keeps the memory of {name} for the next time instead of allocating and freeing it"
+        yield Change({spot.source.path: tuple(edits)}, line_of(node), did)
+
+
+def _in_loops(procedure: Procedure) -> bool:
+    return any(
+        True
+        for each in procedure.all("call_expression", "new_expression")
+        if text_of(field(each, "function")) in ("malloc", "calloc", "")
+        for _ in around(each, procedure)
+    )
+
+
+def calls_itself(procedure: Procedure, program: Program, depth: int = 0) -> bool:
+    """True if the function may be running already when it is called: it reaches itself, or a pointer to it is about."""
+    seen, todo = set(), [procedure]
+    while todo:
+        one = todo.pop()
+        for call in one.all("call_expression"):
+            called = field(call, "function")
+            called = field(called, "field") if called is not None and called.type == "field_expression" else called
+            for callee in program.named(text_of(called).rsplit("::", 1)[-1]):
+                if callee is procedure:
+                    return True
+                if id(callee) not in seen:
+                    seen.add(id(callee))
+                    todo.append(callee)
+    return procedure.model.name in program.handed_on
+
+
+def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
+    """Name, type, allocator and size of `T *x = malloc(…);` and its kin; of `x = malloc(…);` where x gets no other value."""
+    if node.type == "expression_statement":
+        return _assigned(node, procedure, program)
+    declarators = node.children_by_field_name("declarator")
+    kind = text_of(field(node, "type"))
+    if (
+        len(declarators) != 1
+        or declarators[0].type != "init_declarator"
+        or any(each.type == "storage_class_specifier" for each in node.children)
+    ):
+        return None
+    pointer, made = field(declarators[0], "declarator"), bare(field(declarators[0], "value"))
+    name = field(pointer, "declarator")
+    while made is not None and made.type == "cast_expression":
+        made = bare(field(made, "value"))
+    if (
+        pointer is None
+        or pointer.type != "pointer_declarator"
+        or name is None
+        or name.type != "identifier"
+        or made is None
+    ):
+        return None
+    if any(text_of(each) == "const" for each in node.children if each.type == "type_qualifier") or any(
+        each.type == "type_qualifier" for each in pointer.children
+    ):
+        return None
+    if made.type == "new_expression":
+        size = field(field(made, "declarator"), "length")
+        if size is None or not is_arithmetic(kind) or field(made, "arguments") is not None:
+            return None
+        return text_of(name), kind, "new", size
+    found = _made(made, kind, procedure, program)
+    return None if found is None else (text_of(name), kind, *found)
+
+
+def _assigned(node: Node, procedure: Procedure, program: Program) -> tuple[str, str, str, Node] | None:
+    one = next(iter(children(node)), None)
+    name, made = field(one, "left"), bare(field(one, "right"))
+    if one is None or one.type != "assignment_expression" or name is None or name.type != "identifier":
+        return None
+    own = procedure.declarations.get(text_of(name))
+    if own is None or own.pointers != 1 or own.dims or own.static or own.const or text_of(name) in procedure.parameters:
+        return None
+    if text_of(field(one, "operator")) != "=" or text_of(name) in procedure.addressed or own.value is not None:
+        return None
+    if len(procedure.assigned.get(text_of(name), ())) != 1:
+        return None
+    found = _made(made, own.type, procedure, program)
+    return None if found is None or found[0] == "new" else (text_of(name), own.type, *found)
+
+
+def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) -> tuple[str, Node] | None:
+    """Allocator and size."""
+    while made is not None and made.type == "cast_expression":
+        made = bare(field(made, "value"))
+    listed = field(made, "arguments")
+    if made is None or made.type != "call_expression" or listed is None:
+        return None
+    called = text_of(field(made, "function"))
+    if called not in ("malloc", "calloc", "std::malloc", "std::calloc") and not _hands_through(called, program):
+        return None
+    if procedure.source.is_cpp and not is_arithmetic(kind):
+        return None
+    found = effects(listed, procedure, program)
+    if not found.is_known or found.writes:
+        return None
+    return ("calloc" if called.endswith("calloc") else "malloc"), listed
+
+
+def _hands_through(name: str, program: Program) -> bool:
+    """True for a function of the program that takes a size and gives what malloc gives for it."""
+    own = program.named(name)
+    if len(own) != 1 or len(own[0].model.parameters) != 1 or own[0].is_broken or own[0].body is None:
+        return False
+    size = own[0].model.parameters[0].name
+    made = [each for each in own[0].all("call_expression") if text_of(field(each, "function")) == "malloc"]
+    kept = next((each for each in own[0].all("init_declarator") if made and inside(made[0], each)), None)
+    pointer = text_of(next((each for each in nodes(field(kept, "declarator") or own[0].node, "identifier")), None))
+    returned = [text_of(next(iter(children(each)), None)) for each in own[0].all("return_statement")]
+    stored = any(True for _ in own[0].all("assignment_expression", "update_expression"))
+    return (
+        len(made) == 1
+        and kept is not None
+        and text_of(field(made[0], "arguments")) == f"({size})"
+        and returned == [pointer]
+        and not stored
+    )
+
+
+def _called(node: Node) -> str:
+    """The allocator's name in the program."""
+    call = next((each for each in nodes(node, "call_expression")), None)
+    return text_of(field(call, "function"))
+
+
+def _bytes(size: Node, how: str) -> str:
+    listed = [text_of(each) for each in children(size)]
+    return listed[0] if how == "malloc" else f"(size_t)({listed[0]}) * ({listed[1]})"
+
+
+def _constant_bytes(size: Node, how: str, kind: str, procedure: Procedure) -> int | None:
+    unit = procedure.source.file.unit
+    if how == "new":
+        count, width = value(expression(size), unit.constants), type_size(kind, unit)
+        return None if count is None or width is None else count * width
+    listed = children(size)
+    if how != "malloc" or len(listed) != 1:
+        return None
+    match = re.fullmatch(
+        r"(?:(\w+)\s*\*\s*)?sizeof\s*\(?\s*[\w*]+(?:\s\w+)?\s*\)?(?:\s*\*\s*(\w+))?", text_of(listed[0])
+    )
+    width = type_size(kind, unit)
+    if match is None or width is None:
+        return None
+    total = width
+    for each in (match[1], match[2]):
+        if each is not None:
+            number = int(each) if each.isdigit() else unit.constants.get(each)
+            if number is None:
+                return None
+            total *= number
+    return total if match[1] or match[2] else None
+
+
+def _frees(name: str, procedure: Procedure, how: str) -> list[Node]:
+    found = []
+    for node in procedure.all("expression_statement"):
+        inner = next(iter(children(node)), None)
+        if inner is None:
+            continue
+        if (
+            how == "free"
+            and inner.type == "call_expression"
+            and text_of(field(inner, "function")) in ("free", "std::free")
+            and text_of(field(inner, "arguments")) == f"({name})"
+        ):
+            found.append(node)
+        if (
+            how == "delete"
+            and inner.type == "delete_expression"
+            and text_of(inner).replace(" ", "") == f"delete[]{name}"
+        ):
+            found.append(node)
+    return found
+
+
+def _is_kept_here(name: str, node: Node, frees: list[Node], procedure: Procedure, program: Program) -> bool:
+    """True if the pointer stays in the function, is never changed, and is freed in the block that allocates it, on every way."""
+    block = enclosing(node, _BLOCKS, procedure.node)
+    if block is None or not any(each.parent == block for each in frees):
+        return False
+    if any(True for _ in procedure.all("goto_statement", "throw_statement", "lambda_expression")):
+        return False
+    last = [each for each in frees if each.parent == block][-1]
+    for each in nodes(block, "return_statement", "break_statement", "continue_statement"):
+        if node.end_byte < each.start_byte < last.start_byte and each.type == "return_statement":
+            before = each.prev_named_sibling
+            if (before is None or not any(before == one for one in frees)) and not _has_nothing(each, name, block):
+                return False
+        elif node.end_byte < each.start_byte < last.start_byte and each.type != "return_statement":
+            loop = enclosing(
+                each,
+                frozenset({"for_statement", "while_statement", "do_statement", "switch_statement", "for_range_loop"}),
+                block,
+            )
+            if loop is None:
+                return False
+    for each in procedure.identifiers.get(name, ()):
+        if inside(each, node) or any(inside(each, one) for one in frees):
+            continue
+        if each.parent is not None and each.parent.type == "pointer_declarator" and node.type == "expression_statement":
+            continue
+        if not inside(each, block) or each.start_byte > last.end_byte or not stays_inside(each, program):
+            return False
+    return True
+
+
+def _has_nothing(node: Node, name: str, block: Node) -> bool:
+    """True for a way out that is taken where there was no memory."""
+    test = enclosing(node, frozenset({"if_statement"}), block)
+    condition = text_of(bare(field(test, "condition")))
+    return re.fullmatch(rf"! ?{name}|{name} == (?:NULL|nullptr|0)|(?:NULL|nullptr|0) == {name}", condition) is not None
+
+
+def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
+    """True if the use of a pointer keeps no copy of it that outlives the function: it is indexed, compared, or handed to what does
+    the same.
+    """
+    parent = node.parent
+    if parent is None or depth > 4:
+        return False
+    if parent.type == "subscript_expression":
+        return field(parent, "argument") == node
+    if parent.type == "field_expression":
+        return True
+    if parent.type == "pointer_expression":
+        return text_of(field(parent, "operator")) == "*"
+    if parent.type in (
+        "if_statement",
+        "unary_expression",
+        "parenthesized_expression",
+        "condition_clause",
+        "while_statement",
+    ):
+        return (
+            parent.type != "parenthesized_expression"
+            or stays_inside(parent, program, depth + 1)
+            or (parent.parent is not None and parent.parent.type in ("if_statement", "while_statement"))
+        )
+    if parent.type == "sizeof_expression":
+        return False
+    if parent.type == "binary_expression":
+        operator = text_of(field(parent, "operator"))
+        return operator in ("==", "!=", "&&", "||", "<", ">") or (
+            operator in ("+", "-") and stays_inside(parent, program, depth + 1)
+        )
+    if parent.type == "argument_list" and parent.parent is not None:
+        call = parent.parent
+        name = text_of(field(call, "function")).rsplit("::", 1)[-1]
+        if name in (
+            "memset",
+            "memcpy",
+            "memmove",
+            "qsort",
+            "fread",
+            "fwrite",
+            "sort",
+            "fill",
+            "printf",
+            "snprintf",
+            "sprintf",
+            "read",
+            "write",
+            "memcmp",
+        ):
+            return call.parent is not None and call.parent.type == "expression_statement"
+        own = program.named(name)
+        at = [each.start_byte for each in children(parent)].index(node.start_byte)
+        if len(own) != 1 or at >= len(own[0].model.parameters) or own[0].body is None:
+            return False
+        inner = own[0].model.parameters[at].name
+        return all(
+            stays_inside(each, program, depth + 1)
+            for each in own[0].identifiers.get(inner, ())
+            if inside(each, own[0].body)
+        )
+    return False

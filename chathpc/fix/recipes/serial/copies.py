@@ -1,0 +1,364 @@
+"""Copies of C++ objects that nobody needs: parameters, loop variables and variables become constant references."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.edits import Edit
+from chathpc.fix.recipes.analysis.effects import summary
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Members of the standard containers that change nothing.
+LOOKING = frozenset(
+    {
+        "size",
+        "empty",
+        "length",
+        "at",
+        "begin",
+        "end",
+        "cbegin",
+        "cend",
+        "front",
+        "back",
+        "find",
+        "count",
+        "c_str",
+        "substr",
+        "compare",
+        "rbegin",
+        "rend",
+        "capacity",
+        "first",
+        "second",
+        "lower_bound",
+        "upper_bound",
+        "contains",
+        "rfind",
+        "data",
+    }
+)
+#: Functions of the libraries that only look at what they are given.
+_READERS = frozenset(
+    {
+        "printf",
+        "fprintf",
+        "snprintf",
+        "puts",
+        "strlen",
+        "strcmp",
+        "to_string",
+        "accumulate",
+        "find",
+        "count",
+        "max_element",
+        "min_element",
+        "size",
+        "begin",
+        "end",
+        "max",
+        "min",
+        "abs",
+        "make_pair",
+        "inner_product",
+        "lower_bound",
+        "binary_search",
+        "distance",
+        "string",
+    }
+)
+_LARGE = re.compile(
+    r"(?:std::)?(?:vector|string|map|set|unordered_map|unordered_set|deque|list|multimap|array|function|valarray)\b"
+)
+_BLOCKS = frozenset({"compound_statement"})
+
+
+def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
+    """Parameters that are passed by value and only read are passed by constant reference."""
+    procedure = spot.procedure
+    for one in [procedure, *_called(spot, context.program)]:
+        yield from _parameters(one, context.program)
+
+
+def _called(spot: Spot, program: Program) -> list[Procedure]:
+    """Functions of the program that the spot's function calls: copies are made there, and charged to the caller."""
+    found = []
+    for call in spot.procedure.all("call_expression"):
+        called = field(call, "function")
+        name = text_of(field(called, "field") if called is not None and called.type == "field_expression" else called)
+        for one in program.named(name.rsplit("::", 1)[-1]):
+            if one is not spot.procedure and one not in found:
+                found.append(one)
+    return found
+
+
+def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:
+    name = procedure.model.name
+    if (
+        procedure.body is None
+        or procedure.is_broken
+        or name in program.handed_on
+        or "virtual" in procedure.model.marks
+        or len(program.named(name)) != 1
+    ):
+        return
+    listed = parameters_of(procedure.node)
+    declared = prototypes(name, program)
+    if any(len(parameters_of(each)) != len(listed) for _, each in declared):
+        return
+    for at, node in enumerate(listed):
+        if node.type != "parameter_declaration":
+            continue
+        kind, own = field(node, "type"), field(node, "declarator")
+        if kind is None or own is None or own.type != "identifier" or not is_large(text_of(kind), program):
+            continue
+        if not only_read(text_of(own), procedure.body, program) or not changes_only_locals(
+            procedure.body, procedure, program, frozenset({text_of(own)})
+        ):
+            continue
+        told = [(source, parameters_of(each)[at]) for source, each in declared]
+        if any(text_of(field(each, "type")) != text_of(kind) or not is_value(each) for _, each in told):
+            continue
+        edits: dict[str, tuple[Edit, ...]] = {}
+        for source, each in ((procedure.source, node), *told):
+            edits[source.path] = (*edits.get(source.path, ()), *referring(each))
+        yield Change(
+            edits,
+            line_of(node),
+            f"passes {text_of(own)} of {name} by constant reference instead of copying it",
+        )
+
+
+def parameters_of(node: Node) -> list[Node]:
+    """The parameters of a function's definition or declaration."""
+    declarator: Node | None = node if node.type == "function_declarator" else field(node, "declarator")
+    while declarator is not None and declarator.type != "function_declarator":
+        declarator = field(declarator, "declarator") or next(
+            (each for each in children(declarator) if each.type.endswith("declarator")), None
+        )
+    return children(field(declarator, "parameters"))
+
+
+def prototypes(name: str, program: Program) -> list[tuple[Source, Node]]:
+    """Declarations of functions of that name that are no definitions."""
+    return [
+        (source, one)
+        for source in program.sources.values()
+        if not source.is_fortran
+        for node in nodes(source.file.tree.root_node, "declaration", "field_declaration")
+        for each in node.children_by_field_name("declarator")
+        for one in nodes(each, "function_declarator")
+        if text_of(field(one, "declarator")).rsplit("::", 1)[-1] == name
+    ]
+
+
+def is_value(parameter: Node) -> bool:
+    """True for a parameter that is neither pointer, reference nor array."""
+    own = field(parameter, "declarator")
+    return parameter.type == "parameter_declaration" and (own is None or own.type == "identifier")
+
+
+def referring(parameter: Node) -> tuple[Edit, ...]:
+    """Edits that make a parameter, with or without a name, a constant reference."""
+    kind, own = field(parameter, "type"), field(parameter, "declarator")
+    at = own.start_byte if own is not None else kind.end_byte if kind is not None else parameter.end_byte
+    qualified = any(text_of(each) == "const" for each in parameter.children if each.type == "type_qualifier")
+    first = () if qualified else (Edit(parameter.start_byte, parameter.start_byte, b"const "),)
+    return (*first, Edit(at, at, b"&" if own is not None else b" &"))
+
+
+def is_large(kind: str, program: Program, depth: int = 0) -> bool:
+    """True for a type whose copies cost: containers, and records that hold one or many numbers."""
+    plain = kind.removeprefix("const ").strip()
+    if _LARGE.match(plain):
+        return True
+    for source in program.sources.values():
+        match = re.search(rb"\busing\s+%s\s*=\s*([^;]+);" % re.escape(plain).encode(), source.text)
+        if match is not None:
+            return _LARGE.match(match[1].decode("utf-8", "replace")) is not None
+    record = program.records.get(plain)
+    if record is None or depth > 3:
+        return False
+    return len(record.fields) > 6 or any(
+        one.dims or is_large(one.type, program, depth + 1) for one in record.fields if not one.pointers
+    )
+
+
+def only_read(name: str, scope: Node, program: Program) -> bool:
+    """True if nothing in the scope changes a variable, moves from it, or keeps a way to change it."""
+    if any(True for _ in nodes(scope, "lambda_expression")):
+        return False
+    for node in nodes(scope, "identifier"):
+        if text_of(node) != name:
+            continue
+        if not is_reading(node, scope, program):
+            return False
+    return True
+
+
+def is_reading(node: Node, scope: Node, program: Program) -> bool:
+    """True if one use of a variable only looks at it."""
+    one, parent = node, node.parent
+    while parent is not None:
+        if parent.type == "subscript_expression" and field(parent, "argument") == one:
+            one, parent = parent, parent.parent
+            continue
+        if parent.type == "field_expression":
+            called = (
+                parent.parent is not None
+                and parent.parent.type == "call_expression"
+                and field(parent.parent, "function") == parent
+            )
+            if called and text_of(field(parent, "field")) not in LOOKING:
+                return False
+            one, parent = parent, parent.parent
+            if called and parent is not None:
+                # What a looking member gives may be changed only through a reference, which the compiler then refuses.
+                if text_of(field(one, "field")) not in ("at", "front", "back", "first", "second"):
+                    return True
+                one, parent = parent, parent.parent
+            continue
+        if parent.type == "parenthesized_expression":
+            one, parent = parent, parent.parent
+            continue
+        break
+    if parent is None:
+        return False
+    if parent.type == "assignment_expression":
+        return field(parent, "left") != one
+    if parent.type in ("update_expression", "return_statement", "pointer_expression", "delete_expression"):
+        return parent.type == "return_statement" and one is not node
+    if parent.type == "argument_list":
+        call = parent.parent
+        name = text_of(field(call, "function")).split("<", 1)[0].rsplit("::", 1)[-1] if call is not None else ""
+        if one is not node and is_element(one):
+            return True
+        known = program.named(name)
+        if known:
+            at = [each.start_byte for each in children(parent)].index(one.start_byte)
+            return all(at < len(each.model.parameters) and _takes_constant(each, at) for each in known)
+        callee = field(call, "function") if call is not None else None
+        if callee is not None and callee.type == "field_expression":
+            return text_of(field(callee, "field")) in (
+                "push_back",
+                "insert",
+                "append",
+                "emplace_back",
+                "emplace",
+                *LOOKING,
+            )
+        return name in _READERS
+    if parent.type == "for_range_loop":
+        declarator = field(parent, "declarator")
+        constant = any(text_of(each) == "const" for each in parent.children if each.type == "type_qualifier")
+        return declarator is not None and (constant or declarator.type != "reference_declarator")
+    if parent.type == "init_declarator":
+        declarator = field(parent, "declarator")
+        constant = parent.parent is not None and any(
+            text_of(each) == "const" for each in parent.parent.children if each.type == "type_qualifier"
+        )
+        return declarator is not None and (constant or declarator.type == "identifier")
+    return parent.type in (
+        "binary_expression",
+        "expression_statement",
+        "conditional_expression",
+        "cast_expression",
+        "unary_expression",
+        "initializer_list",
+        "condition_clause",
+        "subscript_argument_list",
+        "if_statement",
+    )
+
+
+def is_element(node: Node) -> bool:
+    """True for an element that is handed on as a value: it has been indexed or is a member."""
+    return node.type in ("subscript_expression",)
+
+
+def _takes_constant(procedure: Procedure, at: int) -> bool:
+    one = procedure.model.parameters[at]
+    return (not one.reference and not one.pointers) or one.const
+
+
+def changes_only_locals(scope: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
+    """True if the scope changes nothing but variables of the function's own, other than `besides`: what a reference leads to stays."""
+    for node in nodes(
+        scope, "assignment_expression", "update_expression", "call_expression", "delete_expression", "lambda_expression"
+    ):
+        if node.type in ("delete_expression", "lambda_expression"):
+            return False
+        if node.type == "call_expression":
+            if not _leaves_alone(node, procedure, program, besides):
+                return False
+            continue
+        if not _is_own(field(node, "left") or field(node, "argument"), procedure, besides):
+            return False
+    return True
+
+
+def _is_own(target: Node | None, procedure: Procedure, besides: frozenset[str]) -> bool:
+    while target is not None and target.type in (
+        "subscript_expression",
+        "field_expression",
+        "parenthesized_expression",
+    ):
+        if target.type == "field_expression" and text_of(field(target, "operator")) != ".":
+            return False
+        target = (
+            field(target, "argument")
+            if target.type != "parenthesized_expression"
+            else next(iter(children(target)), None)
+        )
+    if target is None or target.type != "identifier" or text_of(target) in besides:
+        return False
+    own = procedure.declarations.get(text_of(target))
+    return own is not None and not own.reference and not own.pointers and not own.static
+
+
+def _leaves_alone(call: Node, procedure: Procedure, program: Program, besides: frozenset[str]) -> bool:
+    called = field(call, "function")
+    if called is not None and called.type == "field_expression":
+        if text_of(field(called, "field")) in LOOKING and not program.named(text_of(field(called, "field"))):
+            return True
+        return _is_own(field(called, "argument"), procedure, besides)
+    name = text_of(called).split("<", 1)[0].rsplit("::", 1)[-1]
+    own = program.named(name)
+    if own:
+        return len(own) == 1 and (summary(own[0], program) is not None or _is_closed(own[0], program))
+    return name not in (
+        "swap",
+        "move",
+        "sort",
+        "fill",
+        "copy",
+        "memcpy",
+        "memset",
+        "memmove",
+        "exchange",
+        "iota",
+        "transform",
+        "reverse",
+        "rotate",
+    )
+
+
+def _is_closed(callee: Procedure, program: Program) -> bool:
+    """True for a function that takes values and constant references alone and changes only what is its own."""
+    if callee.body is None or callee.is_broken or callee.model.marks & {"virtual"}:
+        return False
+    if any((one.reference or one.pointers) and not one.const for one in callee.model.parameters):
+        return False
+    if any(
+        program.named(text_of(field(each, "function")).rsplit("::", 1)[-1])
+        for each in nodes(callee.body, "call_expression")
+    ):
+        return False
+    return changes_only_locals(callee.body, callee, program, frozenset())

@@ -1,0 +1,390 @@
+"""Loop interchange and tiling in C and C++: the innermost loop walks through memory in the order in which it is stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import permutations
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.affine import Scope, factor, linear
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, shifted
+from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.subscripts import scope_of, subscripts
+from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.analysis.types import type_of
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.serial.invariants import directive_before
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_DEEPEST = 4
+
+
+def nest_at(loop: Node, procedure: Procedure) -> list[Counted]:
+    """The loop and those that are the only statement of the one around them."""
+    found: list[Counted] = []
+    node: Node | None = loop
+    while node is not None and len(found) < _DEEPEST:
+        one = counted(node, procedure)
+        if one is None:
+            break
+        found.append(one)
+        inner = statements(one.body)
+        node = inner[0] if len(inner) == 1 and inner[0].type == "for_statement" else None
+    return found
+
+
+def interchanged(context: Context, spot: Spot) -> Iterator[Change]:
+    """The loops of a perfect nest change places where the new innermost one has the smaller steps through memory."""
+    procedure = spot.procedure
+    if procedure.is_broken:
+        return
+    done: set[int] = set()
+    for loop in loops_of(procedure):
+        if loop.start_byte in done:
+            continue
+        nest = nest_at(loop, procedure)
+        if len(nest) < 2:
+            continue
+        change = _best_order(nest, spot, context)
+        if change is not None:
+            done.update(one.node.start_byte for one in nest)
+            yield change
+
+
+def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change | None:
+    procedure, program = spot.procedure, context.program
+    body = nest[-1].body
+    inner = effects(body, procedure, program)
+    if not _is_rectangular(nest, procedure, program) or directive_inside(nest):
+        return None
+    found = dependences(nest, body, program)
+    if not found.is_known:
+        return None
+    exact = all(one.exact for one in found.reductions.values())
+    if not exact and not context.may_round:
+        return None
+    costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+    far = [reach(one.variable, body, inner, procedure) for one in nest]
+    best: tuple[float, Sequence[int]] | None = None
+    identity: Sequence[int] = tuple(range(len(nest)))
+    for order in permutations(range(len(nest))):
+        if order == identity or costs[order[-1]] > 0.6 * costs[-1] or not keeps_order(found.vectors, order):
+            continue
+        moved = sum(abs(new - old) for new, old in enumerate(order))
+        # The innermost loop matters most, then the one around it; of equals the one that changes least.
+        value = costs[order[-1]] * 100 + (costs[order[-2]] if len(order) > 2 else 0) * 10 + moved * 0.1
+        value += sum(far[one] < far[other] for at, one in enumerate(order) for other in order[at + 1 :])
+        if best is None or value < best[0]:
+            best = value, order
+    if best is None:
+        return None
+    if directive_before(nest[0].node) is not None and not _may_share(nest, found):
+        return None
+    chosen = best[1]
+    text = spot.source.text
+    edits = []
+    for place, old in enumerate(chosen):
+        if place != old:
+            start, end = nest[place].header
+            first, last = nest[old].header
+            edits.append(Edit(start, end, text[first:last]))
+    semantics: Semantics = "exact" if exact else "reassociates floating point"
+    names = ", ".join(nest[old].variable for old in chosen)
+    return Change(
+        {spot.source.path: tuple(edits)},
+        line_of(nest[0].node),
+        f"interchanges the loops to the order {names}, so that the innermost walks through memory step by step",
+        semantics,
+    )
+
+
+def directive_inside(nest: Sequence[Counted]) -> bool:
+    """True where a directive stands before one of the inner loops or in the body."""
+    return any(True for _ in nodes(nest[0].body, "preproc_call"))
+
+
+def _may_share(nest: Sequence[Counted], found: Dependences) -> bool:
+    """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
+    return (
+        not found.reductions
+        and all(one.own for one in nest)
+        and all(value == 0 for vector in found.vectors for value in vector)
+    )
+
+
+def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Program) -> bool:
+    """True if the bounds of every loop stay the same in the whole nest, and no variable is used after it."""
+    variables = {one.variable for one in nest}
+    whole = effects(nest[0].node, procedure, program)
+    for at, one in enumerate(nest):
+        for value in (one.start, one.bound):
+            if {text_of(each) for each in nodes(value, "identifier")} & variables:
+                return False
+            if not is_invariant(value, nest[0].node, procedure, program, whole):
+                return False
+            if at and any(True for _ in nodes(value, "call_expression", "subscript_expression")):
+                # Evaluated where it would not have been: only what cannot fail.
+                called = [field(each, "function") for each in nodes(value, "call_expression")]
+                if any(each is None or each.type != "field_expression" for each in called):
+                    return False
+                if any(True for _ in nodes(value, "subscript_expression")):
+                    return False
+        if not one.own and used_after(one.variable, nest[0].node, procedure):
+            return False
+    return True
+
+
+def step_cost(variable: str, body: Node, inner: Effects, procedure: Procedure, program: Program) -> float:
+    """What the accesses of a body cost when `variable` is that of the innermost loop: 1 for each that jumps from line to line of
+    memory, a quarter for a step to the next element, nothing for what stays.
+    """
+    scope = scope_of(body, inner, procedure)
+    cost, seen = 0.0, set()
+    for one in inner.accesses:
+        if not one.memory or text_of(one.node) in seen:
+            continue
+        seen.add(text_of(one.node))
+        cost += access_cost(one.node, variable, scope)
+    return cost
+
+
+def access_cost(node: Node, variable: str, scope: Scope) -> float:
+    """The same of one access."""
+    found = subscripts(node)
+    if found is None:
+        return 0.0
+    for at, index in enumerate(found[1]):
+        terms = linear(expression(index), scope, frozenset({variable}))
+        if terms is None:
+            return 1.0
+        step = factor(terms, variable)
+        if step is None:
+            return 1.0
+        if not step:
+            continue
+        last = at == len(found[1]) - 1
+        number = step.get((), 0) if set(step) <= {()} else None
+        if not last or number is None or abs(number) > 8:
+            return 1.0
+        return 0.25 * min(abs(number), 4)
+    return 0.0
+
+
+def reach(variable: str, body: Node, inner: Effects, procedure: Procedure) -> tuple[int, int]:
+    """How far the accesses of a body jump at most with a step of the variable: dimensions or factors, and then numbers."""
+    scope = scope_of(body, inner, procedure)
+    far = (0, 0)
+    for one in inner.accesses:
+        found = subscripts(one.node) if one.memory else None
+        for at, index in enumerate(found[1] if found is not None else ()):
+            terms = linear(expression(index), scope, frozenset({variable}))
+            step = factor(terms, variable) if terms is not None else None
+            behind = len(found[1]) - at - 1 if found is not None else 0
+            for key, value in (step or {}).items():
+                far = max(far, (behind + len(key), abs(value)))
+    return far
+
+
+def accumulated(context: Context, spot: Spot) -> Iterator[Change]:
+    """`for j { s = 0; for k s += a[k]*b[k][j]; c[j] = s; }` becomes a loop over j for the beginning and one over k around one over j
+    that adds to c[j]: every c[j] gets the same sum in the same order.
+    """
+    procedure = spot.procedure
+    if procedure.is_broken:
+        return
+    for node in loops_of(procedure):
+        outer = counted(node, procedure)
+        if outer is None or not outer.own or directive_before(node) is not None:
+            continue
+        listed = statements(outer.body)
+        if (
+            len(listed) != 3
+            or listed[1].type != "for_statement"
+            or any(True for _ in nodes(outer.body, "preproc_call"))
+        ):
+            continue
+        inner = counted(listed[1], procedure)
+        start, store = _scalar(listed[0]), listed[2]
+        if inner is None or not inner.own or start is None or store.type != "expression_statement":
+            continue
+        kind, name, value = start
+        assignment = store.named_children[0] if store.named_children else None
+        if (
+            assignment is None
+            or assignment.type != "assignment_expression"
+            or text_of(field(assignment, "operator")) != "="
+        ):
+            continue
+        target, stored = field(assignment, "left"), field(assignment, "right")
+        if target is None or stored is None or text_of(stored) != name or target.type != "subscript_expression":
+            continue
+        adding = statements(inner.body)
+        if len(adding) != 1 or adding[0].type != "expression_statement":
+            continue
+        change = _spread(outer, inner, kind, name, value, target, adding[0], spot, context)
+        if change is not None:
+            yield change
+
+
+def _scalar(node: Node) -> tuple[str, str, Node] | None:
+    """Type, name and value of `double s = 0;`."""
+    if node.type != "declaration":
+        return None
+    declarators = node.children_by_field_name("declarator")
+    if len(declarators) != 1 or declarators[0].type != "init_declarator":
+        return None
+    name, value = field(declarators[0], "declarator"), field(declarators[0], "value")
+    if name is None or value is None or name.type != "identifier":
+        return None
+    return text_of(field(node, "type")), text_of(name), value
+
+
+def _spread(
+    outer: Counted,
+    inner: Counted,
+    kind: str,
+    name: str,
+    value: Node,
+    target: Node,
+    adding: Node,
+    spot: Spot,
+    context: Context,
+) -> Change | None:
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    addition = adding.named_children[0]
+    if (
+        addition.type != "assignment_expression"
+        or text_of(field(addition, "left")) != name
+        or text_of(field(addition, "operator")) not in ("+=", "-=")
+    ):
+        return None
+    term = field(addition, "right")
+    whole = type_of(target, procedure, program)
+    if term is None or whole is None or whole.name != kind or not whole.is_arithmetic:
+        return None  # another precision would round differently
+    if any(text_of(each) == name for each in nodes(term, "identifier")):
+        return None
+    mine, store = effects(term, procedure, program), effects(target, procedure, program)
+    if (
+        not mine.is_known
+        or mine.writes
+        or not effects(value, procedure, program).is_known
+        or effects(value, procedure, program).writes
+    ):
+        return None
+    write = Access(target, procedure, text_of(target), True, True)
+    begins = effects(value, procedure, program)
+    if any(may_overlap(write, read, program) for read in (*mine.accesses, *begins.accesses)):
+        return None
+    if any(one.memory and one.node != target and may_overlap(write, one, program) for one in store.accesses):
+        return None
+    bounds = [outer.start, outer.bound, inner.start, inner.bound]
+    for one in bounds:
+        found = effects(one, procedure, program)
+        if (
+            not found.is_known
+            or found.writes
+            or found.pure_calls
+            or any(may_overlap(write, read, program) for read in found.accesses)
+        ):
+            return None
+    if {outer.variable, name} & {
+        text_of(each) for one in (inner.start, inner.bound) for each in nodes(one, "identifier")
+    }:
+        return None
+    if {inner.variable, name} & {text_of(each) for each in nodes(target, "identifier")}:
+        return None
+    # Every j has an element of its own, and the nest is worth it.
+    only = dependences([outer], outer.body, program)
+    if not only.is_known or any(vector != (0,) for vector in only.vectors):
+        return None
+    scope = Scope({}, {})
+    cost_k = sum(access_cost(one.node, inner.variable, scope) for one in mine.accesses if one.memory)
+    cost_j = sum(access_cost(one.node, outer.variable, scope) for one in (*mine.accesses, write) if one.memory)
+    if cost_j >= cost_k:
+        return None
+    blank = indent(text, outer.node.start_byte)
+    one_step = _unit(text, outer.node.start_byte)
+    ours, its = text[slice(*outer.header)], text[slice(*inner.header)]
+    goal, first = text[target.start_byte : target.end_byte], text[value.start_byte : value.end_byte]
+    operator = text_of(field(addition, "operator")).encode()
+    new = (
+        b"for (" + ours + b")\n" + blank + one_step + goal + b" = " + first + b";\n"
+        + blank + b"for (" + its + b")\n" + blank + one_step + b"for (" + ours + b")\n"
+        + blank + 2 * one_step + goal + b" " + operator + b" " + text[term.start_byte : term.end_byte] + b";"
+    )  # fmt: skip
+    parent = outer.node.parent
+    if parent is not None and parent.type != "compound_statement":
+        new = b"{\n" + blank + new + b"\n" + blank + b"}"
+    did = f"adds to {text_of(target)} with {outer.variable} as the innermost loop instead of {inner.variable}, so that it walks through memory step by step"
+    return Change(
+        {spot.source.path: (Edit(outer.node.start_byte, outer.node.end_byte, new),)}, line_of(outer.node), did
+    )
+
+
+def _unit(text: bytes, at: int) -> bytes:
+    """One step of indent as the text has it."""
+    return b"\t" if b"\t" in indent(text, at) else b"  "
+
+
+def tiled(context: Context, spot: Spot) -> Iterator[Change]:
+    """A nest of two loops in which either order jumps through one array (a transposition) is done in tiles of 32 × 32."""
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    if procedure.is_broken:
+        return
+    for loop in loops_of(procedure):
+        nest = nest_at(loop, procedure)
+        if len(nest) != 2 or not all(one.own and one.step == 1 and one.operator == "<" for one in nest):
+            continue
+        body = nest[-1].body
+        if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement")) or not _is_rectangular(
+            nest, procedure, program
+        ):
+            continue
+        if directive_before(nest[0].node) is not None or directive_inside(nest):
+            continue
+        inner = effects(body, procedure, program)
+        costs = [step_cost(one.variable, body, inner, procedure, program) for one in nest]
+        found = dependences(nest, body, program)
+        if (
+            not found.is_known
+            or found.reductions
+            or min(costs) < 1
+            or any(value != 0 for vector in found.vectors for value in vector)
+        ):
+            continue
+        if any(one.name in ("ii", "jj") for one in inner.accesses):
+            continue
+        change = _tiles(nest, spot, text)
+        if change is not None:
+            yield change
+
+
+def _tiles(nest: Sequence[Counted], spot: Spot, text: bytes) -> Change | None:
+    blank, step = indent(text, nest[0].node.start_byte), _unit(text, nest[0].node.start_byte)
+    headers, inner = [], []
+    for one in nest:
+        initial = field(one.node, "initializer")
+        kind = text_of(field(initial, "type"))
+        bound = text[one.bound.start_byte : one.bound.end_byte].decode()
+        start = text[one.start.start_byte : one.start.end_byte].decode()
+        block = fresh_name(f"{one.variable}_tile", text)
+        headers.append(f"for ({kind} {block} = {start}; {block} < {bound}; {block} += 32)")
+        inner.append(
+            f"for ({kind} {one.variable} = {block}; {one.variable} < {block} + 32 && {one.variable} < {bound}; {one.variable}++)"
+        )
+    lines = [line.encode() for line in (*headers, *inner)]
+    body = text[nest[-1].body.start_byte : nest[-1].body.end_byte]
+    new = b"".join((blank + step * depth if depth else b"") + line + b"\n" for depth, line in enumerate(lines))
+    new += blank + step * 4 + shifted(body, step * 2)
+    did = f"goes through {nest[0].variable} and {nest[1].variable} in tiles of 32 × 32, so that lines of memory are used while they are in the cache"
+    return Change(
+        {spot.source.path: (Edit(nest[0].node.start_byte, nest[0].node.end_byte, new),)}, line_of(nest[0].node), did
+    )

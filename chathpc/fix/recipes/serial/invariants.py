@@ -1,0 +1,384 @@
+"""Loop-invariant code motion: what gives the same in every iteration is computed once before the loop (C and C++)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.invariant import LENGTHS
+from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
+from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.loops import around, counted, is_invariant
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import (
+    C_LOOPS,
+    bare,
+    children,
+    field,
+    inside,
+    line_of,
+    nodes,
+    statements,
+    text_of,
+)
+from chathpc.fix.recipes.analysis.types import type_of
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Conditions under which what stands in them may never be evaluated.
+_CONDITIONAL = frozenset(
+    {"if_statement", "conditional_expression", "switch_statement", "while_statement", "do_statement", "case_statement"}
+)
+
+
+def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
+    """Calls of pure functions whose arguments stay the same are made once, in front of the outermost loop for which that holds."""
+    procedure, program = spot.procedure, context.program
+    if procedure.body is None or procedure.is_broken:
+        return
+    taken: list[Node] = []
+    number = 0
+    for call in procedure.all("call_expression"):
+        if taken and inside(call, taken[-1]):
+            continue
+        found = effects(call, procedure, program)
+        if not found.is_known or not found.pure_calls or all(_is_cheap(each, program) for each in found.pure_calls):
+            continue
+        loop = _outermost(call, procedure, program)
+        if loop is None:
+            continue
+        whole = _widened(call, loop, procedure, program)
+        change = _moved(whole, loop, spot, context, number)
+        if change is not None:
+            taken.append(whole)
+            number += 1
+            yield change
+
+
+def _is_cheap(call: Node, program: Program) -> bool:
+    called = field(call, "function")
+    if called is not None and called.type == "field_expression":
+        own = program.named(_name_of(call))  # accessors, which the compiler puts in place
+        return len(own) == 1 and not any(
+            True for _ in own[0].all("call_expression", "for_statement", "while_statement")
+        )
+    return text_of(field(call, "function")).rsplit("::", 1)[-1] in (
+        "fabs",
+        "abs",
+        "min",
+        "max",
+        "fmin",
+        "fmax",
+        "labs",
+        "floor",
+        "ceil",
+        "sqrt",
+        "sqrtf",
+        "fabsf",
+    )
+
+
+def _outermost(call: Node, procedure: Procedure, program: Program) -> Node | None:
+    """The outermost loop in which the call is invariant and may be moved out of; None where that is none."""
+    best = None
+    for loop in around(call, procedure):
+        initial = field(loop, "initializer")
+        if (initial is not None and inside(call, initial)) or (
+            loop.type == "for_range_loop" and inside(call, field(loop, "right") or loop)
+        ):
+            continue  # that is evaluated once as it is
+        if procedure.model.name == "main" and len(statements(field(loop, "body"))) == 1:
+            break  # a benchmark repeats its work on purpose
+        if not _is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
+            break
+        best = loop
+    return best
+
+
+def _is_invariant(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
+    whole = effects(loop, procedure, program)
+    if is_invariant(call, loop, procedure, program, whole):
+        return True
+    if text_of(field(call, "function")).rsplit("::", 1)[-1] not in LENGTHS:
+        return False
+    # The length of a text stays the same where its characters are replaced by others that do not end it.
+    mine = effects(call, procedure, program)
+    if not whole.opaque and all(_keeps_text(each) for each in whole.calls) and not whole.jumps & {"goto", "label"}:
+        if {one.name for one in mine.accesses if not one.memory} & whole.declared:
+            return False
+        return not any(
+            may_overlap(read, write, program) and not _keeps_length(write)
+            for read in mine.accesses
+            for write in whole.writes
+        )
+    return False
+
+
+def _keeps_text(call: Node) -> bool:
+    return text_of(field(call, "function")) in (
+        "tolower",
+        "toupper",
+        "isalpha",
+        "isdigit",
+        "isspace",
+        "isupper",
+        "islower",
+        "isalnum",
+        "ispunct",
+    )
+
+
+def _keeps_length(write: Access) -> bool:
+    """True for the write of one character that cannot be the end of a text."""
+    target = write.node.parent
+    if target is None or target.type != "assignment_expression" or write.node.type != "subscript_expression":
+        return False
+    value, operator = bare(field(target, "right")), text_of(field(target, "operator"))
+    while value is not None and value.type == "cast_expression":
+        value = bare(field(value, "value"))
+    if value is None or operator != "=":
+        return False
+    if value.type == "binary_expression" and text_of(field(value, "operator")) in ("+", "-"):
+        return _is_letter_near(field(value, "left"), bare(field(value, "right")))
+    if value.type == "char_literal":
+        return text_of(value) not in ("'\\0'", "'\\x00'", "'\\00'", "'\\000'")
+    if value.type == "call_expression" and text_of(field(value, "function")) in ("tolower", "toupper"):
+        argument = bare(next(iter(children(field(value, "arguments"))), None))
+        while argument is not None and argument.type == "cast_expression":
+            argument = bare(field(argument, "value"))
+        return argument is not None and text_of(argument) == text_of(write.node)
+    return False
+
+
+def _is_letter_near(letter: Node | None, rest: Node | None) -> bool:
+    """True for `'a' + … % 26`: what is added lies between -25 and 25, so that the sum is a character other than 0."""
+    if letter is None or rest is None or letter.type != "char_literal" or len(text_of(letter)) != 3:
+        return False
+    if rest.type != "binary_expression" or text_of(field(rest, "operator")) != "%":
+        return False
+    radix = text_of(field(rest, "right"))
+    code = ord(text_of(letter)[1])
+    return radix.isdigit() and code > int(radix) and code + int(radix) < 128
+
+
+def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:
+    """True if the call may be made before the loop, though it might not have been made at all: it cannot fail, or surely is made."""
+    if loop.type == "do_statement":
+        return False
+    if _cannot_fail(call, procedure, program):
+        return True
+    condition = field(loop, "condition")
+    if condition is not None and inside(call, condition):
+        return _is_first(call, condition)
+    return _is_unconditional(call, loop, procedure) and _guard(loop, procedure, program) is not None
+
+
+def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
+    """True for mathematics of variables alone: no memory is read, nothing whole is divided, no function of the program is called."""
+    found = effects(call, procedure, program)
+    if any(one.memory and not _is_plain_member(one) for one in found.accesses):
+        return False
+    if any(program.named(_name_of(each)) or _name_of(each) == "at" for each in found.pure_calls):
+        return False
+    if any(text_of(field(each, "function")) in LENGTHS for each in found.pure_calls):
+        return False
+    for each in nodes(call, "binary_expression"):
+        if text_of(field(each, "operator")) in ("/", "%"):
+            kind = type_of(each, procedure, program)
+            if kind is None or not kind.is_floating:
+                return False
+    return True
+
+
+def _name_of(call: Node) -> str:
+    """What is called, without namespaces and the object."""
+    called = field(call, "function")
+    member = field(called, "field") if called is not None and called.type == "field_expression" else called
+    return text_of(member).rsplit("::", 1)[-1]
+
+
+def _is_plain_member(one: Access) -> bool:
+    node = one.node
+    return (
+        node.type == "field_expression"
+        and text_of(field(node, "operator")) == "."
+        and (field(node, "argument") or node).type == "identifier"
+    )
+
+
+def _is_first(call: Node, condition: Node) -> bool:
+    """True if the call is made whenever the condition is evaluated."""
+    one: Node | None = call
+    while one is not None and one != condition:
+        parent = one.parent
+        if (
+            parent is not None
+            and parent.type == "binary_expression"
+            and text_of(field(parent, "operator")) in ("&&", "||")
+            and field(parent, "right") == one
+        ):
+            return False
+        if parent is not None and parent.type == "conditional_expression" and field(parent, "condition") != one:
+            return False
+        one = parent
+    return True
+
+
+def _is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
+    """True if every first iteration makes the call: no condition and no way out before it."""
+    body = field(loop, "body")
+    if body is None or not inside(call, body):
+        return False
+    one: Node = call
+    while one.parent is not None and one != body:
+        parent = one.parent
+        if parent.type in _CONDITIONAL and parent != loop:
+            return False
+        if (
+            parent.type == "binary_expression"
+            and text_of(field(parent, "operator")) in ("&&", "||")
+            and field(parent, "right") == one
+        ):
+            return False
+        if parent.type in C_LOOPS and parent != loop:
+            return False  # the inner loop may have no iteration; it is tried by itself
+        if parent.type == "compound_statement":
+            before = [each for each in children(parent) if each.end_byte <= one.start_byte]
+            if any(
+                True
+                for each in before
+                for _ in nodes(
+                    each,
+                    "continue_statement",
+                    "break_statement",
+                    "return_statement",
+                    "goto_statement",
+                    "labeled_statement",
+                )
+            ):
+                return False
+        one = parent
+    return True
+
+
+def _guard(loop: Node, procedure: Procedure, program: Program) -> str | None:
+    """The condition under which the loop has a first iteration, written so that it may stand before it."""
+    if loop.type == "while_statement":
+        condition = bare(field(loop, "condition"))
+        found = effects(condition, procedure, program) if condition is not None else None
+        if condition is None or found is None or not found.is_known or found.writes or found.declared:
+            return None
+        return f"({text_of(condition)})"
+    header = counted(loop, procedure)
+    if header is None:
+        return None
+    return f"{text_of(header.start)} {header.operator} {text_of(header.bound)}"
+
+
+def _widened(call: Node, loop: Node, procedure: Procedure, program: Program) -> Node:
+    """The largest expression around the call that is invariant as a whole and may be moved."""
+    best: Node = call
+    one = call.parent
+    while one is not None and one.type in (
+        "binary_expression",
+        "parenthesized_expression",
+        "unary_expression",
+        "cast_expression",
+    ):
+        kind = type_of(one, procedure, program)
+        operator = text_of(field(one, "operator"))
+        if (
+            kind is None
+            or not kind.is_arithmetic
+            or operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "!")
+        ):
+            break
+        if not is_invariant(one, loop, procedure, program) or not _may_move(one, loop, procedure, program):
+            break
+        best = one
+        one = one.parent
+    return best
+
+
+def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -> Change | None:
+    procedure, program, text = spot.procedure, context.program, spot.source.text
+    kind = type_of(whole, procedure, program)
+    if kind is None or not kind.is_arithmetic:
+        return None
+    place = before_loop(loop, text)
+    if place is None or procedure.names_shared:
+        return None
+    call = whole if whole.type == "call_expression" else next(nodes(whole, "call_expression"))
+    callee = re.sub(r"\W", "", _name_of(call))
+    name = fresh_name(f"{callee}_once", text, number)
+    value = text[whole.start_byte : whole.end_byte]
+    if not _cannot_fail(whole, procedure, program):
+        guard = None
+        condition = field(loop, "condition")
+        if condition is None or not inside(whole, condition):
+            guard = _guard(loop, procedure, program)
+            if guard is None:
+                return None
+        if guard is not None:
+            value = guard.encode() + b" ? " + value + b" : 0"
+    insertion = f"const {kind.name} {name} = ".encode() + value + b";"
+    edits = (*place.edits(insertion, text), Edit(whole.start_byte, whole.end_byte, name.encode()))
+    header = counted(loop, procedure)
+    over = f"the loop over {header.variable}" if header is not None else f"the loop at line {line_of(loop)}"
+    shown = text_of(whole)
+    return Change(
+        {spot.source.path: edits},
+        line_of(whole),
+        f"computes {shown[:60]}{'…' if len(shown) > 60 else ''} once before {over}",
+    )
+
+
+class Place:
+    """Where a statement may be put in front of a loop; braces are added where the loop is the only statement of another."""
+
+    def __init__(self, first: Node, last: Node, *, braces: bool) -> None:
+        """`first` may be a directive that belongs to the loop `last`."""
+        self.first, self.last, self.braces = first, last, braces
+
+    def edits(self, statement: bytes, text: bytes) -> tuple[Edit, ...]:
+        """The statement in a line of its own, with the loop's indent."""
+        blank = indent(text, self.last.start_byte)
+        start = line_start(text, self.first.start_byte)
+        alone = not text[start : self.first.start_byte].strip()
+        if not self.braces:
+            return (
+                (Edit(start, start, blank + statement + b"\n"),)
+                if alone
+                else (Edit(self.first.start_byte, self.first.start_byte, statement + b" "),)
+            )
+        return (
+            Edit(self.first.start_byte, self.first.start_byte, b"{ " + statement + b"\n" + blank),
+            Edit(self.last.end_byte, self.last.end_byte, b" }"),
+        )
+
+
+def before_loop(loop: Node, text: bytes) -> Place | None:
+    """The place in front of a loop and of its directive."""
+    parent = loop.parent
+    if parent is None:
+        return None
+    if parent.type == "compound_statement":
+        first = directive_before(loop)
+        return Place(first or loop, loop, braces=False)
+    if parent.type in C_LOOPS or parent.type in ("if_statement", "else_clause"):
+        return Place(loop, loop, braces=True)
+    return None
+
+
+def directive_before(node: Node) -> Node | None:
+    """The first of the directives that stand directly before a statement."""
+    found, one = None, node.prev_named_sibling
+    while one is not None and one.type in ("preproc_call", "comment"):
+        if one.type == "preproc_call":
+            found = one
+        one = one.prev_named_sibling
+    return found

@@ -1,0 +1,270 @@
+"""Output and input in larger pieces: ends of lines without a flush, flushes in loops, buffers for small requests."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, line_start, without_statement
+from chathpc.fix.recipes.analysis.loops import around
+from chathpc.fix.recipes.analysis.program import Procedure, Spot
+from chathpc.fix.recipes.analysis.syntax import bare, children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.recipe import Change, Context
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+
+#: Ways to end without writing what is in the buffers, or to look at a file or share it from outside.
+LOST = re.compile(
+    rb"\b(?:fileno|v?fork|fsync|fdatasync|system|popen|_exit|_Exit|quick_exit|abort|terminate|raise|kill|exec[lv]\w*|sync_with_stdio)\b"
+)
+#: Ways to read what was written.
+_READING = re.compile(rb"\b(?:ifstream|fstream\s+\w+|fopen|freopen|open)\s*[({\w]")
+
+
+def _is_console(stream: Node) -> bool:
+    return text_of(stream).rsplit("::", 1)[-1] == "cout"
+
+
+def plain_line_ends(context: Context, spot: Spot) -> Iterator[Change]:
+    r"""`std::endl` in output to a file or to standard output becomes `'\\n'`: the stream writes when its buffer is full or it is closed."""
+    edits, first = [], None
+    for node in spot.procedure.all("qualified_identifier", "identifier"):
+        if text_of(node) not in ("std::endl", "endl") or node.parent is None or node.parent.type != "binary_expression":
+            continue
+        if text_of(field(node.parent, "operator")) != "<<" or field(node.parent, "right") != node:
+            continue
+        stream: Node | None = node.parent
+        while stream is not None and stream.type == "binary_expression":
+            stream = field(stream, "left")
+        if stream is None or text_of(stream).rsplit("::", 1)[-1] in ("cerr", "clog"):
+            continue
+        if LOST.search(spot.source.text) or (not _is_console(stream) and _READING.search(spot.source.text)):
+            continue
+        edits.append(Edit(node.start_byte, node.end_byte, b"'\\n'"))
+        first = first or node
+    if first is not None and (spot.cause.startswith("io-") or any(True for _ in around(first, spot.procedure))):
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "ends lines with '\\n' instead of std::endl, which flushes each time",
+        )
+    del context
+
+
+def fewer_flushes(context: Context, spot: Spot) -> Iterator[Change]:
+    """`fflush(f)` in a loop goes where the same function closes the file afterwards and nothing else looks at it between."""
+    procedure, text = spot.procedure, spot.source.text
+    edits, first = [], None
+    for call in procedure.all("call_expression"):
+        if (
+            text_of(field(call, "function")) != "fflush"
+            or call.parent is None
+            or call.parent.type != "expression_statement"
+        ):
+            continue
+        listed = children(field(call, "arguments"))
+        if len(listed) != 1 or listed[0].type != "identifier" or not any(True for _ in around(call, procedure)):
+            continue
+        name = text_of(listed[0])
+        if not _is_closed_after(name, call, procedure) or LOST.search(text):
+            continue
+        loop = list(around(call, procedure))[-1]
+        if any(
+            text_of(field(each, "function")).rsplit("::", 1)[-1] in ("fopen", "open", "freopen", "fread", "fgetc")
+            for each in nodes(loop, "call_expression")
+        ):
+            continue  # the file may be read meanwhile
+        edits.append(without_statement(call.parent, text, b";"))
+        first = first or call
+    if first is not None:
+        yield Change(
+            {spot.source.path: tuple(edits)},
+            line_of(first),
+            "leaves out flushes in the loop: closing the file writes what is left",
+        )
+    del context
+
+
+def _is_closed_after(name: str, call: Node, procedure: Procedure) -> bool:
+    outer = list(around(call, procedure))[-1]
+    closing = [
+        each
+        for each in procedure.all("call_expression")
+        if text_of(field(each, "function")) == "fclose" and text_of(field(each, "arguments")) == f"({name})"
+    ]
+    inside_exits = any(True for _ in nodes(outer, "return_statement"))
+    return any(each.start_byte > outer.end_byte for each in closing) and not inside_exits
+
+
+def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
+    """`write(fd, …, few bytes)` goes through a buffer of 64 KiB, which is written before the file is looked at or closed.
+
+    All of the program's uses of file descriptors must be ones that are known: open, write, close; anything else that may
+    look at the file (read, lseek, fsync, dup, fork, mmap …) refuses.
+    """
+    program, text = context.program, spot.source.text
+    if len(program.sources) != 1 or spot.source.is_fortran:
+        return
+    calls = [each for each in spot.procedure.all("call_expression") if text_of(field(each, "function")) == "write"]
+    everywhere = [each for _, each in program.calls.get("write", [])]
+    if not calls or re.search(
+        rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
+        code_of(text),
+    ):
+        return
+    closes = [each for _, each in program.calls.get("close", [])]
+    if (
+        not closes
+        or any(not _is_small(each) for each in calls)
+        or any(
+            text_of(next(iter(children(field(each, "arguments"))), None))
+            in ("1", "2", "STDOUT_FILENO", "STDERR_FILENO")
+            for each in everywhere
+        )
+    ):
+        return
+    if len(program.calls.get("open", [])) != 1 or "chathpc_write" in text.decode("utf-8", "replace"):
+        return  # one file at a time is buffered
+    first_function = min(one.node.start_byte for one in spot.source.procedures)
+    helper = _HELPER_CPP if spot.source.is_cpp else _HELPER
+    edits = [Edit(line_start(text, first_function), line_start(text, first_function), helper)]
+    for each in everywhere:
+        name = field(each, "function")
+        if name is not None:
+            edits.append(Edit(name.start_byte, name.end_byte, b"buffered_write"))
+    for each in closes:
+        name = field(each, "function")
+        if name is not None:
+            edits.append(Edit(name.start_byte, name.end_byte, b"buffered_close"))
+    yield Change(
+        {spot.source.path: tuple(edits)},
+        line_of(calls[0]),
+        "gathers small records in a buffer of 64 KiB, which is written when it is full and when the file is closed",
+    )
+
+
+def code_of(text: bytes) -> bytes:
+    """The text without comments, strings and directives."""
+    return re.sub(
+        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", b" ", text, flags=re.DOTALL | re.MULTILINE
+    )
+
+
+def _is_small(call: Node) -> bool:
+    listed = children(field(call, "arguments"))
+    return len(listed) == 3 and (
+        listed[2].type in ("sizeof_expression", "identifier", "cast_expression")
+        or text_of(field(listed[2], "function")) == "strlen"
+        or (text_of(listed[2]).isdigit() and int(text_of(listed[2])) <= 4096)
+    )
+
+
+_HELPER = b"""static char write_buffer[65536];
+static size_t write_used;
+
+static int flush_writes(int fd) {
+  for (size_t at = 0; at < write_used;) {
+    ssize_t n = write(fd, write_buffer + at, write_used - at);
+    if (n < 0) return -1;
+    at += (size_t)n;
+  }
+  write_used = 0;
+  return 0;
+}
+
+static ssize_t buffered_write(int fd, const void *from, size_t size) {
+  if (write_used + size > sizeof write_buffer && flush_writes(fd) != 0) return -1;
+  if (size > sizeof write_buffer) return write(fd, from, size);
+  for (size_t k = 0; k < size; k++) write_buffer[write_used + k] = ((const char *)from)[k];
+  write_used += size;
+  return (ssize_t)size;
+}
+
+static int buffered_close(int fd) {
+  int failed = flush_writes(fd);
+  return close(fd) != 0 || failed ? -1 : 0;
+}
+
+"""
+_HELPER_CPP = _HELPER
+
+
+def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
+    """`while (read(fd, &c, 1) == 1)` takes its bytes from blocks of 64 KiB."""
+    procedure, text = spot.procedure, spot.source.text
+    for loop in procedure.all("while_statement"):
+        condition = bare(field(loop, "condition"))
+        if condition is None or condition.type != "binary_expression":
+            continue
+        call, right, operator = (
+            field(condition, "left"),
+            field(condition, "right"),
+            text_of(field(condition, "operator")),
+        )
+        if (
+            call is None
+            or call.type != "call_expression"
+            or text_of(field(call, "function")) != "read"
+            or (operator, text_of(right)) not in (("==", "1"), (">", "0"))
+        ):
+            continue
+        listed = children(field(call, "arguments"))
+        if (
+            len(listed) != 3
+            or text_of(listed[2]) not in ("1", f"sizeof {text_of(listed[1])[1:]}", "sizeof(char)")
+            or not text_of(listed[1]).startswith("&")
+        ):
+            continue
+        name, fd = text_of(listed[1])[1:], text_of(listed[0])
+        own = procedure.declarations.get(name)
+        # Nobody else may take bytes of the descriptor, in the loop or after it.
+        others = [
+            each
+            for each in procedure.all("identifier")
+            if text_of(each) == fd and not (call.start_byte <= each.start_byte < call.end_byte)
+        ]
+        if (
+            own is None
+            or own.type not in ("char", "unsigned char", "uint8_t", "signed char")
+            or own.pointers
+            or listed[0].type != "identifier"
+            or not all(_is_opening_or_closing(each) for each in others)
+        ):
+            continue
+        if len(context.program.calls.get("read", [])) != 1:
+            continue
+        block, at, got = (fresh_name(each, text) for each in ("block", "block_at", "block_size"))
+        start = line_start(text, loop.start_byte)
+        blank = text[start : loop.start_byte]
+        if blank.strip():
+            continue
+        lines = f"char {block}[65536];\n".encode() + blank + f"ssize_t {at} = 0, {got} = 0;\n".encode()
+        new = f"(({at} < {got} || (({got} = read({fd}, {block}, sizeof {block})) > 0 && (({at} = 0), 1))) && (({name} = {block}[{at}++]), 1))".encode()
+        yield Change(
+            {
+                spot.source.path: (
+                    Edit(start, start, blank + lines),
+                    Edit(condition.start_byte, condition.end_byte, new),
+                )
+            },
+            line_of(loop),
+            "reads blocks of 64 KiB instead of one byte a call",
+        )
+
+
+def _is_opening_or_closing(node: Node) -> bool:
+    parent = node.parent
+    if parent is None:
+        return False
+    if parent.type in ("init_declarator", "declaration"):
+        return True
+    if parent.type == "binary_expression":
+        return text_of(field(parent, "operator")) in ("<", "==", "!=", ">=")
+    if parent.type == "assignment_expression":
+        return field(parent, "left") == node and text_of(field(field(parent, "right"), "function")) == "open"
+    if parent.type == "argument_list" and parent.parent is not None:
+        return text_of(field(parent.parent, "function")) == "close"
+    return False

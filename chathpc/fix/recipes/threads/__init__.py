@@ -1,0 +1,1 @@
+"""Recipes for OpenMP and threads of C and C++."""

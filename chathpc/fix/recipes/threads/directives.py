@@ -1,0 +1,187 @@
+"""OpenMP directives of C and C++: their words and clauses, the loop or block they belong to, and edits of them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.edits import Edit
+from chathpc.fix.recipes.analysis.program import Procedure, Program
+from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_WORDS = re.compile(r"#\s*pragma\s+omp\s+(.*)", re.DOTALL)
+#: Functions whose results depend on which thread does what.
+THREADS = re.compile(rb"\bomp_get_(?:thread_num|num_threads|level|team_num)\b")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Directive:
+    """A directive with the statement behind it; `words` without `omp`, in one line."""
+
+    node: Node
+    statement: Node
+    words: str
+
+    def has(self, *words: str) -> bool:
+        """True if all the words are in it, outside the brackets of clauses."""
+        outside = set(re.sub(r"\([^()]*(?:\([^()]*\)[^()]*)*\)", " ", self.words).replace(",", " ").split())
+        return all(word in outside for word in words)
+
+    def clause(self, name: str) -> str | None:
+        """What stands in the brackets of a clause; None without it."""
+        match = re.search(rf"\b{name}\s*\(((?:[^()]|\([^()]*\))*)\)", self.words)
+        return match[1] if match else None
+
+    def listed(self, *clauses: str) -> set[str]:
+        """Names in all clauses of some kinds, those of parts of arrays without their bounds."""
+        found: set[str] = set()
+        for name in clauses:
+            for match in re.finditer(rf"\b{name}\s*\(((?:[^()]|\([^()]*\))*)\)", self.words):
+                bare = re.sub(r"\[[^\]]*\]", "", re.sub(r"^[^:]*:(?!:)", "", match[1]))
+                found |= {each.strip() for each in bare.split(",")} - {""}
+        return found
+
+    @property
+    def private(self) -> frozenset[str]:
+        """Variables of which each thread has its own by a clause."""
+        return frozenset(self.listed("private", "lastprivate", "firstprivate", "linear"))
+
+    @property
+    def is_loop(self) -> bool:
+        """It shares the iterations of a loop among threads."""
+        return self.has("for") and self.statement.type == "for_statement"
+
+    def end(self, text: bytes) -> int:
+        """Where its words end in the text: a clause may be put there."""
+        whole = text[self.node.start_byte : self.node.end_byte]
+        comment = re.search(rb"//|/\*", whole)
+        kept = whole[: comment.start()] if comment else whole
+        return self.node.start_byte + len(kept.rstrip())
+
+    def with_clause(self, clause: str, text: bytes) -> Edit:
+        """One clause more."""
+        at = self.end(text)
+        return Edit(at, at, b" " + clause.encode())
+
+    def reducing(self, sums: Mapping[str, str], text: bytes) -> list[Edit]:
+        """Reductions of variables, told by name with their operator; a name that was shared by a clause leaves that clause."""
+        edits: list[Edit] = []
+        whole = text[self.node.start_byte : self.end(text)]
+        for match in re.finditer(rb"[ \t,]*\bshared[ \t]*\(([^()]*)\)", whole):
+            names = re.split(rb"\s*,[\s\\]*", match[1].strip())
+            kept = [each for each in names if each.decode() not in sums]
+            if len(kept) < len(names):
+                new = b" shared(" + b", ".join(kept) + b")" if kept else b""
+                edits.append(Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new))
+        operators = dict.fromkeys(sums.values())
+        added = "".join(
+            f" reduction({each} : {', '.join(name for name in sums if sums[name] == each)})" for each in operators
+        )
+        at = self.end(text)
+        return [*edits, Edit(at, at, added.encode())] if added else edits
+
+    def replaced(self, old: str, new: str, text: bytes) -> Edit | None:
+        """Another text for what a regular expression finds in it."""
+        match = re.search(old.encode(), text[self.node.start_byte : self.node.end_byte])
+        return (
+            None
+            if match is None
+            else Edit(self.node.start_byte + match.start(), self.node.start_byte + match.end(), new.encode())
+        )
+
+
+def directive(node: Node) -> Directive | None:
+    """The OpenMP directive that a node is."""
+    if node.type != "preproc_call" or node.text is None:
+        return None
+    match = _WORDS.match(node.text.decode("utf-8", "replace").replace("\\\r\n", " ").replace("\\\n", " "))
+    if match is None:
+        return None
+    following = node.next_named_sibling
+    while following is not None and following.type in ("comment", "preproc_call"):
+        following = following.next_named_sibling
+    words = " ".join(re.split(r"//|/\*", match[1])[0].split())
+    return None if following is None else Directive(node, following, words)
+
+
+def directives(procedure: Procedure) -> Iterator[Directive]:
+    """All of a function, in the order of the text."""
+    for node in procedure.all("preproc_call"):
+        found = directive(node)
+        if found is not None:
+            yield found
+
+
+def region_of(node: Node, procedure: Procedure) -> Directive | None:
+    """The innermost parallel region of the function around a node, which is not that of the directive itself."""
+    found = [
+        one for one in directives(procedure) if one.has("parallel") and one.node != node and inside(node, one.statement)
+    ]
+    return found[-1] if found else None
+
+
+def private_names(one: Directive, procedure: Procedure) -> frozenset[str]:
+    """Variables of the threads' own at a loop that is shared among them: by its clauses, by those of the region around it, and those
+    declared in that region; of a function that is called in a region all its variables.
+    """
+    names = set(one.private)
+    if one.has("parallel"):
+        return frozenset(names)
+    region = region_of(one.node, procedure)
+    if region is None:
+        return frozenset(
+            names
+            | {
+                each.name
+                for each in (*procedure.model.declarations, *procedure.model.parameters)
+                if not each.static and not each.reference
+            }
+        )
+    for node in nodes(region.statement, "declaration"):
+        if one.statement.start_byte <= node.start_byte < one.statement.end_byte or any(
+            text_of(each) == "static" for each in children(node)
+        ):
+            continue
+        names |= {
+            text_of(each)
+            for part in node.children_by_field_name("declarator")
+            for each in [_declared(part)]
+            if each is not None
+        }
+    return frozenset(names | region.private | region.listed("reduction"))
+
+
+def _declared(node: Node | None) -> Node | None:
+    while node is not None and node.type in ("init_declarator", "pointer_declarator", "array_declarator"):
+        node = field(node, "declarator")
+    return node if node is not None and node.type == "identifier" else None
+
+
+def uses_openmp(program: Program, flags: str | None) -> bool:
+    """True if the program has directives already, or is built for them."""
+    if flags is not None and re.search(r"-f?openmp|-qopenmp|-mp\b", flags):
+        return True
+    return any(
+        re.search(rb"#\s*pragma\s+omp|!\$omp", source.text, re.IGNORECASE) for source in program.sources.values()
+    )
+
+
+def is_parallel_already(node: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
+    """True if the node stands in a parallel region, or its function may be called from one."""
+    for one in directives(procedure):
+        shares = one.has("parallel") or one.has("task") or one.has("for") or one.has("sections")
+        if shares and one.statement.start_byte <= node.start_byte and node.end_byte <= one.statement.end_byte:
+            return True
+    if procedure.model.name in program.handed_on or depth > 4:
+        return True
+    if procedure.model.name == "main":
+        return False
+    calls = program.calls.get(procedure.model.name, [])
+    return any(
+        caller is not procedure and is_parallel_already(call, caller, program, depth + 1) for caller, call in calls
+    )

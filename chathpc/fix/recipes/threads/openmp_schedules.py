@@ -1,0 +1,160 @@
+"""Schedules of OpenMP loops: how iterations are handed out to threads."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import value
+from chathpc.fix.recipes.analysis.loops import Counted, counted, loops_of
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, field, inside, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.threads.directives import THREADS, Directive, directives, region_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_IMBALANCE = ("omp-load-imbalance", "omp-barrier-wait")
+#: Pieces of at most so many iterations are small ones.
+_FEW = 8
+#: So many iterations, 64 at a time, are enough pieces for any number of cores.
+_MANY = 4096
+
+
+def dynamic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are handed out in small pieces: `schedule(dynamic, …)`."""
+    for one, header in _schedulable(context, spot):
+        trips = value(expression(header.bound), spot.source.file.unit.constants)
+        piece = 1 if trips is not None and trips <= 512 and header.step > 0 else 16
+        yield from _scheduled(one, f"schedule(dynamic, {piece})", spot)
+
+
+def guided_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are handed out in pieces that get smaller: `schedule(guided)`."""
+    for one, _ in _schedulable(context, spot):
+        yield from _scheduled(one, "schedule(guided)", spot)
+
+
+def cyclic_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations are dealt out in turn: `schedule(static, 1)`, without the cost of handing them out."""
+    for one, _ in _schedulable(context, spot):
+        yield from _scheduled(one, "schedule(static, 8)", spot)
+
+
+def _schedulable(context: Context, spot: Spot) -> Iterator[tuple[Directive, Counted]]:
+    procedure, text = spot.procedure, spot.source.text
+    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+        return
+    for one in directives(procedure):
+        header = counted(one.statement, procedure)
+        schedule = one.clause("schedule")
+        if not one.is_loop or header is None or one.has("ordered") or one.clause("ordered"):
+            continue
+        if (one.has("nowait") and not _is_last(one, procedure)) or _follows_unwaited(one, procedure):
+            continue  # another loop may count on the same thread having the same iterations
+        if schedule is not None and schedule.replace(" ", "") != "static":
+            continue
+        if spot.cause in _IMBALANCE or _is_uneven(header, context.program):
+            yield one, header
+
+
+def _is_last(one: Directive, procedure: Procedure) -> bool:
+    """True if the loop is the last that its parallel region does."""
+    region = region_of(one.node, procedure)
+    return region is not None and statements(region.statement)[-1:] == [one.statement]
+
+
+def _follows_unwaited(one: Directive, procedure: Procedure) -> bool:
+    """True if threads may come to the loop from another one without having waited for the others."""
+    region = region_of(one.node, procedure)
+    return not one.has("parallel") and any(
+        other.has("nowait") and other.node != one.node and (region is None or inside(other.node, region.statement))
+        for other in directives(procedure)
+    )
+
+
+def static_schedule(context: Context, spot: Spot) -> Iterator[Change]:
+    """Iterations that all take the same time are dealt out beforehand, not one by one: `schedule(static)`."""
+    for one, header in _dealt_singly(spot):
+        if not _is_uneven(header, context.program):
+            yield from _scheduled(one, "schedule(static)", spot)
+
+
+def larger_pieces(context: Context, spot: Spot) -> Iterator[Change]:
+    """Many iterations are handed out 64 at a time, not one by one."""
+    for one, header in _dealt_singly(spot):
+        if "static" in (one.clause("schedule") or ""):
+            continue
+        trips = value(expression(header.bound), spot.source.file.unit.constants)
+        if trips is None or trips > _MANY:
+            yield from _scheduled(one, "schedule(dynamic, 64)", spot)
+    del context
+
+
+def _dealt_singly(spot: Spot) -> Iterator[tuple[Directive, Counted]]:
+    """Loops whose iterations are handed out one by one, or a few at a time."""
+    procedure, text = spot.procedure, spot.source.text
+    if procedure.is_broken or THREADS.search(text[procedure.node.start_byte : procedure.node.end_byte]):
+        return
+    for one in directives(procedure):
+        header = counted(one.statement, procedure)
+        schedule = re.fullmatch(
+            r"(?:(?:non)?monotonic\s*:\s*)?(?:dynamic|static(?=\s*,))\s*(?:,\s*(\w+)\s*)?", one.clause("schedule") or ""
+        )
+        if not one.is_loop or header is None or schedule is None or one.has("ordered") or one.clause("ordered"):
+            continue
+        if "static" in (one.clause("schedule") or "") and (
+            (one.has("nowait") and not _is_last(one, procedure)) or _follows_unwaited(one, procedure)
+        ):
+            continue
+        constants = spot.source.file.unit.constants
+        piece = 1 if schedule[1] is None else int(schedule[1]) if schedule[1].isdigit() else constants.get(schedule[1])
+        if piece is not None and piece <= _FEW:
+            yield one, header
+
+
+def _is_uneven(header: Counted, program: Program) -> bool:
+    """True if iterations take different times by their own text: bounds of inner loops depend on the variable or on data."""
+    for node in nodes(header.body, *C_LOOPS):
+        for name in ("initializer", "condition"):
+            part = field(node, name)
+            if part is None:
+                continue
+            if header.variable in {text_of(each) for each in nodes(part, "identifier")}:
+                return True
+            if any(True for _ in nodes(part, "subscript_expression")):
+                return True
+        if node.type in ("while_statement", "do_statement"):
+            return True
+    for call in nodes(header.body, "call_expression"):
+        for callee in program.named(text_of(field(call, "function"))):
+            inner = loops_of(callee)
+            if any(each.type in ("while_statement", "do_statement") for each in inner) or any(
+                True for each in inner for _ in nodes(each, "break_statement", "return_statement")
+            ):
+                return True
+            if any(field(each, "condition") is not None and _has_logic(field(each, "condition")) for each in inner):
+                return True
+    return any(True for _ in nodes(header.body, "continue_statement"))
+
+
+def _has_logic(condition: Node | None) -> bool:
+    """True for a loop that ends by more than its counter."""
+    return condition is not None and any(
+        text_of(field(each, "operator")) in ("&&", "||") for each in nodes(condition, "binary_expression")
+    )
+
+
+def _scheduled(one: Directive, clause: str, spot: Spot) -> Iterator[Change]:
+    text = spot.source.text
+    edit = (
+        one.replaced(r"schedule\s*\([^)]*\)", clause, text)
+        if one.clause("schedule") is not None
+        else one.with_clause(clause, text)
+    )
+    if edit is not None:
+        semantics: Semantics = "reassociates floating point" if one.clause("reduction") else "exact"
+        yield Change({spot.source.path: (edit,)}, line_of(one.statement), f"gives the loop {clause}", semantics)

@@ -1,0 +1,265 @@
+"""Critical sections, atomic updates and ordered sections in OpenMP loops that reductions make needless."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
+from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
+from chathpc.fix.recipes.analysis.loops import Counted, is_invariant
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.types import declared, field_of, type_of
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.threads.directives import Directive, private_names
+from chathpc.fix.recipes.threads.protection import Protected, Section, protected_loops
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: A thread's own copy of an array lies on its stack.
+_MOST_BYTES = 32 * 1024
+
+
+def without_sections(context: Context, spot: Spot) -> Iterator[Change]:
+    """Critical, atomic and ordered sections and locks go where iterations are independent but for sums of scalars, which become
+    reductions.
+    """
+    text = spot.source.text
+    for each in protected_loops(spot, context.program):
+        one, header, procedure = each.directive, each.header, each.procedure
+        private = private_names(one, spot.procedure) - (one.listed("shared"))
+        found = dependences([header], header.body, each.program, private, directives=True)
+        if not found.is_known or not is_independent(found.vectors):
+            continue
+        if any(name in one.listed("reduction") for name in found.reductions) or not _may_reduce(
+            found.reductions, one, procedure
+        ):
+            continue
+        exact = all(sum_.exact for sum_ in found.reductions.values())
+        if not exact and not context.may_round:
+            continue
+        edits = [edit for section in each.sections for edit in section.edits(text)]
+        clauses = one.reducing({sum_.name: sum_.operator for sum_ in found.reductions.values()}, text)
+        if one.has("ordered"):
+            edits += _not_ordered(one, "".join(edit.new.decode() for edit in clauses[-1:]), text)
+        else:
+            edits += clauses
+        semantics: Semantics = "exact" if exact else "reassociates floating point"
+        sums = ", ".join(found.reductions)
+        did = f"needs no {each.sections[0].word} section in the loop over {header.variable}" + (
+            f": {sums} {'is a reduction' if len(found.reductions) == 1 else 'are reductions'}" if sums else ""
+        )
+        yield Change({spot.source.path: tuple(edits)}, each.sections[0].line, did, semantics)
+
+
+def _may_reduce(names: Iterable[str], one: Directive, procedure: Procedure) -> bool:
+    """True if the variables belong to all threads at the loop, as those of a reduction must."""
+    if one.has("parallel"):
+        return not any(name in one.private for name in names)
+    return not any(name in private_names(one, procedure) for name in names)
+
+
+def private_sums(context: Context, spot: Spot) -> Iterator[Change]:
+    """Each thread adds to elements of its own, which are added up once at the end of the loop (reductions of scalars and arrays)."""
+    for each in protected_loops(spot, context.program):
+        one = each.directive
+        if any(section.word == "ordered" for section in each.sections) or one.has("ordered"):
+            continue
+        updates = [updates_of(section) for section in each.sections]
+        if any(listed is None for listed in updates):
+            continue
+        change = _privatised(each, [update for listed in updates for update in listed or ()], spot, context)
+        if change is not None:
+            yield change
+
+
+def _not_ordered(one: Directive, clauses: str, text: bytes) -> list[Edit]:
+    whole = text[one.node.start_byte : one.end(text)]
+    new = re.sub(rb"\s*\bordered\b(?!\s*\()", b"", whole)
+    new = re.sub(rb"schedule\s*\(\s*static\s*,\s*1\s*\)", b"schedule(static)", new)
+    return [Edit(one.node.start_byte, one.end(text), new + clauses.encode())]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Update:
+    """`target += value` of a protected section."""
+
+    target: Node
+    operator: str
+    value: Node | None
+    statement: Node
+
+
+def updates_of(section: Section) -> list[Update] | None:
+    """All statements of a section as updates; None if one is something else."""
+    words = section.words.split()
+    if section.word == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
+        return None
+    found = []
+    for statement in section.statements:
+        expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
+        if expr is None:
+            return None
+        if expr.type == "update_expression":
+            target, operator, value_ = field(expr, "argument"), "+", None
+        elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in (
+            "+=",
+            "-=",
+            "*=",
+            "|=",
+            "&=",
+            "^=",
+        ):
+            sign = text_of(field(expr, "operator"))[0]
+            target, operator, value_ = field(expr, "left"), "+" if sign == "-" else sign, field(expr, "right")
+        else:
+            return None
+        if target is None:
+            return None
+        found.append(Update(target, operator, value_, statement))
+    return found
+
+
+def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Context) -> Change | None:
+    one, header, procedure, program, text = each.directive, each.header, each.procedure, each.program, spot.source.text
+    whole = effects(header.node, procedure, program)
+    if not whole.is_known or whole.jumps - {"continue", "break"}:
+        return None
+    blank, start = indent(text, header.node.start_byte), line_start(text, one.node.start_byte)
+    edits = [edit for section in each.sections for edit in section.edits(text)]
+    before, after = [], []
+    sums: dict[str, str] = {}
+    known: dict[str, str] = {}
+    exact = True
+    for update in updates:
+        kind = type_of(update.target, procedure, program)
+        if kind is None or not kind.is_arithmetic or not _is_alone(update, updates, whole, program):
+            return None
+        exact = exact and kind.is_integer
+        shown = text_of(update.target)
+        if update.target.type == "identifier":
+            if shown not in known:
+                own = declared(shown, procedure, program)
+                if own is None or own.reference:
+                    return None
+                known[shown] = update.operator
+                sums[shown] = update.operator
+            elif known[shown] != update.operator:
+                return None
+            continue
+        array = _array(update.target, header, whole, procedure, program)
+        scalar = array is None and is_invariant(
+            update.target, header.node, procedure, program, _without(whole, updates)
+        )
+        if not scalar and array is None:
+            return None
+        base, extent = array if array is not None else (shown, 0)
+        key = f"{base}:{update.operator}"
+        label = re.sub(r"\W+", "_", base).strip("_")
+        if key not in known:
+            if any(key_.startswith(f"{base}:") for key_ in known):
+                return None
+            known[key] = name = fresh_name(f"{label}_sum", text)
+            if array is not None:
+                before.append(f"{kind.name} *{name} = {base};")
+                sums[f"{name}[:{extent}]"] = update.operator
+            else:
+                neutral = {"+": "0", "*": "1", "|": "0", "^": "0", "&": "~0"}[update.operator]
+                before.append(f"{kind.name} {name} = {neutral};")
+                after.append(f"{base} {update.operator}= {name};")
+                sums[name] = update.operator
+        name = known[key]
+        if array is not None:
+            argument = field(update.target, "argument")
+            if argument is None:
+                return None
+            edits.append(Edit(argument.start_byte, argument.end_byte, name.encode()))
+        else:
+            edits.append(Edit(update.target.start_byte, update.target.end_byte, name.encode()))
+    if not exact and not context.may_round:
+        return None
+    braces = header.node.parent is not None and header.node.parent.type != "compound_statement"
+    if braces and (before or after):
+        return None
+    if before:
+        edits.append(Edit(start, start, b"".join(blank + line.encode() + b"\n" for line in before)))
+    if after:
+        edits.append(
+            Edit(header.node.end_byte, header.node.end_byte, b"".join(b"\n" + blank + line.encode() for line in after))
+        )
+    if not one.has("parallel") and (before or after or not _may_reduce(sums, one, spot.procedure)):
+        return None
+    edits += one.reducing(sums, text)
+    semantics: Semantics = "exact" if exact else "reassociates floating point"
+    names = ", ".join(dict.fromkeys(text_of(update.target) for update in updates))
+    return Change(
+        {spot.source.path: tuple(edits)},
+        each.sections[0].line,
+        f"gives each thread its own {names} in the loop over {header.variable} and adds them up at its end",
+        semantics,
+    )
+
+
+def _is_alone(update: Update, updates: list[Update], whole: Effects, program: Program) -> bool:
+    """True if nothing else in the loop touches what is updated, and no update reads it."""
+    mine = [each for each in whole.accesses if each.write and each.node == update.target]
+    if not mine:
+        return False
+    targets = [each.target for each in updates]
+    return not any(
+        may_overlap(mine[0], other, program)
+        for other in whole.accesses
+        if other.node != update.target and not any(other.node == each for each in targets)
+    )
+
+
+def _without(whole: Effects, updates: list[Update]) -> Effects:
+    targets = [each.target for each in updates]
+    kept: list[Access] = [
+        one for one in whole.accesses if not (one.write and any(one.node == each for each in targets))
+    ]
+    return Effects(kept, whole.calls, whole.pure_calls, whole.jumps, whole.opaque, whole.declared, whole.pragmas)
+
+
+def _array(
+    target: Node, header: Counted, whole: Effects, procedure: Procedure, program: Program
+) -> tuple[str, int] | None:
+    """Base and number of elements of a small array of constant extent that is indexed; None for anything else."""
+    argument = field(target, "argument")
+    if (
+        target.type != "subscript_expression"
+        or argument is None
+        or argument.type not in ("identifier", "field_expression")
+    ):
+        return None
+    one = (
+        declared(text_of(argument), procedure, program)
+        if argument.type == "identifier"
+        else field_of(argument, procedure, program)
+    )
+    if (
+        one is None
+        or one.pointers
+        or len(one.dims) != 1
+        or (argument.type == "identifier" and text_of(argument) in procedure.parameters)
+    ):
+        return None
+    extent = value(one.dims[0], procedure.source.file.unit.constants)
+    size = type_size(one.type, procedure.source.file.unit)
+    if extent is None or size is None or extent * size > _MOST_BYTES:
+        return None
+    inner = next((each for each in nodes(argument, "identifier")), None)
+    if (
+        inner is None
+        or text_of(inner) in whole.declared
+        or text_of(inner) in {each.name for each in whole.writes if not each.memory}
+    ):
+        return None
+    return text_of(argument), extent

@@ -1,0 +1,240 @@
+"""Cache lines that threads share without need: records of different threads get room between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.diagnosis.source.model import Declaration, Record
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.types import is_arithmetic
+from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.threads.own_elements import is_only_indexed
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Bytes between what two threads write: two cache lines, for neighbours are fetched together (Intel optimisation manual, 2.1.5.4).
+_APART = 128
+#: What sends or stores records as bytes: their size must stay.
+_ZERO = ("{0}", "{}", "{0.0}", "{{0}}")
+_BYTES = re.compile(rb"\b(?:fwrite|fread|write|read|send|recv|MPI_\w+|memcmp|mmap)\b")
+
+
+def padded(context: Context, spot: Spot) -> Iterator[Change]:
+    """Records of threads that lie side by side in an array get room at their end, so that no two share a cache line."""
+    program = context.program
+    texts = [source.text for source in program.sources.values() if not source.is_fortran]
+    if not any(re.search(rb"omp_get_thread_num|std::j?thread|pthread_create", text) for text in texts):
+        return
+    for name, record in program.records.items():
+        home, kind = next(
+            (
+                (source, each)
+                for source in program.sources.values()
+                if not source.is_fortran
+                for each in _record_nodes(source.file.tree.root_node)
+                if _name_of(each) == name
+            ),
+            (None, None),
+        )
+        arrays = [
+            one
+            for one in (
+                *program.variables.values(),
+                *(each for procedure in program.procedures for each in procedure.model.declarations),
+            )
+            if re.sub(r"struct |(?:std::)?vector<\s*|\s*>", "", one.type) == name
+            and (one.dims or one.pointers or "vector" in one.type)
+        ]
+        if home is None or kind is None or not arrays or not _is_about(record, arrays, spot.procedure):
+            continue
+        size = type_size(name, home.file.unit)
+        atomics = any("atomic" in one.type for one in record.fields)
+        if (size is None and not atomics) or (size or 8) >= 64 or record.aligned >= 64:
+            continue
+        if not any(_is_per_thread(one.name, text) for one in arrays for text in texts):
+            continue
+        if any(
+            re.search(rb"\bsizeof\b[^;]*\b%s\b" % name.encode(), each) and _BYTES.search(each)
+            for text in texts
+            for each in text.split(b";")
+        ):
+            continue
+        body = field(kind, "body")
+        if body is None or not children(body) or not _is_written_by_threads(record, program):
+            continue
+        last = children(body)[-1]
+        label = fresh_name("padding", home.text)
+        is_one_line = b"\n" not in home.text[body.start_byte : last.start_byte]
+        blank = b" " if is_one_line else b"\n" + indent(home.text, last.start_byte)
+        line = blank + f"char {label}[{_APART}];".encode()
+        yield Change(
+            {home.path: (Edit(last.end_byte, last.end_byte, line),)},
+            line_of(kind),
+            f"puts {_APART} bytes between the records of type {name} of different threads",
+        )
+
+
+def _is_about(record: Record, arrays: Sequence[Declaration], procedure: Procedure) -> bool:
+    """True if the function uses a member of the record, or one of the arrays."""
+    members = {one.name for one in record.fields}
+    return any(one.name in procedure.identifiers for one in arrays) or any(
+        text_of(each) in members for each in procedure.all("field_identifier")
+    )
+
+
+def _is_written_by_threads(record: Record, program: Program) -> bool:
+    """True if a function other than `main`, a region or a lambda writes a member."""
+    names = {one.name for one in record.fields}
+    for one in program.procedures:
+        if one.source.is_fortran or (one.model.name == "main" and not _has_threads_inside(one)):
+            continue
+        for node in one.all("assignment_expression", "update_expression", "call_expression"):
+            target = field(node, "left") or field(node, "argument") or field(node, "function")
+            if target is not None and any(text_of(each) in names for each in nodes(target, "field_identifier")):
+                return True
+    return False
+
+
+def _has_threads_inside(procedure: Procedure) -> bool:
+    text = procedure.source.text[procedure.node.start_byte : procedure.node.end_byte]
+    return b"omp parallel" in text or any(True for _ in procedure.all("lambda_expression"))
+
+
+def padded_elements(context: Context, spot: Spot) -> Iterator[Change]:
+    """Numbers of threads that lie side by side in an array come to lie in rows of their own, so that no two share a cache line."""
+    program, procedure = context.program, spot.procedure
+    if procedure.is_broken or not program.has_threads:
+        return
+    local = [
+        (one, procedure) for one in procedure.model.declarations if one.dims and one.name not in procedure.parameters
+    ]
+    outside = [(one, procedure) for one in program.variables.values() if one.dims]
+    for one, home in (*local, *outside):
+        is_local = (one, home) in local
+        homes = (procedure,) if is_local else program.procedures
+        size = type_size(one.type, spot.source.file.unit)
+        if size is None or not is_arithmetic(one.type) or len(one.dims) not in (1, 2):
+            continue
+        if one.name not in procedure.identifiers:
+            continue
+        if not any(_is_per_thread(one.name, each.source.text) for each in homes):
+            continue
+        if len(one.dims) == 2:
+            edits = _longer_rows(one, _APART // size, homes, program, local=is_local)
+        elif is_only_indexed(one.name, procedure, program):
+            edits = _in_rows(one.name, _APART // size, homes, program, local=is_local)
+        else:
+            continue
+        if edits:
+            yield Change(
+                edits,
+                one.line or procedure.model.first,
+                f"puts {_APART} bytes between the elements of {one.name}, to which different threads write",
+            )
+
+
+def _longer_rows(
+    one: Declaration, width: int, homes: Sequence[Procedure], program: Program, *, local: bool
+) -> dict[str, tuple[Edit, ...]] | None:
+    """Rows of threads get room at their end, where the array is used by its single elements only."""
+    row = value(one.dims[1], homes[0].source.file.unit.constants)
+    if row is None or row >= 4 * width:
+        return None
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for path, root in _roots(homes, program, local=local):
+        for node in nodes(root, "identifier"):
+            parent = node.parent
+            above = parent.parent if parent is not None else None
+            if text_of(node) != one.name or parent is None or above is None:
+                continue
+            if parent.type == "array_declarator" and above.type == "array_declarator":
+                size, whole = field(above, "size"), above.parent
+                first = field(whole, "value") if whole is not None and whole.type == "init_declarator" else None
+                if size is None or (first is not None and "".join(text_of(first).split()) not in _ZERO):
+                    return None
+                edits[path] = (*edits.get(path, ()), Edit(size.end_byte, size.end_byte, f" + {width}".encode()))
+            elif (
+                parent.type != "subscript_expression"
+                or above.type != "subscript_expression"
+                or field(above, "argument") != parent
+            ):
+                return None
+    return edits if sum(map(len, edits.values())) == 1 else None
+
+
+def _roots(homes: Sequence[Procedure], program: Program, *, local: bool) -> list[tuple[str, Node]]:
+    """Where a name may stand: the function of a local variable, or all files."""
+    if local:
+        return [(homes[0].source.path, homes[0].node)]
+    return [(path, source.file.tree.root_node) for path, source in program.sources.items() if not source.is_fortran]
+
+
+def _in_rows(
+    name: str, width: int, homes: Sequence[Procedure], program: Program, *, local: bool
+) -> dict[str, tuple[Edit, ...]] | None:
+    edits: dict[str, list[Edit]] = {}
+    declared = 0
+    for path, root in _roots(homes, program, local=local):
+        for node in nodes(root, "identifier"):
+            parent = node.parent
+            if text_of(node) != name or parent is None:
+                continue
+            if parent.type == "array_declarator" and field(parent, "declarator") == node:
+                above = parent.parent
+                first = field(above, "value") if above is not None and above.type == "init_declarator" else None
+                if (
+                    above is None
+                    or above.type not in ("init_declarator", "declaration")
+                    or (first is not None and "".join(text_of(first).split()) not in _ZERO)
+                ):
+                    return None
+                declared += 1
+                edits.setdefault(path, []).append(Edit(parent.end_byte, parent.end_byte, f"[{width}]".encode()))
+            elif parent.type == "subscript_expression" and field(parent, "argument") == node:
+                edits.setdefault(path, []).append(
+                    Edit(parent.start_byte, parent.end_byte, (parent.text or b"") + b"[0]")
+                )
+            else:
+                return None
+    return {path: tuple(each) for path, each in edits.items()} if declared else None
+
+
+def _record_nodes(root: Node) -> Iterator[Node]:
+    return (each for each in nodes(root, "struct_specifier", "class_specifier") if field(each, "body") is not None)
+
+
+def _name_of(node: Node) -> str:
+    parent = node.parent
+    if parent is not None and parent.type == "type_definition":
+        return text_of(field(parent, "declarator"))
+    return text_of(field(node, "name"))
+
+
+def _is_per_thread(name: str, text: bytes) -> bool:
+    """True if an array is indexed by the number of a thread, by a parameter or capture of what a thread runs, or handed to threads by
+    its elements.
+    """
+    label = re.escape(name).encode()
+    if re.search(rb"\b%s\s*\[\s*omp_get_thread_num\s*\(\s*\)\s*\]" % label, text):
+        return True
+    if re.search(rb"(?:pthread_create|std::j?thread|emplace_back)\b[^;]*(?:&|ref\s*\()\s*%s\s*\[" % label, text):
+        return True
+    numbers = set(re.findall(rb"(\w+)\s*=\s*omp_get_thread_num\s*\(", text))
+    starts = set(re.findall(rb"(?:emplace_back|std::j?thread\s+\w+)\s*\(\s*(\w+)", text))
+    starts |= set(re.findall(rb"pthread_create\s*\([^,]*,[^,]*,\s*&?(\w+)", text))
+    for start in starts:
+        match = re.search(rb"\b%s\s*\(([^)]*)\)\s*\{" % start, text)
+        numbers |= set(re.findall(rb"(\w+)\s*(?:,|$)", match[1])) if match else set()
+    for match in re.finditer(rb"(?:emplace_back|push_back|std::j?thread)\b[^;\[]*\[([^\]]*)\]\s*(?:\(|\{)", text):
+        numbers |= {each.strip(b"& ") for each in match[1].split(b",")} - {b"", b"=", b"this"}
+    # What a number of a thread is handed on by: `long id = (long)arg;`.
+    known = [each for each in numbers if each]
+    for each in known:
+        numbers |= set(re.findall(rb"\b(\w+)\s*=\s*\*?\s*\(\s*(?:\w+\s*)+\**\s*\)\s*%s\s*;" % each, text))
+    return any(re.search(rb"\b%s\s*\[\s*%s\s*\]" % (label, each), text) for each in numbers if each)

@@ -1,0 +1,165 @@
+"""Recipes for OpenMP and threads of C and C++, with the causes that they answer."""
+
+from __future__ import annotations
+
+from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
+from chathpc.fix.recipes.threads import (
+    atomic_counts,
+    gathering,
+    narrowing,
+    openmp_collapse,
+    openmp_loops,
+    openmp_outer,
+    openmp_schedules,
+    openmp_sums,
+    openmp_tasks,
+    openmp_teams,
+    openmp_waits,
+    own_elements,
+    sharing,
+    waiting,
+)
+
+RECIPES: tuple[Recipe, ...] = (
+    Recipe(
+        "schedule-dynamic",
+        "Hands out the iterations of an OpenMP loop in small pieces.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.dynamic_schedule, 0.9,
+    ),
+    Recipe(
+        "schedule-guided",
+        "Hands out the iterations of an OpenMP loop in pieces that get smaller.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.guided_schedule, 0.6,
+    ),
+    Recipe(
+        "schedule-cyclic",
+        "Deals out the iterations of an OpenMP loop in turn, eight at a time.",
+        "No `nowait` or `ordered`, and nothing asks for the number of the thread.",
+        ("omp-load-imbalance", "omp-barrier-wait"), HOST, "reassociates floating point", openmp_schedules.cyclic_schedule, 0.5,
+    ),
+    Recipe(
+        "drop-sections",
+        "Drops critical, atomic and ordered sections of a loop; sums of scalars become reductions.",
+        "But for these sums iterations are proved independent.",
+        ("omp-critical-contention", "lock-contention", "omp-serial-fraction", "omp-barrier-wait", "omp-fine-grained-regions"), HOST,
+        "reassociates floating point", openmp_sums.without_sections, 0.9,
+    ),
+    Recipe(
+        "private-sums",
+        "Lets each thread add to scalars and small arrays of its own, which are added up at the end of the loop.",
+        "The sections hold nothing but such sums, and nothing else in the loop touches them.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-fine-grained-regions"), HOST, "reassociates floating point",
+        openmp_sums.private_sums, 0.9,
+    ),
+    Recipe(
+        "collapse-loops",
+        "Shares the iterations of two nested loops among threads (`collapse(2)`).",
+        "The inner bounds do not depend on the outer loop, and no two iterations touch the same memory, one of them writing.",
+        ("omp-load-imbalance", "omp-barrier-wait", "omp-serial-fraction"), HOST, "exact", openmp_collapse.collapsed, 0.6,
+    ),
+    Recipe(
+        "region-if-large",
+        "Opens a parallel region only where there are enough iterations to pay for it.",
+        "The number of iterations is known before the region, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "oversubscription"), HOST, "reassociates floating point",
+        openmp_loops.large_enough, 0.8,
+    ),
+    Recipe(
+        "parallel-loop",
+        "Shares an outermost serial loop among threads in a program that uses OpenMP.",
+        "Iterations are proved independent; scalars are private or reductions; it is not called from a parallel region.",
+        ("omp-serial-fraction", *COMPUTE), HOST, "reassociates floating point", openmp_loops.parallel_loop, 0.8,
+    ),
+    Recipe(
+        "wait-on-condition",
+        "Waits on a condition variable instead of sleeping and looking again.",
+        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex.",
+        ("blocking-wait", "lock-contention"), HOST, "exact", waiting.condition_variables, 0.95,
+    ),
+    Recipe(
+        "pad-records",
+        "Puts room between the records of different threads that lie side by side in an array.",
+        "The array is indexed by the thread, and nobody stores or sends such records as bytes.",
+        ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), HOST, "exact", sharing.padded, 0.8,
+    ),
+    Recipe(
+        "count-privately",
+        "Counts in a variable of the thread's own and adds it to the atomic one once behind the loop.",
+        "Additions whose result is not used, to something that the loop does not look at and nobody waits for.",
+        ("omp-false-sharing", "lock-contention", "hot-compute", "omp-critical-contention"), HOST, "exact", atomic_counts.own_counts, 0.9,
+    ),
+    Recipe(
+        "lock-once",
+        "Gathers sums in variables of the thread's own and takes the lock once behind the loop.",
+        "The lock guards nothing but sums of numbers and of elements of small arrays or vectors, which the loop does not look at otherwise.",
+        ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), HOST, "reassociates floating point", gathering.locked_once, 0.9,
+    ),
+    Recipe(
+        "schedule-static",
+        "Deals out the iterations of an OpenMP loop beforehand where they were handed out one by one.",
+        "By its text every iteration does the same work; no `ordered`, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention", "omp-false-sharing"), HOST,
+        "reassociates floating point", openmp_schedules.static_schedule, 0.9,
+    ),
+    Recipe(
+        "schedule-larger-pieces",
+        "Hands out the iterations of an OpenMP loop 64 at a time where they were handed out one by one.",
+        "There may be more than 4,096 of them; no `ordered`, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-critical-contention", "lock-contention"), HOST, "reassociates floating point",
+        openmp_schedules.larger_pieces, 0.7,
+    ),
+    Recipe(
+        "narrow-section",
+        "Computes before a critical section or a lock what needs no protection.",
+        "The statements at its beginning write only what is the thread's own, and nothing that they read is changed by any thread.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "blocking-wait"), HOST, "exact", narrowing.narrowed, 0.8,
+    ),
+    Recipe(
+        "task-cut-off",
+        "Makes OpenMP tasks in the first levels of a recursion only; below them it goes on without.",
+        "Every task is one call of the function itself, and there are no other directives in it but `taskwait`.",
+        ("hot-compute", "omp-fine-grained-regions", "omp-barrier-wait", "lock-contention", "omp-critical-contention", "deep-recursion"),
+        HOST, "exact", openmp_tasks.cut_off, 0.9,
+    ),
+    Recipe(
+        "fewer-barriers",
+        "Leaves out barriers where threads have just waited, and lets them go on behind loops that nothing before the next barrier depends on.",
+        "Nothing up to the next barrier touches what the loop writes, or writes what it touches.",
+        ("omp-barrier-wait", "omp-load-imbalance", "omp-fine-grained-regions"), HOST, "exact", openmp_waits.fewer_barriers, 0.7, everywhere=False,
+    ),
+    Recipe(
+        "share-single-work",
+        "Shares a loop among the threads of a region that was left to one of them (`single`, `master`).",
+        "Its iterations are proved independent but for sums, and all threads come by it.",
+        ("omp-serial-fraction", "omp-barrier-wait", "omp-load-imbalance", *COMPUTE), HOST, "reassociates floating point",
+        openmp_waits.shared_work, 0.95,
+    ),
+    Recipe(
+        "default-threads",
+        "Leaves the number of threads to the environment where the source asks for more than there are cores, or for regions in regions.",
+        "Nothing in the program asks for the number of a thread or of all threads.",
+        ("oversubscription", "omp-fine-grained-regions", "omp-barrier-wait"), HOST, "reassociates floating point",
+        openmp_teams.default_threads, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "parallel-outer-loop",
+        "Shares the outer loop among threads instead of opening a parallel region in each of its iterations.",
+        "Iterations of the outer loop are proved independent, and the directives in it do nothing else.",
+        ("omp-fine-grained-regions", "omp-barrier-wait", "omp-serial-fraction", "oversubscription"), HOST, "reassociates floating point",
+        openmp_outer.outer_loops, 0.95,
+    ),
+    Recipe(
+        "pad-elements",
+        "Puts room between the numbers of different threads that lie side by side in an array.",
+        "The array is indexed by the thread, and nothing is done with it but reading and writing its elements.",
+        ("omp-false-sharing", "lock-contention"), HOST, "exact", sharing.padded_elements, 0.75,
+    ),
+    Recipe(
+        "keep-in-variable",
+        "Keeps an element or a member that a loop adds to in a variable of the thread's own as long as the loop runs.",
+        "The loop always means the same element, and nothing else in it may be that memory.",
+        ("omp-false-sharing", "hot-compute", "lock-contention"), HOST, "exact", own_elements.kept_in_variables, 0.85,
+    ),
+)  # fmt: skip
