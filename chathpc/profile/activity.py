@@ -243,6 +243,8 @@ _INTERFACE = re.compile(
 #: `__fprintf`, `_IO_new_file_write`, glibc's `lll_mutex_lock_optimized`; procedures of Fortran modules (`__solver_MOD_step`) are the program's.
 _RESERVED = re.compile(r"(___?(?!\w*_MOD_)|_IO_|lll_)[A-Za-z]")
 _INNER = re.compile(r"__GI_|_IO_[a-z]|_*dl_[a-z]|_*dl(open|sym|close|error)(_|$)")
+#: Where the dynamic loader comes in when a function of a library is called the first time.
+_BINDING = re.compile(r"_dl_runtime_resolve|_dl_fixup$")
 #: Names of two interfaces whose prefix is theirs alone.
 _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 
@@ -400,7 +402,7 @@ def classify(tree: CallTree) -> Activities:
     alone &= np.isin(tree.kind[np.maximum(call, 0)], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & ~np.isin(kind, (*_OMP_FAMILY, Activity.GPU))
     kind[orphan & np.isin(kind, _OF_HELPERS)] = Activity.HELPER
-    _refine_behind(tree, kind, caller)
+    _refine_behind(tree, kind, call, caller)
     device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
@@ -475,16 +477,19 @@ def _has_file(tree: CallTree) -> BoolArray:
     return np.asarray(table[tree.file])
 
 
-def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], caller: IntArray) -> None:
+def _refine_behind(tree: CallTree, kind: NDArray[np.uint8], call: IntArray, caller: IntArray) -> None:
     """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
-    sample is; and what blocks in the body of a parallel region waits for the other threads.
+    sample is; and what blocks in the body of a parallel region waits for the other threads. Where the loader looks for a function
+    that is called the first time, it waits for the library's file.
     """
     blocked, kernel = tree.named(BLOCKED), tree.named(KERNEL)
     if not blocked.any() and not kernel.any():
         return
     around = kind[np.maximum(tree.parent, 0)]
     # Right below the process: nobody knows where.
-    alone = np.where((caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0), Activity.HELPER, Activity.BLOCKED)
+    nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
+    binding = np.array([bool(_BINDING.match(name)) for name in tree.names] + [False])[tree.name[np.maximum(call, 0)]]
+    alone = np.where(nowhere | (binding & (call >= 0)), Activity.HELPER, Activity.BLOCKED)
     kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
     kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
     region = np.array([is_outlined(name) for name in tree.names] + [False])[tree.name[np.maximum(caller, 0)]]

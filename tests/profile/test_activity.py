@@ -345,6 +345,25 @@ def test_a_lock_that_such_a_thread_waits_for_is_not_the_programs() -> None:
     assert kind_of(of_the_program, "__GI___lll_lock_wait") == A.LOCK
 
 
+@pytest.mark.parametrize("loader", ["_dl_runtime_resolve_xsavec", "_dl_fixup"])
+def test_the_first_call_of_a_librarys_function_waits_for_its_file_and_not_for_the_program(loader: str) -> None:
+    def with_waits(above: str) -> int:
+        waits = node(NodeKind.PLACEHOLDER, Relation.CALL, "<blocked>")
+        inner = call("do_lookup_x", waits, module="/usr/lib/ld-linux-x86-64.so.2")
+        return kind_of(
+            tree_of(
+                entry(
+                    "<program root>",
+                    own("main", own("solve", call(above, inner, module="/usr/lib/ld-linux-x86-64.so.2"))),
+                )
+            ),
+            "<blocked>",
+        )
+
+    assert with_waits(loader) == A.HELPER
+    assert with_waits("__GI_qsort_r") == A.BLOCKED
+
+
 def test_an_idle_openmp_worker_is_no_helper() -> None:
     idle = call("start_thread", called_code(GOMP), module=LIBC)
     tree = tree_of(entry("<thread root>", idle))
