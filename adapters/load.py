@@ -26,7 +26,8 @@ KNOWN = "What chathpc reads is told by: chathpc adapters list"
 
 
 def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
-    """Read the profile at `path`, whatever known format it is in; several paths are views of one run and are joined.
+    """Read the profile at `path`, whatever known format it is in; several paths are views of one run and are joined. Of a folder that
+    `chathpc measure` wrote it is the profile in it.
 
     `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an
     unknown `format` and for a path that is given twice.
@@ -42,6 +43,10 @@ def load(path: str | Path, *more: str | Path, format: str | None = None) -> Prof
     if format is not None:
         return _read(named(format), place)
     adapter = detect(Glance(place))
+    if adapter is None and place.is_dir():
+        measured = _measured(place)
+        if measured is not None:
+            adapter, place = detect(Glance(measured)), measured
     if adapter is None:
         raise _unknown(place)
     return _read(adapter, place)
@@ -168,9 +173,6 @@ def _hint(path: Path) -> str:
         if around is not None and (around.name.startswith("hpctoolkit") or not _known(path.parent)):
             return f"It is one file of a database: give the folder {path.parent}."
         return KNOWN
-    measured = _measured(path)
-    if measured is not None:
-        return f"It is a measurement of chathpc measure: give {measured}."
     if any(entry.suffix == ".hpcrun" for entry in path.iterdir()):
         return f"These are measurements: run 'hpcstruct {path}' and 'hpcprof {path}', then give the database folder."
     for entry in sorted(path.iterdir()):
