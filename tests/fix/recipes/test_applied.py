@@ -12,9 +12,10 @@ from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
+from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.thread_programs import THREADED
 
-APPLIED = (*OTHERS, *FORTRAN, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *FORTRAN, *MPI)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

@@ -20,6 +20,8 @@ __all__ = [
     "is_container_use",
     "line_of",
     "nodes",
+    "record_name",
+    "record_nodes",
     "statements",
     "text_of",
     "walk",
@@ -114,3 +116,16 @@ def block_of(node: Node) -> Node | None:
     while one is not None and one.parent is not None and one.parent.type != "compound_statement":
         one = one.parent
     return one if one is not None and one.parent is not None else None
+
+
+def record_nodes(root: Node) -> Iterator[Node]:
+    """Structs and classes with their bodies."""
+    return (each for each in nodes(root, "struct_specifier", "class_specifier") if field(each, "body") is not None)
+
+
+def record_name(node: Node) -> str:
+    """The name by which such a record is known: that of the type definition around it, else its own."""
+    parent = node.parent
+    if parent is not None and parent.type == "type_definition":
+        return text_of(field(parent, "declarator"))
+    return text_of(field(node, "name"))

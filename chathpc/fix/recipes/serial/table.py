@@ -23,6 +23,7 @@ from chathpc.fix.recipes.serial import (
     references,
     running_powers,
     streams,
+    structure_splitting,
     swaps,
     texts,
     vectors,
@@ -264,5 +265,12 @@ RECIPES: tuple[Recipe, ...] = (
         "A local text, with which the loop does nothing else.",
         ("quadratic-algorithm", "redundant-copies", "hot-compute", "memory-bandwidth", "loop-invariant-work"),
         HOST, "exact", texts.kept_ends, 0.95,
+    ),
+    Recipe(
+        "split-structure",
+        "Keeps the members together that hot loops use, and puts the others into a second record that the first one points to.",
+        "What the loops use is at most half of the record; all records are made by allocations, arrays or vectors in the sources, and are "
+        "never copied, handed to other libraries, or taken for bytes.",
+        ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), HOST, "exact", structure_splitting.split, 0.7,
     ),
 )  # fmt: skip

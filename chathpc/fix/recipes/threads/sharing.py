@@ -10,7 +10,7 @@ from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.diagnosis.source.model import Declaration, Record
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, record_name, record_nodes, text_of
 from chathpc.fix.recipes.analysis.types import is_arithmetic
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.threads.own_elements import is_only_indexed
@@ -37,8 +37,8 @@ def padded(context: Context, spot: Spot) -> Iterator[Change]:
                 (source, each)
                 for source in program.sources.values()
                 if not source.is_fortran
-                for each in _record_nodes(source.file.tree.root_node)
-                if _name_of(each) == name
+                for each in record_nodes(source.file.tree.root_node)
+                if record_name(each) == name
             ),
             (None, None),
         )
@@ -203,17 +203,6 @@ def _in_rows(
             else:
                 return None
     return {path: tuple(each) for path, each in edits.items()} if declared else None
-
-
-def _record_nodes(root: Node) -> Iterator[Node]:
-    return (each for each in nodes(root, "struct_specifier", "class_specifier") if field(each, "body") is not None)
-
-
-def _name_of(node: Node) -> str:
-    parent = node.parent
-    if parent is not None and parent.type == "type_definition":
-        return text_of(field(parent, "declarator"))
-    return text_of(field(node, "name"))
 
 
 def _is_per_thread(name: str, text: bytes) -> bool:
