@@ -16,7 +16,8 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spo
 from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, record_name, record_nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.serial.record_uses import Storage, storage_of
+from chathpc.fix.recipes.serial.record_storage import Storage
+from chathpc.fix.recipes.serial.record_uses import storage_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
