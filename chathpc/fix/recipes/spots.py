@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, is_same_file
-from chathpc.fix.recipes.analysis.syntax import children, field, text_of
 
 #: A caller, or a function further out on the path, is tried with so much of the weight of the place itself.
 _CALLER = 0.6
@@ -60,13 +59,10 @@ def _called(procedure: Procedure, program: Program) -> list[tuple[int, Procedure
     for depth in range(1, 4):
         following: list[Procedure] = []
         for one in level:
-            for call in one.all("call_expression", "subroutine_call"):
-                called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
-                name = text_of(field(called, "field") or called).split("<")[0].rsplit("::", 1)[-1]
-                for each in program.named(name.lower() if one.source.is_fortran else name):
-                    if each is not procedure and all(each is not known for _, known in found):
-                        found.append((depth, each))
-                        following.append(each)
+            for each in program.callees(one):
+                if each is not procedure and all(each is not known for _, known in found):
+                    found.append((depth, each))
+                    following.append(each)
         level = following
     return found[:_MOST]
 

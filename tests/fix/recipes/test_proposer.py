@@ -177,4 +177,4 @@ def test_recipes_answer_causes_of_the_catalogue_and_have_names_of_their_own() ->
 def test_the_page_lists_every_recipe() -> None:
     page = to_markdown()
     for one in RECIPES:
-        assert f"\n## {one.name}\n" in page
+        assert f"\n### {one.name}\n" in page

@@ -394,6 +394,17 @@ class Program:
                 found.setdefault(text_of(called).split("<", 1)[0].rsplit("::", 1)[-1], []).append((one, node))
         return found
 
+    def callees(self, procedure: Procedure) -> list[Procedure]:
+        """Other functions of the program that a function calls, as far as their names tell."""
+        found: list[Procedure] = []
+        for call in procedure.all("call_expression", "subroutine_call"):
+            called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
+            name = text_of(field(called, "field") or called).split("<", 1)[0].rsplit("::", 1)[-1]
+            for one in self.named(name.lower() if procedure.source.is_fortran else name):
+                if one is not procedure and one not in found:
+                    found.append(one)
+        return found
+
     @cached_property
     def handed_on(self) -> frozenset[str]:
         """Functions that are used other than by a call in a function, and so may be called from anywhere."""

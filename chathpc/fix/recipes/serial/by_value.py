@@ -26,7 +26,7 @@ _BLOCKS = frozenset({"compound_statement"})
 def given_by_reference(context: Context, spot: Spot) -> Iterator[Change]:
     """`std::vector<int> items(int k) const { return items_[k]; }` gives a constant reference instead of a copy."""
     program = context.program
-    for procedure in (spot.procedure, *_called(spot.procedure, program)):
+    for procedure in (spot.procedure, *program.callees(spot.procedure)):
         kind = field(procedure.node, "type")
         declarator = field(procedure.node, "declarator")
         if kind is None or declarator is None or declarator.type != "function_declarator" or procedure.is_broken:
@@ -51,15 +51,6 @@ def given_by_reference(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(procedure.node),
             f"gives what {procedure.model.name} returns by constant reference instead of copying it",
         )
-
-
-def _called(procedure: Procedure, program: Program) -> list[Procedure]:
-    found: list[Procedure] = []
-    for call in procedure.all("call_expression"):
-        called = field(call, "function")
-        name = text_of(field(called, "field") if called is not None and called.type == "field_expression" else called)
-        found += [one for one in program.named(name) if one is not procedure and one not in found]
-    return found
 
 
 def _gives_member(procedure: Procedure, kind: str, program: Program) -> bool:
@@ -127,7 +118,7 @@ def _only_looks(call: Node, home: Procedure, program: Program) -> bool:
 def by_pointer(context: Context, spot: Spot) -> Iterator[Change]:
     """A large record that a function of C takes by value, and only reads, is handed over by its address."""
     program = context.program
-    for procedure in (spot.procedure, *_called(spot.procedure, program)):
+    for procedure in (spot.procedure, *program.callees(spot.procedure)):
         name = procedure.model.name
         if procedure.body is None or procedure.is_broken or procedure.source.language != "c" or name == "main":
             continue

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import dependences
-from chathpc.fix.recipes.analysis.edits import Edit, applied, fresh_name, indent, shifted
+from chathpc.fix.recipes.analysis.edits import Edit, applied, fresh_name, indent, indent_step, shifted
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
@@ -168,7 +168,7 @@ def _text(one: Column, spot: Spot) -> bytes:
     procedure, text = spot.procedure, spot.source.text
     outer, x = one.outer, one.outer.variable
     blank = indent(text, outer.node.start_byte)
-    step = _step(one, text)
+    step = indent_step(text)
     block, end = fresh_name(f"{x}_block", text), fresh_name(f"{x}_end", text)
     arrays = {name: fresh_name(f"{name}_of", text) for name in one.carried}
     initial = field(outer.node, "initializer")
@@ -201,12 +201,6 @@ def _text(one: Column, spot: Spot) -> bytes:
     if not own:
         lines.append(b"}")
     return (b"\n" + blank).join(lines)
-
-
-def _step(one: Column, text: bytes) -> bytes:
-    """One step of indent as the text has it."""
-    outside, within = indent(text, one.outer.node.start_byte), indent(text, one.inner.node.start_byte)
-    return within[len(outside) :] if within.startswith(outside) and len(within) > len(outside) else b"  "
 
 
 def _loop(columns: bytes, listed: Sequence[bytes], blank: bytes, step: bytes) -> list[bytes]:

@@ -83,20 +83,8 @@ _BLOCKS = frozenset({"compound_statement"})
 def constant_references(context: Context, spot: Spot) -> Iterator[Change]:
     """Parameters that are passed by value and only read are passed by constant reference."""
     procedure = spot.procedure
-    for one in [procedure, *_called(spot, context.program)]:
+    for one in [procedure, *context.program.callees(spot.procedure)]:
         yield from _parameters(one, context.program)
-
-
-def _called(spot: Spot, program: Program) -> list[Procedure]:
-    """Functions of the program that the spot's function calls: copies are made there, and charged to the caller."""
-    found = []
-    for call in spot.procedure.all("call_expression"):
-        called = field(call, "function")
-        name = text_of(field(called, "field") if called is not None and called.type == "field_expression" else called)
-        for one in program.named(name.rsplit("::", 1)[-1]):
-            if one is not spot.procedure and one not in found:
-                found.append(one)
-    return found
 
 
 def _parameters(procedure: Procedure, program: Program) -> Iterator[Change]:

@@ -10,7 +10,7 @@ from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, shifted
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, shifted
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
@@ -311,7 +311,7 @@ def _spread(
     if cost_j >= cost_k:
         return None
     blank = indent(text, outer.node.start_byte)
-    one_step = _unit(text, outer.node.start_byte)
+    one_step = indent_step(text)
     ours, its = text[slice(*outer.header)], text[slice(*inner.header)]
     goal, first = text[target.start_byte : target.end_byte], text[value.start_byte : value.end_byte]
     operator = text_of(field(addition, "operator")).encode()
@@ -327,11 +327,6 @@ def _spread(
     return Change(
         {spot.source.path: (Edit(outer.node.start_byte, outer.node.end_byte, new),)}, line_of(outer.node), did
     )
-
-
-def _unit(text: bytes, at: int) -> bytes:
-    """One step of indent as the text has it."""
-    return b"\t" if b"\t" in indent(text, at) else b"  "
 
 
 def tiled(context: Context, spot: Spot) -> Iterator[Change]:
@@ -368,7 +363,7 @@ def tiled(context: Context, spot: Spot) -> Iterator[Change]:
 
 
 def _tiles(nest: Sequence[Counted], spot: Spot, text: bytes) -> Change | None:
-    blank, step = indent(text, nest[0].node.start_byte), _unit(text, nest[0].node.start_byte)
+    blank, step = indent(text, nest[0].node.start_byte), indent_step(text)
     headers, inner = [], []
     for one in nest:
         initial = field(one.node, "initializer")
