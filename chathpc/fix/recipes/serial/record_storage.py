@@ -1,4 +1,4 @@
-"""Where functions of C and C++ make records of one type, and give them back: allocations, arrays, vectors."""
+"""Where functions of C make records of one type, and give them back: allocations and arrays."""
 
 from __future__ import annotations
 
@@ -21,8 +21,6 @@ ALLOCATING = frozenset({"malloc", "calloc", "std::malloc", "std::calloc"})
 FREEING = frozenset({"free", "std::free"})
 _OTHERS = frozenset({"realloc", "aligned_alloc", "posix_memalign", "mmap", "memalign", "_mm_malloc", "alloca"})
 _SIMPLE = re.compile(r"\w+(?:(?:\.|->)\w+)*\Z")
-_VECTOR = re.compile(r"(?:std::)?vector<\s*(?:struct )?([\w:]+)\s*>\Z")
-_OF_VECTORS = frozenset({"size", "begin", "end", "cbegin", "cend", "data", "empty", "front", "back"})
 _MADE_UP = frozenset({"call_expression", "update_expression", "assignment_expression"})
 
 
@@ -35,18 +33,14 @@ class Storage:
     first: str
     count: str
     blank: bytes
-    freed: str = ""  #: what gives the memory back
 
     def edits(self, attach: str, member: str) -> tuple[Edit, ...]:
         """What is said there: each record gets its other half, or the halves are given back."""
         if self.count:
-            new = b"\n" + self.blank + f"{attach}({self.first}, {self.count});".encode()
+            new = f"\n{self.blank.decode()}{attach}({self.first}, {self.count});"
         else:
-            new = (
-                f"if ({self.first}) {self.freed}{self.first}->{member}{')' if '(' in self.freed else ''};\n".encode()
-                + self.blank
-            )
-        return (Edit(self.at, self.at, new),)
+            new = f"if ({self.first}) free({self.first}->{member});\n{self.blank.decode()}"
+        return (Edit(self.at, self.at, new.encode()),)
 
 
 def array(node: Node, source: Source, program: Program) -> Storage | None:
@@ -81,36 +75,44 @@ def array(node: Node, source: Source, program: Program) -> Storage | None:
 def made(name: str, home: Procedure, program: Program) -> list[Storage] | None:
     """What the function allocates and frees of them; None where it is not understood."""
     found: list[Storage] = []
-    sizes = [node for node in home.all("sizeof_expression") if _is_size(node, name, home, program)]
-    for node in home.all("call_expression", "new_expression", "delete_expression"):
+    sizes = sizes_of(name, home, program)
+    for node in home.all("call_expression"):
         called = text_of(field(node, "function"))
-        if node.type == "delete_expression" or called in FREEING:
+        if called in FREEING:
             freed = _freed(node, name, home, program)
             if freed is None:
                 return None
             found += freed
-            continue
-        is_new = node.type == "new_expression"
-        if is_new and plain(text_of(field(node, "type"))) != name:
+        if called not in ALLOCATING | _OTHERS:
             continue
         mine = [each for each in sizes if inside(each, node)]
         target = _target(node, home, program)
-        if not is_new and called not in ALLOCATING | _OTHERS:
+        if not mine and (target is None or target[1] != Type(name, 1)):
             continue
-        if not is_new and not mine and (target is None or target[1] != Type(name, 1)):
-            continue
-        if target is None or (target[1] != Type(name, 1)) or called in _OTHERS:
-            return None
-        count = _count_of_new(node) if is_new else _count(node, mine)
-        if count is None:
+        count = _count(node, mine)
+        if target is None or target[1] != Type(name, 1) or called in _OTHERS or count is None:
             return None
         sizes = [each for each in sizes if each not in mine]
         first, _, statement = target
         found.append(
             Storage(home.source.path, statement.end_byte, first, count, indent(home.source.text, statement.start_byte))
         )
-    vectors = _vectors(name, home, program)
-    return None if sizes or vectors is None else found + vectors
+    return None if sizes else found
+
+
+def allocates(name: str, home: Procedure, program: Program) -> bool:
+    """True if the function may allocate records without constructing them."""
+    for node in home.all("call_expression"):
+        if text_of(field(node, "function")) in ALLOCATING | _OTHERS:
+            target = _target(node, home, program)
+            if target is None or target[1] is None or target[1].name == name:
+                return True
+    return False
+
+
+def sizes_of(name: str, home: Procedure, program: Program) -> list[Node]:
+    """Where the function asks for the size of a record."""
+    return [node for node in home.all("sizeof_expression") if _is_size(node, name, home, program)]
 
 
 def _is_size(node: Node, name: str, home: Procedure, program: Program) -> bool:
@@ -181,104 +183,21 @@ def _factors(node: Node) -> Iterator[Node]:
     yield node
 
 
-def _count_of_new(node: Node) -> str | None:
-    """The length of `new S[n]`, 1 for `new S`; None with values for its members."""
-    given = field(node, "arguments")
-    if given is not None and (given.type != "argument_list" or children(given)):
-        return None
-    length = field(node, "declarator", "length")
-    if field(node, "declarator") is None:
-        return "1"
-    return None if length is None or any(True for _ in nodes(length, *_MADE_UP)) else text_of(length)
-
-
 def _freed(node: Node, name: str, home: Procedure, program: Program) -> list[Storage] | None:
     """What is given back, if it is of the type; None where it is not plain which."""
-    listed = children(field(node, "arguments")) if node.type == "call_expression" else children(node)
-    if len(listed) != 1:
+    listed = children(field(node, "arguments"))
+    if len(listed) != 1 or listed[0].type == "cast_expression":
         return None
     kind = type_of(listed[0], home, program)
-    if kind is None and node.type == "call_expression" and listed[0].type == "cast_expression":
-        return None
-    if kind is None or kind.name != name:
+    if kind is None or kind.name != name or kind.depth > 1:
         return []
     statement = node.parent
     if (
-        kind.depth != 1
-        or not _SIMPLE.match(text_of(listed[0]))
+        not _SIMPLE.match(text_of(listed[0]))
         or statement is None
         or statement.type != "expression_statement"
         or block_of(statement) != statement
     ):
-        return [] if kind.depth > 1 else None
-    freed = "delete[] " if home.source.is_cpp else "free("
+        return None
     blank = indent(home.source.text, statement.start_byte)
-    return [Storage(home.source.path, statement.start_byte, text_of(listed[0]), "", blank, freed)]
-
-
-def _vectors(name: str, home: Procedure, program: Program) -> list[Storage] | None:
-    """Vectors of the type that the function makes with all their items; None where one may grow or be copied."""
-    found: list[Storage] = []
-    for label, one in home.declarations.items():
-        match = _VECTOR.match(one.type) if one is not None else None
-        if one is None or match is None or match[1] != name:
-            if one is None and any("vector" in text_of(each.parent) for each in home.identifiers.get(label, ())):
-                return None
-            continue
-        if one.pointers or one.dims:
-            return None
-        is_parameter = label in home.parameters
-        if is_parameter and not one.reference:
-            return None
-        for each in home.identifiers.get(label, ()):
-            parent = each.parent
-            if parent is None:
-                return None
-            if parent.type in ("init_declarator", "reference_declarator") and field(parent, "value") != each:
-                continue
-            if not _is_plain_use(each, program):
-                return None
-        if not is_parameter:
-            made = _made_whole(label, home)
-            if made is None:
-                return None
-            found.append(made)
-    return found
-
-
-def _is_plain_use(node: Node, program: Program) -> bool:
-    """True where a vector is indexed, visited, asked for its size, or handed on by reference to functions of the program."""
-    parent = node.parent
-    if parent is None:
-        return False
-    match parent.type:
-        case "subscript_expression":
-            return field(parent, "argument") == node
-        case "field_expression":
-            return text_of(field(parent, "field")) in _OF_VECTORS
-        case "for_range_loop":
-            declarator = text_of(field(parent, "declarator"))
-            return field(parent, "right") == node and declarator.startswith("&")
-        case "argument_list":
-            call = parent.parent
-            own = program.named(text_of(field(call, "function"))) if call is not None else []
-            at = children(parent).index(node)
-            return len(own) == 1 and at < len(own[0].model.parameters) and own[0].model.parameters[at].reference
-        case _:
-            return False
-
-
-def _made_whole(label: str, home: Procedure) -> Storage | None:
-    """`std::vector<S> label(n);`"""
-    for node in home.all("declaration"):
-        listed = node.children_by_field_name("declarator")
-        if len(listed) != 1 or listed[0].type != "init_declarator" or text_of(field(listed[0], "declarator")) != label:
-            continue
-        value = field(listed[0], "value")
-        if value is None or value.type != "argument_list" or len(children(value)) != 1 or block_of(node) != node:
-            return None
-        if text_of(node).startswith("static") or any(True for _ in around(node, home)):
-            return None
-        blank = indent(home.source.text, node.start_byte)
-        return Storage(home.source.path, node.end_byte, f"{label}.data()", f"{label}.size()", blank)
-    return None
+    return [Storage(home.source.path, statement.start_byte, text_of(listed[0]), "", blank)]

@@ -13,11 +13,11 @@ from chathpc.diagnosis.source.model import Declaration, Unit
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
-from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, record_name, record_nodes, text_of
-from chathpc.fix.recipes.analysis.types import type_of
+from chathpc.fix.recipes.analysis.syntax import enclosing, field, line_of, nodes, record_name, record_nodes, text_of
+from chathpc.fix.recipes.analysis.types import is_arithmetic, type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.record_storage import Storage
-from chathpc.fix.recipes.serial.record_uses import storage_of
+from chathpc.fix.recipes.serial.record_uses import is_only_a_value, storage_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LEAST = 32
 _POINTER = 8
 _DEEPEST = 3
+_FUNCTIONS = frozenset({"function_definition"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,7 @@ def split(context: Context, spot: Spot) -> Iterator[Change]:
         return
     if any(re.search(rb"\b(?:template|offsetof|MPI_Type_\w+|__attribute__|alignas)\b", one.text) for one in sources):
         return
+    is_cpp = any(one.is_cpp and not one.path.endswith((".h", ".hh", ".hpp")) for one in sources)
     for source in sources:
         for node in record_nodes(source.file.tree.root_node):
             name = record_name(node)
@@ -53,7 +55,8 @@ def split(context: Context, spot: Spot) -> Iterator[Change]:
             parts = _parts(node, name, used, source) if used else None
             if parts is None or _in_macros(parts.cold, sources):
                 continue
-            storage = storage_of(name, node, program)
+            apart = is_cpp and _are_numbers(name, parts.cold, source) and is_only_a_value(name, node, program)
+            storage = [] if apart else storage_of(name, node, program)
             edits = _edits(name, node, source, parts, storage, program) if storage is not None else None
             if edits:
                 yield Change(
@@ -110,7 +113,9 @@ def _parts(node: Node, name: str, used: frozenset[str], source: Source) -> _Part
     """How the record is split; None where it holds more than plain members, or where that would not make it half as large."""
     unit, body = source.file.unit, field(node, "body")
     record = unit.records.get(name)
-    if record is None or body is None or record.aligned or field(node, "name") == body:
+    if record is None or body is None or record.aligned or enclosing(node, _FUNCTIONS) is not None:
+        return None
+    if any(each.type == "base_class_clause" for each in node.children):
         return None
     sizes = {one.name: _bytes_of(one, unit) for one in record.fields}
     known = {each: size for each, size in sizes.items() if size is not None}
@@ -122,9 +127,13 @@ def _parts(node: Node, name: str, used: frozenset[str], source: Source) -> _Part
     cold = frozenset(known) - used
     stays: list[str] = []
     goes: list[str] = []
+    last, row = stays, -1
     for child in body.named_children:
         if child.type == "comment":
-            (goes if goes and not stays else stays).append(text_of(child))
+            if child.start_point[0] == row and last:
+                last[-1] += f"  {text_of(child)}"
+            else:
+                stays.append(text_of(child))
             continue
         listed = child.children_by_field_name("declarator")
         if child.type != "field_declaration" or not listed or field(child, "default_value") is not None:
@@ -138,12 +147,19 @@ def _parts(node: Node, name: str, used: frozenset[str], source: Source) -> _Part
         for part, belongs in ((stays, False), (goes, True)):
             mine = [each for each in listed if (_declared(each) in cold) == belongs]
             if mine:
+                last, row = part, child.end_point[0]
                 part.append(kind + ", ".join(text_of(each) for each in mine) + ";")
         if any(_declared(each) not in known for each in listed):
             return None
     if re.search(rf"\b{re.escape(name)}\b", " ".join(goes)):
         return None  # it is not known yet where they would stand
     return _Parts(cold, tuple(stays), tuple(goes))
+
+
+def _are_numbers(name: str, members: frozenset[str], source: Source) -> bool:
+    """True for members that are copied whichever way the record goes: what is moved from elsewhere may be empty afterwards."""
+    listed = source.file.unit.records[name].fields
+    return all(one.pointers or is_arithmetic(one.type) for one in listed if one.name in members)
 
 
 def _declared(declarator: Node) -> str:
@@ -166,7 +182,7 @@ def _edits(
     """All edits: the record, the second one, what gives each its other half, and every use of a member that went."""
     everything = b"\n".join(one.text for one in program.sources.values())
     rest = fresh_name(f"{name}Rest" if name[:1].isupper() else f"{name.removesuffix('_t')}_rest", everything)
-    member, attach = fresh_name("rest", everything), fresh_name("with_rest", everything)
+    member, attach = fresh_name("rest", everything), fresh_name("with_rest" if storage else "Apart", everything)
     edits: dict[str, list[Edit]] = {}
     for home in program.procedures:
         if home.source.is_fortran:
@@ -181,7 +197,7 @@ def _edits(
         return None
     for one in storage:
         edits.setdefault(one.path, []).extend(one.edits(attach, member))
-    edits.setdefault(source.path, []).extend(_record(name, rest, member, attach, node, source, parts))
+    edits.setdefault(source.path, []).extend(_record(name, rest, member, attach, node, source, parts, storage))
     return {path: tuple(dict.fromkeys(each)) for path, each in edits.items()}
 
 
@@ -207,7 +223,16 @@ def _is_of_another_record(node: Node) -> bool:
     return one is not None and one.type == "field_declaration"
 
 
-def _record(name: str, rest: str, member: str, attach: str, node: Node, source: Source, parts: _Parts) -> list[Edit]:
+def _record(
+    name: str,
+    rest: str,
+    member: str,
+    attach: str,
+    node: Node,
+    source: Source,
+    parts: _Parts,
+    storage: Sequence[Storage],
+) -> list[Edit]:
     """The two records in the place of the one, with a function that gives each of the first its own of the second."""
     text, body = source.text, field(node, "body")
     whole = node.parent if node.parent is not None and node.parent.type == "type_definition" else node
@@ -218,21 +243,44 @@ def _record(name: str, rest: str, member: str, attach: str, node: Node, source: 
     def block(lines: Sequence[str]) -> str:
         return "{\n" + "".join(f"{blank}{step}{each}\n" for each in lines) + f"{blank}}}"
 
-    label = text_of(field(node, "name"))
-    told = name if whole is not node or source.is_cpp else f"struct {label}"
     first = line_start(text, whole.start_byte)
     behind = line_end(text, text.index(b";", node.end_byte))
-    make = f"new {rest}[count]()" if source.is_cpp else f"calloc(count, sizeof(struct {rest}))"
-    include = "" if b"stdlib" in text else f"#include <{'cstdlib' if source.is_cpp else 'stdlib.h'}>\n\n"
+    second = f"{blank}struct {rest} {block(parts.goes)};\n\n"
+    if not storage:
+        helper = "" if attach.encode() in text else _APART.format(name=attach)
+        return [
+            Edit(first, first, (helper + second).encode()),
+            Edit(body.start_byte, body.end_byte, block([*parts.stays, f"{attach}<{rest}> {member};"]).encode()),
+        ]
+    told = name if whole is not node else f"struct {text_of(field(node, 'name'))}"
+    include = "" if b"stdlib" in text else "#include <stdlib.h>\n\n"
     helper = f"""
 {blank}static inline void {attach}({told} *all, size_t count) {{
-{blank}{step}struct {rest} *{member} = {make};
+{blank}{step}struct {rest} *{member} = (struct {rest} *)calloc(count, sizeof(struct {rest}));
 {blank}{step}for (size_t i = 0; all && {member} && i < count; i++) all[i].{member} = &{member}[i];
 {blank}}}
 """
     helper += "" if text[behind : behind + 1] in (b"\n", b"") else "\n"
     return [
-        Edit(first, first, f"{include}{blank}struct {rest} {block(parts.goes)};\n\n".encode()),
+        Edit(first, first, (include + second).encode()),
         Edit(body.start_byte, body.end_byte, block([*parts.stays, f"struct {rest} *{member};"]).encode()),
         Edit(behind, behind, helper.encode()),
     ]
+
+
+#: What holds the other half of a record in C++: it is made, copied and destroyed with it.
+_APART = """template <class T> class {name} {{
+  T *one = new T();
+
+public:
+  {name}() = default;
+  {name}(const {name} &other) : one(new T(*other.one)) {{}}
+  {name} &operator=(const {name} &other) {{
+    *one = *other.one;
+    return *this;
+  }}
+  ~{name}() {{ delete one; }}
+  T *operator->() const {{ return one; }}
+}};
+
+"""

@@ -269,8 +269,8 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "split-structure",
         "Keeps the members together that hot loops use, and puts the others into a second record that the first one points to.",
-        "What the loops use is at most half of the record; all records are made by allocations, arrays or vectors in the sources, and are "
-        "never copied, handed to other libraries, or taken for bytes.",
+        "What the loops use is at most half of the record. Records of C are made by allocations and arrays in the sources and never copied, "
+        "those of C++ constructed and copied as values; none is handed to other libraries or taken for bytes.",
         ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), HOST, "exact", structure_splitting.split, 0.7,
     ),
 )  # fmt: skip
