@@ -243,7 +243,9 @@ def _record(
     def block(lines: Sequence[str]) -> str:
         return "{\n" + "".join(f"{blank}{step}{each}\n" for each in lines) + f"{blank}}}"
 
-    first = line_start(text, whole.start_byte)
+    above = whole.prev_named_sibling
+    is_told = above is not None and above.type == "comment" and above.end_point[0] + 1 == whole.start_point[0]
+    first = line_start(text, above.start_byte if above is not None and is_told else whole.start_byte)
     behind = line_end(text, text.index(b";", node.end_byte))
     second = f"{blank}struct {rest} {block(parts.goes)};\n\n"
     if not storage:
