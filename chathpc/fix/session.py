@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.comparison.record import Diff
-from chathpc.diagnosis.records import Diagnosis
+from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.fix.gates import speed as speed_gate
 from chathpc.fix.gates.reference import Reference
 from chathpc.fix.history import Past
@@ -98,11 +98,17 @@ class Session:
     def state(
         self, files: Mapping[str, str], flags: str | None, built: Built, key: str | None, given: Path | None = None
     ) -> State:
-        """The state of a built tree, profiled unless that is done."""
+        """The state of a built tree, profiled unless that is done; once more if that tells nothing, for a machine that does something
+        else may lose samples.
+        """
         from chathpc.diagnosis.diagnose import diagnose
 
         profile = self._load(self._measured(built) if given is None else given)
-        return State(files, flags, built, profile, diagnose(profile), key)
+        diagnosis = diagnose(profile)
+        if given is None and diagnosis.verdict == Verdict.INSUFFICIENT:
+            profile = self._load(self._measured(built, again=True))
+            diagnosis = diagnose(profile)
+        return State(files, flags, built, profile, diagnosis, key)
 
     def sources(self, state: State) -> dict[str, str]:
         """All sources that may be edited, as they are in a state."""

@@ -283,6 +283,30 @@ def test_nothing_passed_ends_with_6(tmp_path: Path) -> None:
     assert "none passed all gates" in report(found).headline
 
 
+@pytest.mark.parametrize("enough", [True, False])
+def test_a_profile_with_too_few_samples_is_taken_once_more(tmp_path: Path, enough: bool) -> None:
+    profiled: list[str] = []
+
+    def busy(runner: Runner, built: Built, folder: Path) -> Path:
+        """A machine on which the first profile of the original lost most of its samples."""
+        is_original = SLOW in (built.folder / "work.txt").read_text()
+        profiled.append(f"{'original' if is_original else 'changed'} {folder.name.endswith('-again')}")
+        if is_original and not (enough and folder.name.endswith("-again")):
+            folder.mkdir(parents=True, exist_ok=True)
+            (folder / "profile.txt").write_text("main;slow;pow 40\nmain;other 5\n")
+            return folder / "profile.txt"
+        return profiler(runner, built, folder)
+
+    found = fix(
+        project(tmp_path), [Scripted([candidate("right", {"work.txt": FAST})])], sandbox=Unguarded(), profiler=busy,
+        budget=Budget(rounds=1, timing=5),
+    )  # fmt: skip
+    assert profiled[:2] == ["original False", "original True"]
+    assert (found.first.diagnosis.verdict.value, found.improved) == (
+        ("bottleneck", True) if enough else ("insufficient-data", False)
+    )
+
+
 def test_a_healthy_program_is_left_alone(tmp_path: Path) -> None:
     def healthy(runner: object, built: object, folder: Path) -> Path:
         folder.mkdir(parents=True, exist_ok=True)
