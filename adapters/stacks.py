@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
+from numpy.typing import NDArray
 
 from chathpc.errors import AdapterError
 from chathpc.profile.build import tree_of_columns
@@ -31,6 +32,7 @@ class Stacks:
         self._index: dict[int, int] = {}
         self._parent, self._frame = array("i"), array("i")
         self._values: dict[str, tuple[array[int], array[int], array[float]]] = {}
+        self._instead: dict[int, int | None] = {}
 
     def __len__(self) -> int:
         return len(self._parent)
@@ -79,6 +81,26 @@ class Stacks:
         locations.append(location)
         values.append(value)
 
+    def replace(self, frames: Mapping[int, int | None]) -> None:
+        """Let other frames stand for some, which were not known when they were walked through; of one that nothing stands for, all below
+        belongs to the context above it.
+        """
+        self._instead.update(frames)
+
+    def _replaced(self) -> NDArray[np.int32]:
+        """Put the other frames in their places; the new context of each one."""
+        parents, frames = self._parent, self._frame
+        self._index, self._parent, self._frame = {}, array("i"), array("i")
+        new = array("i")
+        for parent, frame in zip(parents, frames, strict=True):
+            above = -1 if parent < 0 else new[parent]
+            instead = self._instead.get(frame, frame)
+            new.append(
+                above if instead is None and above >= 0 else self.step(above, frame if instead is None else instead)
+            )
+        self._instead = {}
+        return np.frombuffer(new, dtype=np.int32)
+
     def has_name(self, name: str) -> bool:
         """True if a frame has that name."""
         return any(frame[1] == name for frame in self._frames)
@@ -97,6 +119,7 @@ class Stacks:
 
     def finish(self, metrics: Iterable[Metric], locations: int = 1) -> tuple[CallTree, SparseValues]:
         """The tree and the values of `metrics`."""
+        new = self._replaced() if self._instead else None
         frames = list(self._frames)
         names, files, modules = (dict[str, int](), dict[str, int](), dict[str, int]())
         facts = np.array(
@@ -128,9 +151,10 @@ class Stacks:
         for metric in metrics:
             if metric.id in self._values:
                 nodes, where, amounts = self._values[metric.id]
+                own = np.frombuffer(nodes, dtype=np.int32)
                 values.put(
                     metric,
-                    place[np.frombuffer(nodes, dtype=np.int32)],
+                    place[own if new is None else new[own]],
                     np.frombuffer(amounts, dtype=np.float64),
                     np.frombuffer(where, dtype=np.int32),
                 )

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from chathpc.adapters.lines import lines
+from chathpc.adapters.linux_perf.chains import Chain, Frame, Inlined
 from chathpc.adapters.linux_perf.events import LONGEST_SLUG, Event, event_of
 from chathpc.adapters.linux_perf.layout import UNKNOWN, frame, head, source_line
 from chathpc.adapters.linux_perf.wall_clock import METRIC as WALL
@@ -43,62 +44,6 @@ class _Counted:
     samples: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """A frame of a stack: its number, and what perf says of it."""
-
-    number: int
-    symbol: str
-    module: str
-    address: str
-
-
-@dataclass(slots=True)
-class _Chain:
-    """The frames of a sample, innermost first, and between them the lines at which they are.
-
-    With source lines perf calls all frames inlined whose name differs from that of the symbol table, without their load module.
-    Those that share their address with a frame that has one are inlined there. A second name of a library's function
-    (`MPI_Send` for `PMPI_Send`) has an address of its own: it was called.
-    """
-
-    stacks: Stacks
-    numbers: list[int] = field(default_factory=list)
-    last: _Frame | None = None
-    pending: list[tuple[int, _Frame]] = field(
-        default_factory=list
-    )  #: frames called inlined at one address: place in `numbers`
-
-    def add(self, outer: _Frame) -> None:
-        """Put a frame at the outer end."""
-        if self.pending:
-            self.settle(outer)
-        self.last = outer
-        self.numbers.append(outer.number)
-
-    def called_inlined(self) -> None:
-        """What perf calls the last frame."""
-        if self.last is not None and not self.last.module:
-            self.pending.append((len(self.numbers) - 1, self.last))
-
-    def settle(self, outer: _Frame | None) -> None:
-        """Decide what pending frames are, once the frame outside of them is known (None: there is none)."""
-        shared = outer is not None and outer.address == self.pending[-1][1].address
-        if shared and outer is not None and not outer.module:
-            return
-        inside = self.pending if shared else self.pending[:-1]
-        for place, inner in inside:
-            module = outer.module if shared and outer is not None else ""
-            self.numbers[place] = self.stacks.frame(inner.symbol, kind=NodeKind.INLINED, module=module)
-        self.pending.clear()
-
-    def clear(self) -> None:
-        """Begin anew."""
-        self.numbers.clear()
-        self.pending.clear()
-        self.last = None
-
-
 @dataclass(slots=True)
 class _Reading:
     path: Path
@@ -106,7 +51,8 @@ class _Reading:
     threads: dict[tuple[int, int], int] = field(default_factory=dict)
     events: dict[str, _Counted] = field(default_factory=dict)
     comms: Counter[str] = field(default_factory=Counter)
-    frames: dict[str, _Frame] = field(default_factory=dict)
+    frames: dict[str, Frame] = field(default_factory=dict)
+    inlined: Inlined = field(default_factory=Inlined)
     idle: int = 0
     chains: int = 0
     invalid: int = 0
@@ -140,7 +86,7 @@ def profile_of(text: Iterable[str], path: Path) -> Profile:
 
 def _samples(reading: _Reading, text: Iterable[str]) -> None:
     begun: re.Match[str] | None = None
-    chain = _Chain(reading.stacks)
+    chain = Chain(reading.stacks, reading.inlined)
     known = reading.frames
     for line in text:
         found = known.get(line) if begun is not None else None
@@ -166,7 +112,7 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
             if place is not None and chain.numbers:
                 file, number, inlined = place
                 if file != "??" and number > 0:
-                    chain.numbers.insert(-1, reading.stacks.frame("", kind=NodeKind.LINE, file=file, line=number))
+                    chain.at(file, number)
                 if inlined:
                     chain.called_inlined()
                 continue
@@ -193,21 +139,21 @@ def _samples(reading: _Reading, text: Iterable[str]) -> None:
 _BEGINS = STARTERS | {"main", "MAIN__"}
 
 
-def _frame(reading: _Reading, line: str) -> _Frame | None:
+def _frame(reading: _Reading, line: str) -> Frame | None:
     """The frame that `line` is, None if it is none."""
     found = frame(line)
     if found is None:
         return None
     symbol, module, address = found
     if module == "inlined":
-        return _Frame(reading.stacks.frame(symbol, kind=NodeKind.INLINED), symbol, module, address)
+        return Frame(reading.stacks.frame(symbol, kind=NodeKind.INLINED), symbol, module, address)
     number = reading.stacks.frame(symbol, module=module)
     if symbol in _BEGINS:
         reading.begins.add(number)
-    return _Frame(number, symbol, module, address)
+    return Frame(number, symbol, module, address)
 
 
-def _finish(reading: _Reading, begun: re.Match[str] | None, chain: _Chain) -> None:
+def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> None:
     """Add the sample that began with `begun` and has the frames of `chain`; empties `chain`."""
     if begun is None:
         chain.clear()
@@ -292,6 +238,7 @@ def _profile(reading: _Reading) -> Profile:
             reading.wall_seconds += seconds
         metrics = {WALL.id: WALL, **metrics}
         samples = float(sum(found.samples for found in counted))
+    reading.inlined.settle(reading.stacks)
     tree, values = reading.stacks.finish(metrics.values(), len(reading.threads))
     title = reading.comms.most_common(1)[0][0]
     ranks = _ranks(reading)

@@ -63,3 +63,38 @@ def test_more_contexts_than_anyone_has_are_refused(monkeypatch: pytest.MonkeyPat
     stacks = Stacks()
     with pytest.raises(AdapterError, match="calling contexts"):
         stacks.walk([stacks.frame("a")] * 200)
+
+
+@given(
+    st.lists(
+        st.tuples(st.lists(st.integers(0, 5), min_size=1, max_size=6), st.integers(1, 9)), min_size=1, max_size=12
+    ),
+    st.dictionaries(st.integers(1, 5), st.one_of(st.none(), st.integers(0, 7)), max_size=5),
+)
+def test_replaced_frames_make_the_tree_that_walks_through_the_others_make(
+    walks: list[tuple[list[int], int]], instead: dict[int, int | None]
+) -> None:
+    """Frame 0 begins every walk and stays, so that nothing is left without a context."""
+
+    def built(change: dict[int, int | None], afterwards: dict[int, int | None]) -> dict[tuple[str, ...], float]:
+        stacks = Stacks()
+        frames = [stacks.frame(f"f{number}") for number in range(8)]
+        for walk, value in walks:
+            named = [change.get(number, number) for number in [0, *walk]]
+            stacks.add("cpu.samples", stacks.walk(frames[number] for number in named if number is not None), value)
+        stacks.replace({frames[key]: None if new is None else frames[new] for key, new in afterwards.items()})
+        tree, values = stacks.finish([METRIC])
+        column = values.exclusive("cpu.samples").dense(len(tree))
+        found: dict[tuple[str, ...], float] = {}
+        for node in range(len(tree)):
+            path: list[str] = []
+            at = node
+            while at >= 0:
+                path.append(tree.label(at))
+                at = int(tree.parent[at])
+            if column[node]:
+                assert tuple(path) not in found, "one context for each path"
+                found[tuple(path)] = float(column[node])
+        return found
+
+    assert built({}, instead) == built(instead, {})

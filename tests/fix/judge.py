@@ -15,6 +15,7 @@ import numpy as np
 
 from chathpc.bench.fixes.find import missing
 from chathpc.bench.fixes.task import Task
+from chathpc.diagnosis.records import Diagnosis
 from chathpc.fix.gates.chain import attempt
 from chathpc.fix.ledger import Ledger
 from chathpc.fix.original import begin, first_state
@@ -28,7 +29,9 @@ from chathpc.sandbox import choose
 from tests.fix.tasks_here import buggy, cheats, human, tasks
 
 
-def _judged(session: Session, candidates: Sequence[Candidate], causes: Sequence[str]) -> tuple[str, dict[str, Attempt]]:
+def _judged(
+    session: Session, candidates: Sequence[Candidate], causes: Sequence[str]
+) -> tuple[Diagnosis, dict[str, Attempt]]:
     """The diagnosis of the original, and what becomes of each candidate, by its id, whatever the diagnosis says."""
     begin(session)
     first = first_state(session, None)
@@ -38,10 +41,12 @@ def _judged(session: Session, candidates: Sequence[Candidate], causes: Sequence[
     for number, one in enumerate(candidates):
         candidate = replace(one, finding=next(iter((*named, *findings)), None))
         found[one.id] = attempt(session, f"{number}-{one.id}", candidate, first)
-    return first.diagnosis.verdict.value, found
+    return first.diagnosis, found
 
 
-def judged(task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0) -> tuple[str, dict[str, Attempt]]:
+def judged(
+    task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0
+) -> tuple[Diagnosis, dict[str, Attempt]]:
     """What the diagnosis says of a task's original, and what becomes of each candidate, by its id."""
     project = read(task.original)
     with tempfile.TemporaryDirectory(prefix="chathpc-judge-") as folder:
@@ -70,7 +75,7 @@ def main(words: Sequence[str]) -> None:
         if not candidates:
             continue
         diagnosis, found = judged(task, candidates)
-        print(f"{task.name:9} {diagnosis}", flush=True)
+        print(f"{task.name:9} {diagnosis.verdict.value}", flush=True)
         for one in candidates:
             tried = found[one.id]
             last = tried.gates[-1]

@@ -13,6 +13,7 @@ import pytest
 
 from chathpc.bench.fixes.find import missing
 from chathpc.bench.fixes.task import Task
+from chathpc.fix.loop import may_gain
 from chathpc.fix.project_file import read
 from chathpc.fix.records import Verdict
 from chathpc.sandbox import states
@@ -70,7 +71,7 @@ if WHOLE:  # on a quiet machine
         task = BY_NAME[name]
         _needed(task)
         diagnosis, found = judged(task, [human(task)])
-        assert diagnosis == "bottleneck"
+        assert may_gain(diagnosis), diagnosis.headline
         (attempt,) = found.values()
         assert attempt.verdict == Verdict.ACCEPTED, attempt.gates[-1].statement
 

@@ -196,6 +196,70 @@ def test_inlined_frames_beside_source_lines_are_told_from_second_names() -> None
     assert not [caveat for caveat in profile.caveats if "no part of a sample" in caveat]
 
 
+def nameless(*places: str, inner: str = "main (/opt/app/app)", where: str = "127c", outer: str = "blur.cpp:40") -> str:
+    """Samples in `main`, of which perf says that they are in `inner` at the places, and at `outer` at the same address."""
+    return "".join(
+        f"app 7/7 12538.{number:06}:    1000000 cpu-clock:\n\t{where:>16} {inner}\n  {place}\n"
+        f"\t{where:>16} main (/opt/app/app)\n  {outer}\n\t            1300 _start (/opt/app/app)\n  ??:0\n\n"
+        for number, place in enumerate(places)
+    )
+
+
+def spent(profile: Profile) -> dict[str, float]:
+    """Milliseconds of each path of functions below `main`, inlined ones in brackets."""
+    found: dict[str, float] = {}
+    tree, values = profile.tree, profile.dense("cpu.time")
+    for node in range(len(tree)):
+        names, at = [], node
+        while at >= 0:
+            if tree.kind[at] in (NodeKind.FUNCTION, NodeKind.INLINED):
+                names.append(f"[{tree.label(at)}]" if tree.kind[at] == NodeKind.INLINED else tree.label(at))
+            at = int(tree.parent[at])
+        path = " ".join(reversed(names))
+        found[path] = found.get(path, 0.0) + 1000 * float(values[node])
+    return {path: pytest.approx(value) for path, value in found.items() if value}
+
+
+def test_an_inlined_function_that_bears_the_name_of_the_one_around_it_is_named_by_other_samples_of_its_line() -> None:
+    """What addr2line of binutils answers to perf depends on what it was asked before."""
+    profile = parsed(
+        nameless("blur.cpp:30 (inlined)", inner="down", where="1280") + nameless(*["blur.cpp:30"] * 3, "blur.cpp:23")
+    )
+    assert spent(profile) == {"_start main [down]": 4.0, "_start main": 1.0}
+    lines = profile.table("line", "cpu.time").groupby("line")["exclusive"].sum().to_dict()
+    assert {line: value for line, value in lines.items() if value} == pytest.approx({30: 0.004, 23: 0.001})
+
+
+def test_the_narrowest_function_with_lines_around_names_a_line_that_no_sample_names() -> None:
+    known = [("wide", 20), ("wide", 60), ("narrow", 28), ("narrow", 33), ("elsewhere", 31)]
+    text = "".join(
+        nameless(f"{'other' if name == 'elsewhere' else 'blur'}.cpp:{line} (inlined)", inner=name, where="1280")
+        for name, line in known
+    )
+    profile = parsed(text + nameless("blur.cpp:31", "blur.cpp:50", "blur.cpp:70"))
+    assert spent(profile) == {
+        "_start main [wide]": 3.0, "_start main [narrow]": 3.0, "_start main [elsewhere]": 1.0, "_start main": 1.0,
+    }  # fmt: skip
+
+
+def test_several_inlined_functions_without_names_at_one_address() -> None:
+    text = nameless("blur.cpp:8 (inlined)", inner="at") + nameless("blur.cpp:30 (inlined)", inner="down")
+    deep = nameless("blur.cpp:30").replace(
+        "blur.cpp:30", "blur.cpp:8\n\t            127c main (/opt/app/app)\n  blur.cpp:30"
+    )
+    profile = parsed(text + deep)
+    assert spent(profile) == {"_start main [at]": 1.0, "_start main [down]": 1.0, "_start main [down] [at]": 1.0}
+
+
+def test_recursion_stays_recursion() -> None:
+    """A function that calls itself returns to one line, however deep it is."""
+    call = "\t            1288 main (/opt/app/app)\n  fib.c:4\n"
+    text = nameless("fib.c:3", where="1270", outer="fib.c:3").replace(
+        "\t            1300", call * 3 + "\t            1300"
+    )
+    assert spent(parsed(text)) == {"_start main main main main main": 1.0}
+
+
 def test_processes_that_call_mpi_are_ranks() -> None:
     send = Frame("PMPI_Send", "/usr/lib/libmpi.so.40")
     both = [Sample((send, MAIN), pid=pid, tid=tid) for pid, tid in ((50, 50), (40, 40), (40, 41))]

@@ -1,0 +1,131 @@
+"""The frames of a sample, which of them are inlined, and what those are called."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from chathpc.adapters.stacks import Stacks
+from chathpc.profile.tree import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame of a stack: its number, and what perf says of it."""
+
+    number: int
+    symbol: str
+    module: str
+    address: str
+
+
+@dataclass(slots=True)
+class Inlined:
+    """What is known of inlined functions by the lines at which they are.
+
+    The programs that perf asks sometimes call an inlined function by the name of the one around it (binutils' addr2line does, depending
+    on what it was asked before): two frames of one name at one address, at different lines. Other samples of the same line, or of lines
+    around it, tell the name.
+    """
+
+    named: dict[tuple[str, int], Counter[str]] = field(default_factory=dict)
+    nameless: dict[int, tuple[str, int, str]] = field(default_factory=dict)  #: frame → file, line, load module
+
+    def name(self, file: str, line: int) -> str | None:
+        """The function that most samples of the line name, else the one with the fewest lines around it; None where nothing tells."""
+        found = self.named.get((file, line))
+        if found is not None:
+            return found.most_common(1)[0][0]
+        reach: dict[str, tuple[int, int]] = {}
+        for (where, number), names in self.named.items():
+            for each in names if where == file else ():
+                first, last = reach.get(each, (number, number))
+                reach[each] = min(first, number), max(last, number)
+        around = [(last - first, each) for each, (first, last) in reach.items() if first <= line <= last]
+        return min(around)[1] if around else None
+
+    def settle(self, stacks: Stacks) -> None:
+        """Give names to those that have none; one that nothing tells is a part of the function around it."""
+        stacks.replace(
+            {
+                frame: None if name is None else stacks.frame(name, kind=NodeKind.INLINED, module=module)
+                for frame, (file, line, module) in self.nameless.items()
+                for name in (self.name(file, line),)
+            }
+        )
+
+
+@dataclass(slots=True)
+class Chain:
+    """The frames of a sample, innermost first, and between them the lines at which they are.
+
+    With source lines perf calls all frames inlined whose name differs from that of the symbol table, without their load module.
+    Those that share their address with a frame that has one are inlined there. A second name of a library's function
+    (`MPI_Send` for `PMPI_Send`) has an address of its own: it was called.
+    """
+
+    stacks: Stacks
+    inlined: Inlined
+    numbers: list[int] = field(default_factory=list)
+    last: Frame | None = None
+    previous: Frame | None = None
+    placed: int = -1  #: the frame, by its place in `numbers`, that is at `place`
+    place: tuple[str, int] = ("", 0)
+    pending: list[tuple[int, Frame, tuple[str, int]]] = field(
+        default_factory=list
+    )  #: frames called inlined at one address: place in `numbers`, and where they are
+
+    def add(self, outer: Frame) -> None:
+        """Put a frame at the outer end."""
+        if self.pending:
+            self.settle(outer)
+        self.previous = self.last
+        self.last = outer
+        self.numbers.append(outer.number)
+
+    def at(self, file: str, line: int) -> None:
+        """Tell where the last frame is. The one inside of it is inlined if it has the same name and address, and is elsewhere."""
+        own, last, inner = len(self.numbers) - 1, self.last, self.previous
+        if (
+            self.placed == own - 1
+            and inner is not None
+            and last is not None
+            and inner.address == last.address
+            and (inner.symbol, inner.module) == (last.symbol, last.module)
+            and inner.module
+            and self.place != (file, line)
+        ):
+            told = self.place
+            number = self.stacks.frame(
+                inner.symbol, kind=NodeKind.INLINED, file=told[0], line=told[1], module=inner.module
+            )
+            self.inlined.nameless[number] = *told, inner.module
+            self.numbers[own - 1] = number
+        self.numbers.insert(-1, self.stacks.frame("", kind=NodeKind.LINE, file=file, line=line))
+        self.placed, self.place = own + 1, (file, line)
+
+    def called_inlined(self) -> None:
+        """What perf calls the last frame."""
+        if self.last is not None and not self.last.module:
+            own = len(self.numbers) - 1
+            self.pending.append((own, self.last, self.place if self.placed == own else ("", 0)))
+
+    def settle(self, outer: Frame | None) -> None:
+        """Decide what pending frames are, once the frame outside of them is known (None: there is none)."""
+        shared = outer is not None and outer.address == self.pending[-1][1].address
+        if shared and outer is not None and not outer.module:
+            return
+        inside = self.pending if shared else self.pending[:-1]
+        for place, inner, where in inside:
+            module = outer.module if shared and outer is not None else ""
+            self.numbers[place] = self.stacks.frame(inner.symbol, kind=NodeKind.INLINED, module=module)
+            if where[1]:
+                self.inlined.named.setdefault(where, Counter())[inner.symbol] += 1
+        self.pending.clear()
+
+    def clear(self) -> None:
+        """Begin anew."""
+        self.numbers.clear()
+        self.pending.clear()
+        self.last = self.previous = None
+        self.placed = -1
