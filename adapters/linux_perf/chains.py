@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import dataclass, field
 
 from chathpc.adapters.stacks import Stacks
@@ -28,29 +27,38 @@ class Inlined:
     around it, tell the name.
     """
 
-    named: dict[tuple[str, int], Counter[str]] = field(default_factory=dict)
+    named: dict[tuple[tuple[str, int], str], int] = field(
+        default_factory=dict
+    )  #: samples of a line (file, number) and a name
     nameless: dict[int, tuple[str, int, str]] = field(default_factory=dict)  #: frame → file, line, load module
 
-    def name(self, file: str, line: int) -> str | None:
-        """The function that most samples of the line name, else the one with the fewest lines around it; None where nothing tells."""
-        found = self.named.get((file, line))
-        if found is not None:
-            return found.most_common(1)[0][0]
-        reach: dict[str, tuple[int, int]] = {}
-        for (where, number), names in self.named.items():
-            for each in names if where == file else ():
-                first, last = reach.get(each, (number, number))
-                reach[each] = min(first, number), max(last, number)
-        around = [(last - first, each) for each, (first, last) in reach.items() if first <= line <= last]
-        return min(around)[1] if around else None
-
     def settle(self, stacks: Stacks) -> None:
-        """Give names to those that have none; one that nothing tells is a part of the function around it."""
+        """Give names to those that have none: that of most samples of the line, else the function with the fewest lines around it. One
+        that nothing tells is a part of the function around it.
+        """
+        if not self.nameless:
+            return
+        most: dict[tuple[str, int], tuple[int, str]] = {}
+        reach: dict[str, dict[str, tuple[int, int]]] = {}
+        for (where, name), count in self.named.items():
+            file, line = where
+            most[where] = max(most.get(where, (0, "")), (count, name))
+            first, last = reach.setdefault(file, {}).get(name, (line, line))
+            reach[file][name] = min(first, line), max(last, line)
+
+        def named(file: str, line: int) -> str | None:
+            if (file, line) in most:
+                return most[file, line][1]
+            around = [
+                (last - first, name) for name, (first, last) in reach.get(file, {}).items() if first <= line <= last
+            ]
+            return min(around)[1] if around else None
+
+        found = {frame: (named(file, line), module) for frame, (file, line, module) in self.nameless.items()}
         stacks.replace(
             {
                 frame: None if name is None else stacks.frame(name, kind=NodeKind.INLINED, module=module)
-                for frame, (file, line, module) in self.nameless.items()
-                for name in (self.name(file, line),)
+                for frame, (name, module) in found.items()
             }
         )
 
@@ -120,7 +128,8 @@ class Chain:
             module = outer.module if shared and outer is not None else ""
             self.numbers[place] = self.stacks.frame(inner.symbol, kind=NodeKind.INLINED, module=module)
             if where[1]:
-                self.inlined.named.setdefault(where, Counter())[inner.symbol] += 1
+                known = self.inlined.named.get((where, inner.symbol), 0)
+                self.inlined.named[where, inner.symbol] = known + 1
         self.pending.clear()
 
     def clear(self) -> None:
