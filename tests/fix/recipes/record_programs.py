@@ -277,6 +277,7 @@ RECORD_MISSES = (
     _c("records have values from the beginning", "static Big b[3] = {{1, {2}}, {3, {4}}};\nint main(void) { printf(\"%g %g\", sum(b, 3), b[1].more[0]); }"),
     _c("a member is named in a list", "int main(void) { Big b = {.more = {1}}; return (int)sum(&b, 1); }"),
     _c("a macro names a member", f"#define MORE(p, k) ((p)->more[k])\ndouble f(int n) {{ {_MAKE} return sum(b, n) + MORE(b, 2); }}"),
+    _c("a macro allocates them", "#define NEW(n) malloc((n) * sizeof(Big))\ndouble f(int n) { Big *b = NEW(n), *c = malloc(n * sizeof *c); return sum(b, n) + c[0].x; }"),
     _c("records are seen as numbers", f"double f(int n) {{ {_MAKE} double *d = (double *)b; return sum(b, n) + d[17]; }}"),
     _c("the place of a member is asked for", f"#include <stddef.h>\ndouble f(int n) {{ {_MAKE} return sum(b, n) + offsetof(Big, more); }}"),
     _c("the records go to another library", f"void library(Big *all, int n);\ndouble f(int n) {{ {_MAKE} library(b, n); return sum(b, n); }}"),

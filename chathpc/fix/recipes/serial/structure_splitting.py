@@ -53,7 +53,7 @@ def split(context: Context, spot: Spot) -> Iterator[Change]:
             name = record_name(node)
             used = _used_in_loops(name, procedure, program)
             parts = _parts(node, name, used, source) if used else None
-            if parts is None or _in_macros(parts.cold, sources):
+            if parts is None or _in_macros(name, parts.cold, sources):
                 continue
             apart = is_cpp and _are_numbers(name, parts.cold, source) and is_only_a_value(name, node, program)
             storage = [] if apart else storage_of(name, node, program)
@@ -166,9 +166,9 @@ def _declared(declarator: Node) -> str:
     return text_of(next(nodes(declarator, "field_identifier"), None))
 
 
-def _in_macros(names: frozenset[str], sources: Sequence[Source]) -> bool:
-    """True if a macro may name one of the members."""
-    pattern = re.compile(rf"(?:\.|->)\s*(?:{'|'.join(sorted(names))})\b")
+def _in_macros(name: str, members: frozenset[str], sources: Sequence[Source]) -> bool:
+    """True if a macro may name the record or one of the members."""
+    pattern = re.compile(rf"(?:\.|->)\s*(?:{'|'.join(sorted(members))})\b|\b{re.escape(name)}\b")
     return any(
         pattern.search(text_of(field(node, "value")))
         for source in sources
