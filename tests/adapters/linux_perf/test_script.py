@@ -209,6 +209,7 @@ def spent(profile: Profile) -> dict[str, float]:
     """Milliseconds of each path of functions below `main`, inlined ones in brackets."""
     found: dict[str, float] = {}
     tree, values = profile.tree, profile.dense("cpu.time")
+    tree.check()
     for node in range(len(tree)):
         names, at = [], node
         while at >= 0:
