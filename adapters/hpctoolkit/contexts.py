@@ -7,6 +7,7 @@ are left, they are followed one record at a time, because a numpy call costs as 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -51,6 +52,7 @@ class _Walker:
         usable = len(file.data) // 8 * 8
         self.words: Words = file.data[:usable].view("<u8")
         self.sizes = file.data[7::8][CONTEXT_ID_WORD:]  # nFlexWords of a record whose first word has that index
+        self.flex = self.sizes.data
         self.first, self.stop = offset // 8, (offset + size) // 8
         # Blocks must not overlap, so there cannot be more records than fit into the section.
         self.limit = size // (8 * CONTEXT_WORDS) + 1
@@ -111,13 +113,12 @@ class _Walker:
     def follow(self, at: int, stop: int) -> list[int]:
         """The records of one block, one by one."""
         found = []
-        flex = bytes(self.sizes[at : max(at, stop - CONTEXT_WORDS + 1)])
-        base = at
+        flex = self.flex
         while at < stop:
             if at + CONTEXT_WORDS > stop:
                 self.overrun(at)
             found.append(at)
-            at += CONTEXT_WORDS + flex[at - base]
+            at += CONTEXT_WORDS + flex[at]
         if at > stop:
             self.overrun(found[-1])
         self.add(len(found))
@@ -131,13 +132,14 @@ class _Walker:
         A deep chain has one record a level: going by levels would cost two dozen numpy calls for each.
         """
         words, owners = [], []
+        numbers = self.words.data
         while frontier and len(frontier) < FEW_BLOCKS:
             following = []
             for begin, stop, owner in frontier:
                 for word in self.follow(begin, stop):
-                    size = int(self.words[word + CONTEXT_SIZE_WORD])
+                    size = numbers[word + CONTEXT_SIZE_WORD]
                     if size:
-                        pointer = int(self.words[word + CONTEXT_CHILDREN_WORD])
+                        pointer = numbers[word + CONTEXT_CHILDREN_WORD]
                         to = pointer + size
                         if pointer % 8 or size % 8 or pointer < self.first * 8 or to > self.stop * 8:
                             raise self.file.damaged("a block of child contexts lies outside the context tree", pointer)
@@ -229,8 +231,8 @@ def _sizes_and_positions(parent: Int64Array) -> tuple[Int64Array, Int64Array]:
 
 def _level_starts(parent: Int64Array) -> list[int]:
     """First node of each level and, last, the number of nodes; parents are non-decreasing in breadth-first order."""
-    n = len(parent)
-    starts = [0, int(np.searchsorted(parent, 0))]  # roots have −1 and stand first
+    n, numbers = len(parent), parent.data  # of which a number costs a third of what one of the array does
+    starts = [0, bisect_left(numbers, 0)]  # roots have −1 and stand first
     while starts[-1] < n:
-        starts.append(int(np.searchsorted(parent, starts[-1])))
+        starts.append(bisect_left(numbers, starts[-1], starts[-1]))
     return starts

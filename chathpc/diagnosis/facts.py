@@ -316,10 +316,10 @@ class Facts:
         file, line = tree.file_name(where), int(tree.line[where])
         if file is None or file.startswith(("[", "<")):
             file, line = None, 0
+        steps = np.array(tree.path(node))
         path = tuple(
             tree.label(step)
-            for step in tree.path(node)
-            if NodeKind(int(tree.kind[step])) not in (NodeKind.LINE, NodeKind.INSTRUCTION)
+            for step in steps[~np.isin(tree.kind[steps], (NodeKind.LINE, NodeKind.INSTRUCTION))].tolist()
         )
         return Place(
             function=readable_function(tree.function_name(node)),
