@@ -86,7 +86,8 @@ class CriticalPath:
 def critical_path(lanes: Sequence[Work], needs: Dependencies) -> CriticalPath:
     """The longest chain of work through `lanes`, by the order in each lane and by `needs`.
 
-    The graph is acyclic as every dependency leads from an earlier to a later or equal time. The result is at most as long as
+    The graph is acyclic as every dependency leads from an earlier to a later or equal time; what leaves a lane at the very instant at
+    which something arrives there is taken not to need it. The result is at most as long as
     the time from the first to the last work of all lanes. ValueError for dependencies that lead backwards in time.
     """
     import networkx

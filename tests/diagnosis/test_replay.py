@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.critical_path import Dependencies, Work, critical_path
@@ -205,6 +205,14 @@ def test_the_replay_is_what_the_program_takes_on_an_ideal_network(made: Programs
 
 # The graph knows calls by their times alone: a message that takes no time at all leaves open which of two of the same moment came first.
 @settings(max_examples=100, deadline=None)
+@example(
+    {
+        0: [("compute", "f", 1), ("send", 1, 8)],
+        1: [("recv", 0, 8), ("send", 2, 8)],
+        2: [("recv", 1, 8), ("compute", "f", 1)],
+    },
+    Network(latency=1, per_byte=0.0, overhead=0, transfer=0, rendezvous=False),
+)
 @given(programs(), networks.filter(lambda network: network.latency > 0))
 def test_the_path_is_as_long_as_the_replay_and_that_of_a_graph(made: Programs, network: Network) -> None:
     told = communication_of(simulate(made, network))
@@ -227,4 +235,10 @@ def test_the_path_is_as_long_as_the_replay_and_that_of_a_graph(made: Programs, n
     graph = Dependencies(
         of_call[need].astype(np.int32), told.calls.start[need], of_call[target].astype(np.int32), told.calls.end[target]
     )
-    assert critical_path(works, graph).length == found.length
+    length = critical_path(works, graph).length
+    # A graph of times cannot tell that what leaves a lane at the instant at which something arrives there needed that: it may be shorter.
+    tied = any(
+        np.intersect1d(graph.done[graph.source == lane], graph.at[graph.into == lane]).size
+        for lane in range(len(works))
+    )
+    assert length <= found.length if tied else length == found.length
