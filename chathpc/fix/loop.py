@@ -14,7 +14,7 @@ from chathpc.fix.outcome import Outcome, outcome_of
 from chathpc.fix.profiling import Profiler, measured
 from chathpc.fix.project import Project
 from chathpc.fix.records import Attempt, Proposer
-from chathpc.fix.rounds import best_of_round
+from chathpc.fix.rounds import best_of_round, has_time
 from chathpc.fix.runner import Runner
 from chathpc.fix.session import Budget, Progress, Session
 from chathpc.fix.workspace import Workspace, remove, work_folder
@@ -75,6 +75,11 @@ def may_gain(diagnosis: Diagnosis) -> bool:
     return diagnosis.verdict == Verdict.BOTTLENECK or any(finding.suspected for finding in diagnosis.findings)
 
 
+def _may_say_more(session: Session) -> bool:
+    """Whether another round makes sense though nothing passed: who learns from what was refused is asked again while there is time."""
+    return any(proposer.learns for proposer in session.proposers) and has_time(session)
+
+
 def _run(session: Session, profile: Path | None) -> Outcome:
     """From the beginning, or from where an earlier session ended."""
     begin(session)
@@ -90,7 +95,7 @@ def _run(session: Session, profile: Path | None) -> Outcome:
             if spent is not None:
                 session.remarks.append(spent.message)
                 complete = False
-            if best is None or spent is not None:
+            if spent is not None or (best is None and not _may_say_more(session)):
                 break
     outcome = outcome_of(session, first, last, accepted, complete=complete)
     if complete:

@@ -113,6 +113,11 @@ class Proposer(Protocol):
         """recipes, direct, advice or team."""
         ...
 
+    @property
+    def learns(self) -> bool:
+        """True if it may say more about the same problem once it knows what became of its candidates."""
+        ...
+
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
         """Candidates of one round, best first; none when it has no more. Never raises for what a model answered."""
         ...

@@ -66,9 +66,7 @@ def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[st
 def _spend(session: Session) -> None:
     """BudgetSpentError if nothing more may be tried."""
     budget = session.budget
-    taken = session.past.seconds + session.clock() - session.begun
-    accepted = any(each.verdict == Verdict.ACCEPTED for each in session.attempts)
-    if not time_for_another(budget.seconds, taken, session.longest, accepted=accepted):
+    if not has_time(session):
         raise BudgetSpentError(
             f"The time limit of {budget.seconds:g} s leaves no time for another change.",
             hint="Give more with --time-limit; what is done is kept.",
@@ -77,6 +75,13 @@ def _spend(session: Session) -> None:
         raise BudgetSpentError(
             f"{budget.candidates} candidates were tried, the limit.", hint="Allow for more with --candidates."
         )
+
+
+def has_time(session: Session) -> bool:
+    """Whether one more candidate can be judged in this session."""
+    taken = session.past.seconds + session.clock() - session.begun
+    accepted = any(each.verdict == Verdict.ACCEPTED for each in session.attempts)
+    return time_for_another(session.budget.seconds, taken, session.longest, accepted=accepted)
 
 
 def time_for_another(limit: float, taken: float, longest: float, *, accepted: bool) -> bool:

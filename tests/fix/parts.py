@@ -57,6 +57,8 @@ class Scripted:
     name: str = "scripted"
     asked: int = 0
 
+    learns = False
+
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
         """The candidates, meant for the first finding unless they say otherwise."""
         self.asked += 1

@@ -78,6 +78,8 @@ class Halving:
 
     name = "halving"
 
+    learns = False
+
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
         text = problem.sources["work.txt"]
         seconds = float(re.findall(r"sleep ([\d.]+)", text)[0])
@@ -281,6 +283,34 @@ def test_nothing_passed_ends_with_6(tmp_path: Path) -> None:
     assert exit_code(found) == 6
     assert [each.verdict for each in found.attempts] == [Verdict.OUT_OF_SCOPE, Verdict.INCONCLUSIVE]
     assert "none passed all gates" in report(found).headline
+
+
+class Guessing:
+    """Tries something wrong first, and what is right once it knows what became of that."""
+
+    name = "guessing"
+
+    def __init__(self, *, learns: bool) -> None:
+        self.learns = learns
+        self.told: list[list[str]] = []
+
+    def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterator[Candidate]:
+        """One candidate a round."""
+        self.told.append([attempt.verdict.value for attempt in history])
+        if not history:
+            yield candidate("wrong", {"work.txt": WRONG})
+        elif not any(attempt.verdict == Verdict.ACCEPTED for attempt in history):
+            yield candidate("right", {"work.txt": FAST})
+
+
+@pytest.mark.parametrize("learns", [True, False])
+def test_who_learns_from_what_was_refused_is_asked_again(tmp_path: Path, learns: bool) -> None:
+    proposer = Guessing(learns=learns)
+    found = fix(
+        project(tmp_path), [proposer], sandbox=Unguarded(), profiler=profiler, budget=Budget(rounds=3, timing=5)
+    )
+    assert found.improved == learns
+    assert proposer.told == ([[], ["wrong-answer"], ["wrong-answer", "accepted"]] if learns else [[]])
 
 
 @pytest.mark.parametrize("enough", [True, False])

@@ -15,6 +15,8 @@ _LARGEST = 4 << 20
 class Beside:
     """Proposes, once, a version of the program that lies beside it."""
 
+    learns = False
+
     def __init__(self, name: str, folder: Path | None, flags: str | None, causes: Sequence[str]) -> None:
         self.name = name
         self._folder = folder

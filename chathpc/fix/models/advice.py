@@ -27,8 +27,10 @@ class Advice(Asking):
         for finding in worthwhile(problem):
             for number, advice in enumerate(finding.advice[:_MOST], 1):
                 recipe = f"{finding.cause}/{number}"
-                if recipe in tried:
+                about = f"{recipe} {finding.where.function}"
+                if recipe in tried or self._asked[about]:
                     continue
+                self._asked[about] += 1
                 asked = question("fix_advice", problem, finding, model=self._ask.form, advice=advice)
                 answer = self._ask(asked, problem)
                 if answer is None:

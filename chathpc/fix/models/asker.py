@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -123,8 +124,13 @@ class ModelAsker:
 class Asking:
     """What the strategies share: the way to a model, and what that took so far."""
 
+    learns = True
+
     def __init__(self, ask: Asker) -> None:
         self._ask = ask
+        self._asked: Counter[str] = (
+            Counter()
+        )  #: questions by what they are about, those with unusable answers among them
 
     @property
     def tokens(self) -> int:

@@ -20,8 +20,10 @@ class Direct(Asking):
         known = {attempt.candidate.id for attempt in history}
         for finding in worthwhile(problem):
             tries = tries_of(finding, history)
-            mine = sum(one.candidate.proposer == self.name for one in tries)
-            # The same question would get the same answer: each further try is drawn anew.
+            # The same question would get the same answer: each further try is drawn anew, also where the one before could not be used.
+            about = f"{finding.cause} {finding.where.function}"
+            mine = max(sum(one.candidate.proposer == self.name for one in tries), self._asked[about])
+            self._asked[about] = mine + 1
             asked = question(
                 "fix_direct",
                 problem,

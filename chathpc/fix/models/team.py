@@ -36,13 +36,16 @@ class Team(Asking):
             best = None if start is None else start.candidate.files
             good: list[Candidate] = []
             bad: list[Candidate] = []
-            for number in range(_PROPOSALS):
-                change = self._written(problem, finding, tries, best=best, seed=len(tries) + number)
+            about = f"{finding.cause} {finding.where.function}"
+            first = max(len(tries), self._asked[about])
+            self._asked[about] = first + _PROPOSALS
+            for seed in range(first, first + _PROPOSALS):
+                change = self._written(problem, finding, tries, best=best, seed=seed)
                 if change is None:
                     break
                 remark = self._criticised(problem, finding, change) if change else ""
                 if change and remark:
-                    again = self._written(problem, finding, tries, best=best, seed=len(tries) + number, remark=remark)
+                    again = self._written(problem, finding, tries, best=best, seed=seed, remark=remark)
                     if again:
                         change, remark = again, self._criticised(problem, finding, again)
                 id = identity(change)

@@ -54,6 +54,11 @@ class Recipes:
         """The strategy's name."""
         return "recipes"
 
+    @property
+    def learns(self) -> bool:
+        """All that is worth trying is said at once."""
+        return False
+
     def propose(self, problem: Problem, history: Sequence[Attempt]) -> Iterable[Candidate]:
         """At most `most` candidates that were not tried before; none where the diagnosis finds nothing.
 
