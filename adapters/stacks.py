@@ -95,9 +95,9 @@ class Stacks:
         for parent, frame in zip(parents, frames, strict=True):
             above = -1 if parent < 0 else new[parent]
             instead = self._instead.get(frame, frame)
-            new.append(
-                above if instead is None and above >= 0 else self.step(above, frame if instead is None else instead)
-            )
+            if instead is None:
+                instead = -1 if above >= 0 else frame  # a root stays: its values need a context
+            new.append(above if instead < 0 else self.step(above, instead))
         self._instead = {}
         return np.frombuffer(new, dtype=np.int32)
 

@@ -27,10 +27,10 @@ class Inlined:
     around it, tell the name.
     """
 
-    named: dict[tuple[tuple[str, int], str], int] = field(
-        default_factory=dict
-    )  #: samples of a line (file, number) and a name
-    nameless: dict[int, tuple[str, int, str]] = field(default_factory=dict)  #: frame → file, line, load module
+    #: Samples of a line (file, number) and a name.
+    named: dict[tuple[tuple[str, int], str], int] = field(default_factory=dict)
+    #: Frame → file, line, load module.
+    nameless: dict[int, tuple[str, int, str]] = field(default_factory=dict)
 
     def settle(self, stacks: Stacks) -> None:
         """Give names to those that have none: that of most samples of the line, else the function with the fewest lines around it. One
@@ -79,9 +79,8 @@ class Chain:
     previous: Frame | None = None
     placed: int = -1  #: the frame, by its place in `numbers`, that is at `place`
     place: tuple[str, int] = ("", 0)
-    pending: list[tuple[int, Frame, tuple[str, int]]] = field(
-        default_factory=list
-    )  #: frames called inlined at one address: place in `numbers`, and where they are
+    #: Frames called inlined at one address: place in `numbers`, and where they are.
+    pending: list[tuple[int, Frame, tuple[str, int]]] = field(default_factory=list)
 
     def add(self, outer: Frame) -> None:
         """Put a frame at the outer end."""
@@ -103,12 +102,12 @@ class Chain:
             and inner.module
             and self.place != (file, line)
         ):
-            told = self.place
-            number = self.stacks.frame(
-                inner.symbol, kind=NodeKind.INLINED, file=told[0], line=told[1], module=inner.module
+            there, number = self.place
+            nameless = self.stacks.frame(
+                inner.symbol, kind=NodeKind.INLINED, file=there, line=number, module=inner.module
             )
-            self.inlined.nameless[number] = *told, inner.module
-            self.numbers[own - 1] = number
+            self.inlined.nameless[nameless] = there, number, inner.module
+            self.numbers[own - 1] = nameless
         self.numbers.insert(-1, self.stacks.frame("", kind=NodeKind.LINE, file=file, line=line))
         self.placed, self.place = own + 1, (file, line)
 

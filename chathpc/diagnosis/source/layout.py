@@ -71,14 +71,20 @@ def type_size(kind: str, unit: Unit, depth: int = 0) -> int | None:
     total, widest = 0, 1
     for each in record.fields:
         own = _POINTER if each.pointers else type_size(each.type, unit, depth + 1)
-        counts = [value(dim, unit.constants) for dim in each.dims]
-        if own is None or any(count is None for count in counts):
+        count = elements(each, unit)
+        if own is None or count is None:
             return None
         align = max(min(own, 8) if own & (own - 1) == 0 else 8, each.aligned)
         widest = max(widest, align)
-        total = -(-total // align) * align + own * prod(count for count in counts if count is not None)
+        total = -(-total // align) * align + own * count
     widest = max(widest, record.aligned)
     return -(-total // widest) * widest or None
+
+
+def elements(one: Declaration, unit: Unit) -> int | None:
+    """How many there are in all dimensions of a declared variable, 1 without any; None where a size is no constant."""
+    counts = [value(dim, unit.constants) for dim in one.dims]
+    return None if None in counts else prod(count for count in counts if count is not None)
 
 
 def value(expr: Expr | None, constants: Mapping[str, int]) -> int | None:
@@ -112,11 +118,8 @@ def array_bytes(base: Expr, function: Function, unit: Unit) -> int | None:
     declared = declaration_of(base, function, unit)
     if declared is None or not declared.dims or declared.pointers:
         return None
-    counts = [value(dim, unit.constants) for dim in declared.dims]
-    size = size_of(declared, unit)
-    if size is None or any(count is None for count in counts):
-        return None
-    return size * prod(count for count in counts if count is not None)
+    size, count = size_of(declared, unit), elements(declared, unit)
+    return None if size is None or count is None else size * count
 
 
 def trips(loop: Loop, constants: Mapping[str, int]) -> int | None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 
 if TYPE_CHECKING:
+    from chathpc.diagnosis.records import Finding
     from chathpc.fix.records import Problem
     from chathpc.llm.guard import GuardedBackend
     from chathpc.llm.settings import Settings
@@ -128,9 +129,15 @@ class Asking:
 
     def __init__(self, ask: Asker) -> None:
         self._ask = ask
-        self._asked: Counter[str] = (
-            Counter()
-        )  #: questions by what they are about, those with unusable answers among them
+        #: Questions by what they are about, those whose answers could not be used among them.
+        self._asked: Counter[str] = Counter()
+
+    def _turn(self, finding: Finding, tries: int, questions: int = 1) -> int:
+        """The number of the next of so many questions about a finding, of which so many tries are known: none is asked twice."""
+        about = f"{finding.cause} {finding.where.function}"
+        first = max(tries, self._asked[about])
+        self._asked[about] = first + questions
+        return first
 
     @property
     def tokens(self) -> int:

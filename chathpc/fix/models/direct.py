@@ -21,9 +21,7 @@ class Direct(Asking):
         for finding in worthwhile(problem):
             tries = tries_of(finding, history)
             # The same question would get the same answer: each further try is drawn anew, also where the one before could not be used.
-            about = f"{finding.cause} {finding.where.function}"
-            mine = max(sum(one.candidate.proposer == self.name for one in tries), self._asked[about])
-            self._asked[about] = mine + 1
+            mine = self._turn(finding, sum(one.candidate.proposer == self.name for one in tries))
             asked = question(
                 "fix_direct",
                 problem,

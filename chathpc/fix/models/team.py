@@ -36,9 +36,7 @@ class Team(Asking):
             best = None if start is None else start.candidate.files
             good: list[Candidate] = []
             bad: list[Candidate] = []
-            about = f"{finding.cause} {finding.where.function}"
-            first = max(len(tries), self._asked[about])
-            self._asked[about] = first + _PROPOSALS
+            first = self._turn(finding, len(tries), _PROPOSALS)
             for seed in range(first, first + _PROPOSALS):
                 change = self._written(problem, finding, tries, best=best, seed=seed)
                 if change is None:

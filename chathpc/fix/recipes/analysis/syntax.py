@@ -20,6 +20,7 @@ __all__ = [
     "is_container_use",
     "line_of",
     "nodes",
+    "record_definition",
     "record_name",
     "record_nodes",
     "statements",
@@ -123,9 +124,13 @@ def record_nodes(root: Node) -> Iterator[Node]:
     return (each for each in nodes(root, "struct_specifier", "class_specifier") if field(each, "body") is not None)
 
 
+def record_definition(node: Node) -> Node:
+    """The type definition around such a record, else the record itself."""
+    parent = node.parent
+    return parent if parent is not None and parent.type == "type_definition" else node
+
+
 def record_name(node: Node) -> str:
     """The name by which such a record is known: that of the type definition around it, else its own."""
-    parent = node.parent
-    if parent is not None and parent.type == "type_definition":
-        return text_of(field(parent, "declarator"))
-    return text_of(field(node, "name"))
+    whole = record_definition(node)
+    return text_of(field(whole, "name" if whole is node else "declarator"))

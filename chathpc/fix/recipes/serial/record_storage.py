@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.edits import Edit, indent
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
@@ -34,20 +33,18 @@ class Storage:
     count: str
     blank: bytes
 
-    def edits(self, attach: str, member: str) -> tuple[Edit, ...]:
+    def edit(self, attach: str, member: str) -> Edit:
         """What is said there: each record gets its other half, or the halves are given back."""
         if self.count:
             new = f"\n{self.blank.decode()}{attach}({self.first}, {self.count});"
         else:
             new = f"if ({self.first}) free({self.first}->{member});\n{self.blank.decode()}"
-        return (Edit(self.at, self.at, new.encode()),)
+        return Edit(self.at, self.at, new.encode())
 
 
 def array(node: Node, source: Source, program: Program) -> Storage | None:
     """`S all[N];` outside functions or in `main`: it begins to exist when `main` does."""
     declarator = field(node, "declarator")
-    if node.type == "parameter_declaration":
-        return None
     if declarator is None or declarator.type != "array_declarator" or node.type != "declaration":
         return None
     if field(declarator, "declarator") is None or field(declarator, "declarator", "declarator") is not None:
@@ -134,7 +131,7 @@ def _target(node: Node, home: Procedure, program: Program) -> tuple[str, Type | 
         label = text_of(next(nodes(field(parent, "declarator") or parent, "identifier"), None))
         known = home.declarations.get(label)
         statement = parent.parent
-        kind = of_declaration(known) if isinstance(known, Declaration) else None
+        kind = None if known is None else of_declaration(known)
     elif parent.type == "assignment_expression" and field(parent, "right") == one:
         left = field(parent, "left")
         label, kind, statement = text_of(left), type_of(left, home, program), parent.parent

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
-from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, record_definition, text_of
 from chathpc.fix.recipes.analysis.types import Type, type_of
 from chathpc.fix.recipes.serial.record_storage import ALLOCATING, FREEING, Storage, allocates, array, made, sizes_of
 
@@ -47,7 +47,7 @@ def is_only_a_value(name: str, record: Node, program: Program) -> bool:
 
 def _mentions(name: str, record: Node, program: Program) -> Iterator[tuple[Source, Node]]:
     """Where the type is named, but for its own definition."""
-    whole = record.parent if record.parent is not None and record.parent.type == "type_definition" else record
+    whole = record_definition(record)
     for source in program.sources.values():
         if not source.is_fortran:
             for node in nodes(source.file.tree.root_node, "type_identifier"):
@@ -92,16 +92,16 @@ def _may_be_listed(node: Node, name: str) -> bool:
 def _is_pointed_to(node: Node, source: Source, program: Program, found: list[Storage]) -> bool:
     """True if the name of the type stands where pointers, references or parameters are declared, or storage that is understood."""
     parent = _parent(node)
-    match parent.type if parent is not None else "":
+    if parent is None:
+        return False
+    match parent.type:
         case "translation_unit":
             return True  # `struct S;`
         case "type_definition":  # `typedef struct S S;` without a body
-            return parent is not None and text_of(field(parent, "declarator")) == text_of(node)
+            return text_of(field(parent, "declarator")) == text_of(node)
         case "type_descriptor":
-            return parent is not None and _is_described(parent)
-        case "declaration" | "parameter_declaration" | "field_declaration" | "function_definition" if (
-            parent is not None
-        ):
+            return _is_described(parent)
+        case "declaration" | "parameter_declaration" | "field_declaration" | "function_definition":
             listed = parent.children_by_field_name("declarator")
             if listed and all(_is_indirect(each) for each in listed):
                 return True

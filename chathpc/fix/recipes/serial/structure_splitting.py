@@ -5,15 +5,23 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from math import prod
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.layout import type_size, value
+from chathpc.diagnosis.source.layout import elements, type_size
 from chathpc.diagnosis.source.model import Declaration, Unit
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
-from chathpc.fix.recipes.analysis.syntax import enclosing, field, line_of, nodes, record_name, record_nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import (
+    enclosing,
+    field,
+    line_of,
+    nodes,
+    record_definition,
+    record_name,
+    record_nodes,
+    text_of,
+)
 from chathpc.fix.recipes.analysis.types import is_arithmetic, type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.record_storage import Storage
@@ -102,11 +110,8 @@ def _is_member(node: Node, record: str, procedure: Procedure, program: Program) 
 
 
 def _bytes_of(one: Declaration, unit: Unit) -> int | None:
-    own = _POINTER if one.pointers else type_size(one.type, unit)
-    counts = [value(dim, unit.constants) for dim in one.dims]
-    if own is None or any(count is None for count in counts):
-        return None
-    return own * prod(count for count in counts if count is not None)
+    own, count = _POINTER if one.pointers else type_size(one.type, unit), elements(one, unit)
+    return None if own is None or count is None else own * count
 
 
 def _parts(node: Node, name: str, used: frozenset[str], source: Source) -> _Parts | None:
@@ -180,6 +185,8 @@ def _edits(
     name: str, node: Node, source: Source, parts: _Parts, storage: Sequence[Storage], program: Program
 ) -> dict[str, tuple[Edit, ...]] | None:
     """All edits: the record, the second one, what gives each its other half, and every use of a member that went."""
+    if _outside_functions(parts.cold, node, program):
+        return None
     everything = b"\n".join(one.text for one in program.sources.values())
     rest = fresh_name(f"{name}Rest" if name[:1].isupper() else f"{name.removesuffix('_t')}_rest", everything)
     member, attach = fresh_name("rest", everything), fresh_name("with_rest" if storage else "Apart", everything)
@@ -193,10 +200,8 @@ def _edits(
                 edits.setdefault(home.source.path, []).append(
                     Edit(named.start_byte, named.start_byte, f"{member}->".encode())
                 )
-    if _outside_functions(parts.cold, node, program):
-        return None
     for one in storage:
-        edits.setdefault(one.path, []).extend(one.edits(attach, member))
+        edits.setdefault(one.path, []).append(one.edit(attach, member))
     edits.setdefault(source.path, []).extend(_record(name, rest, member, attach, node, source, parts, storage))
     return {path: tuple(dict.fromkeys(each)) for path, each in edits.items()}
 
@@ -235,7 +240,7 @@ def _record(
 ) -> list[Edit]:
     """The two records in the place of the one, with a function that gives each of the first its own of the second."""
     text, body = source.text, field(node, "body")
-    whole = node.parent if node.parent is not None and node.parent.type == "type_definition" else node
+    whole = record_definition(node)
     if body is None:
         return []
     blank, step = indent(text, whole.start_byte).decode(), indent_step(text).decode()
@@ -249,9 +254,8 @@ def _record(
     behind = line_end(text, text.index(b";", node.end_byte))
     second = f"{blank}struct {rest} {block(parts.goes)};\n\n"
     if not storage:
-        helper = "" if attach.encode() in text else _APART.format(name=attach)
         return [
-            Edit(first, first, (helper + second).encode()),
+            Edit(first, first, (_APART.format(name=attach) + second).encode()),
             Edit(body.start_byte, body.end_byte, block([*parts.stays, f"{attach}<{rest}> {member};"]).encode()),
         ]
     told = name if whole is not node else f"struct {text_of(field(node, 'name'))}"
