@@ -1,6 +1,7 @@
 """Every error that chathpc expects, each with the exit code of the command line.
 
     ChathpcError                1  anything that has no code of its own
+    ├── MeasurementError        1  a program ran, and no profile came of it
     ├── UsageError              2  the command line or the configuration is wrong
     ├── AdapterError            3  a profile cannot be read
     ├── ModelUnavailableError   4  the language model that was asked for is not there
@@ -28,6 +29,10 @@ class ChathpcError(Exception):
 
     def __str__(self) -> str:
         return f"{self.message}\n{self.hint}" if self.hint else self.message
+
+
+class MeasurementError(ChathpcError):
+    """A program was run to be profiled, and no profile came of it."""
 
 
 class UsageError(ChathpcError):

@@ -11,7 +11,8 @@ import numpy as np
 from chathpc.comparison.function_names import library_key
 from chathpc.diagnosis.coverage import HOST_TIME
 from chathpc.diagnosis.facts import Facts
-from chathpc.profile.activity import Activity, template_library
+from chathpc.profile.activity import Activity
+from chathpc.profile.classification import template_library
 from chathpc.profile.metric import Clock, Metric, Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray

@@ -17,7 +17,8 @@ from chathpc.diagnosis.gaps import Gaps
 from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, standard_error
 from chathpc.diagnosis.timeline_facts import TimelineFacts, timeline_facts
-from chathpc.profile.activity import Activities, Activity, classify
+from chathpc.profile.activity import Activity
+from chathpc.profile.classification import Activities, classify
 from chathpc.profile.metric import Unit
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray, NodeKind

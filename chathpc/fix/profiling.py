@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 from typing import Protocol
 
-from chathpc.errors import ChathpcError
+from chathpc.errors import MeasurementError
 from chathpc.fix.runner import Built, Case, Runner
 from chathpc.fix.workspace import remove
 
@@ -16,7 +16,7 @@ class Profiler(Protocol):
     """Measures the project's run of a built tree."""
 
     def __call__(self, runner: Runner, built: Built, folder: Path) -> Path:
-        """Leave a profile in the new folder `folder`, and return its path. ChathpcError if that cannot be done."""
+        """Leave a profile in the new folder `folder`, and return its path. MeasurementError if none came of it."""
         ...
 
 
@@ -58,7 +58,7 @@ def _by_command(runner: Runner, stage: Path, case: Case, folder: Path) -> Path:
     done = runner.shell(str(profile.command), case)
     result = stage / str(profile.result)
     if not done.succeeded or not result.exists() or result.is_symlink():
-        raise ChathpcError(
+        raise MeasurementError(
             f"The command that profiles the program left no {profile.result} (status {done.code}).",
             hint="Correct 'profile' in chathpc.yaml.",
         )

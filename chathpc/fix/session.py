@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from chathpc.comparison.record import Diff
 from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.errors import MeasurementError
 from chathpc.fix.gates import speed as speed_gate
 from chathpc.fix.gates.reference import Reference
 from chathpc.fix.history import Past
@@ -106,8 +108,9 @@ class Session:
         profile = self._load(self._measured(built) if given is None else given)
         diagnosis = diagnose(profile)
         if given is None and diagnosis.verdict == Verdict.INSUFFICIENT:
-            profile = self._load(self._measured(built, again=True))
-            diagnosis = diagnose(profile)
+            with suppress(MeasurementError):  # what has become this short may leave nothing the next time
+                profile = self._load(self._measured(built, again=True))
+                diagnosis = diagnose(profile)
         return State(files, flags, built, profile, diagnosis, key)
 
     def sources(self, state: State) -> dict[str, str]:

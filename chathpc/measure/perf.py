@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
 from chathpc.measure.files import fresh_folder, put
 from chathpc.measure.machine import facts
-from chathpc.measure.profiler import RANK, Do, Plan, ProfilerError, reason, which
+from chathpc.measure.profiler import RANK, Do, NoSampleError, Plan, ProfilerError, reason, which
 from chathpc.measure.rate import ENOUGH, FEWEST, HIGHEST, HIGHEST_WAITING, LOWEST, kernel_limit
 from chathpc.measure.record import Tool
 
@@ -118,14 +118,13 @@ class Perf:
                 break
         else:
             raise ProfilerError(f"perf script failed: {reason(done)}")
-        if text.stat().st_size <= len(header.encode()):
-            raise ProfilerError("no sample was taken: the program used too little CPU time")
+        if next(_samples(text), None) is None:
+            raise NoSampleError("no sample was taken: the program used too little CPU time")
         return text
 
     def again(self, plan: Plan, path: Path) -> Plan | None:
         """More often, where there are fewer than FEWEST samples: of what a program does in the kernel users without rights get none."""
-        with path.open(encoding="utf-8", errors="replace") as text:
-            samples = sum(f" {_TIME}:" in line for line in text)
+        samples = sum(1 for _ in _samples(path))
         rate = min(HIGHEST_WAITING, kernel_limit()) - 1
         if samples >= FEWEST or rate <= plan.rate:
             return None
@@ -149,6 +148,12 @@ def _header(version: str) -> str:
         "total memory": memory,
     }
     return "".join(f"# {key} : {value}\n" for key, value in rows.items() if value)
+
+
+def _samples(text: Path) -> Iterator[str]:
+    """The first lines of the samples of CPU time in the text of perf script."""
+    with text.open(encoding="utf-8", errors="replace") as lines:
+        yield from (line for line in lines if f" {_TIME}:" in line)
 
 
 def _files(plan: Plan) -> list[Path]:

@@ -20,6 +20,10 @@ class ProfilerError(Exception):
     """A profiler did not do its work; the text says why, in one line. The next one is tried."""
 
 
+class NoSampleError(ProfilerError):
+    """The program ran, and the profiler took no sample of it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Plan:
     """What is to be measured: `program` behind `launcher`, run in `folder`; results go to `work`. `rate` in samples a second and thread."""

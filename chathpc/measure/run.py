@@ -10,13 +10,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from chathpc.errors import ChathpcError, UsageError
+from chathpc.errors import ChathpcError, MeasurementError, UsageError
 from chathpc.measure import machine
 from chathpc.measure.binary import binary
 from chathpc.measure.command import behind_env, program_file, split_launcher
 from chathpc.measure.files import put, remove
 from chathpc.measure.perf import Perf
-from chathpc.measure.profiler import Plan, Profiler, ProfilerError, reason
+from chathpc.measure.profiler import NoSampleError, Plan, Profiler, ProfilerError, reason
 from chathpc.measure.rate import sampling_rate
 from chathpc.measure.record import RECORD, SCHEMA, TOOLS, Measured, Runner, Step, Tool
 from chathpc.measure.sources import copy_sources
@@ -24,6 +24,8 @@ from chathpc.sandbox import Completed, Limits, Request
 
 #: Making a profile of what was recorded takes no longer (wall seconds).
 _FINISHING = 600.0
+#: Runs of a program of which no sample is taken.
+_TRIES = 3
 #: Folders that are named by themselves.
 _MOST_FOLDERS = 10_000
 
@@ -62,7 +64,7 @@ def measure(
     put beside it. `raw` keeps what the profiler itself wrote. `output` is the folder of the result (default: chathpc-measure-NAME-N in
     `folder`); it appears when all is there, and is never overwritten.
 
-    UsageError for a program that there is not, and an `output` that exists. ChathpcError where no profiler is there or none did its
+    UsageError for a program that there is not, and an `output` that exists. MeasurementError where no profiler is there or none did its
     work, with the reason of each.
     """
     env = dict(os.environ if environment is None else environment)
@@ -179,7 +181,7 @@ def _first_that_works(candidates: list[Profiler], plan: Plan, run: _Run, plain: 
         remarks = [*(f"Not measured with {why}." for why in reasons if ": " in why), *run.remarks, *measured.remarks]
         return replace(measured, remarks=tuple(remarks))
     told = " ".join(["; ".join(reasons) + ".", *run.remarks]).rstrip(".")
-    raise ChathpcError(
+    raise MeasurementError(
         f"The program could not be measured: {told}.",
         hint="See docs/measure.md for the profilers and where to get them.",
     )
@@ -190,7 +192,14 @@ def _under(profiler: Profiler, plan: Plan, run: _Run, plain: Completed | None) -
     start_up = profiler.start_up(plan, run) if plain is not None else 0.0
     done = _recorded(profiler, plan, run, plain, run.shown)
     version = profiler.version(plan, run)
-    path = profiler.finish(plan, run, version)
+    for left in reversed(range(_TRIES)):
+        try:
+            path = profiler.finish(plan, run, version)
+            break
+        except NoSampleError:  # a run of some milliseconds may end before the first one, and the next one not
+            if not left or not run.free_rate:
+                raise
+            done = _recorded(profiler, plan, run, plain, run.runner)
     more = profiler.again(plan, path) if run.free_rate else None
     if more is not None:
         try:

@@ -30,7 +30,7 @@ from tests.diagnosis.parts import (
 )
 from tests.profile.build import build, line, loop
 from tests.profile.strategies import profiles
-from tests.profile.test_activity import MANY_MODULES, MANY_NAMES
+from tests.profile.test_classification import MANY_MODULES, MANY_NAMES
 
 
 def mixed() -> Profile:

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from chathpc.fix.loop import Budget, Outcome, fix
 from chathpc.fix.project import Project, Run
+from chathpc.fix.records import Candidate
 from chathpc.fix.runner import Built, Runner
 from tests.fix.parts import Scripted, Unguarded, candidate
 
@@ -44,15 +46,15 @@ def profiler(runner: Runner, built: Built, folder: Path) -> Path:
     return target
 
 
-def session(folder: Path, **more: object) -> Outcome:
-    """One session with a wrong change, one in scope of the judge, and a right one."""
-    changes = [
+def session(folder: Path, changes: Sequence[Candidate] = (), **more: object) -> Outcome:
+    """One session with the given changes, else with a wrong one, one in scope of the judge, and a right one."""
+    proposed = list(changes) or [
         candidate("wrong", {"work.txt": WRONG}),
         candidate("judge", {"check.txt": "yes\n"}),
         candidate("right", {"work.txt": FAST}),
     ]
     settings: dict[str, object] = {"sandbox": Unguarded(), "profiler": profiler, "budget": Budget(rounds=2, timing=5)}
-    return fix(project(folder), [Scripted(changes)], **{**settings, **more})  # type: ignore[arg-type]
+    return fix(project(folder), [Scripted(proposed)], **{**settings, **more})  # type: ignore[arg-type]
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ import pytest
 
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.diagnosis.records import Verdict as Health
-from chathpc.errors import ChathpcError, UsageError
+from chathpc.errors import ChathpcError, MeasurementError, UsageError
 from chathpc.fix import rounds
 from chathpc.fix.ledger import read
 from chathpc.fix.loop import Budget, Outcome, fix
@@ -203,6 +203,41 @@ def test_the_longest_candidate_counts_for_the_next(tmp_path: Path, monkeypatch: 
     assert asked[1][0] > 0.3  # ten pairs of runs of 0.03 and 0.06 s at least
     assert asked[1][1] == (found.attempts[0].verdict.value == "accepted")
     assert any("leaves no time for another change" in remark for remark in found.remarks)
+
+
+def test_a_change_of_which_no_profile_comes_is_dropped_and_the_session_goes_on(tmp_path: Path) -> None:
+    def short(runner: Runner, built: Built, folder: Path) -> Path:
+        if "0.001" in (built.folder / "work.txt").read_text():
+            raise MeasurementError("The program could not be measured: no sample was taken.")
+        return profiler(runner, built, folder)
+
+    changes = [
+        candidate("too short", {"work.txt": SLOW.replace("0.06", "0.001")}),
+        candidate("right", {"work.txt": FAST}),
+    ]
+    found = session(tmp_path, profiler=short, changes=changes)
+    assert [(each.candidate.title, each.verdict) for each in found.attempts] == [
+        ("too short", Verdict.CAUSE_UNMOVED),
+        ("right", Verdict.ACCEPTED),
+    ]
+    assert found.attempts[0].gates[-1].statement.endswith("no sample was taken.")
+
+
+def test_an_accepted_change_whose_second_profile_fails_stays_accepted(tmp_path: Path) -> None:
+    def once(runner: Runner, built: Built, folder: Path) -> Path:
+        """Of the changed program three samples the first time, and none the second."""
+        if "0.03" not in (built.folder / "work.txt").read_text():
+            return profiler(runner, built, folder)
+        if folder.name.endswith("-again"):
+            raise MeasurementError("The program could not be measured: no sample was taken.")
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "profile.txt").write_text("main;slow 2\nmain;other 1\n")
+        return folder / "profile.txt"
+
+    found = session(tmp_path, profiler=once, changes=[candidate("right", {"work.txt": FAST})])
+    assert [each.verdict for each in found.attempts] == [Verdict.ACCEPTED]
+    assert found.last.diagnosis.verdict == Health.INSUFFICIENT
+    assert exit_code(found) == 0
 
 
 @pytest.mark.parametrize(("again", "verdict"), [(3000, "accepted"), (6500, "cause-unmoved")])

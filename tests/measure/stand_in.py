@@ -3,7 +3,7 @@
     python stand_in.py TOOL ARGUMENT…
 
 STAND_IN_FAILS names steps that fail (`perf-script,hpcprof`), STAND_IN_COUNTERS says that perf has hardware
-counters, STAND_IN_RARE that it gets few samples.
+counters, STAND_IN_RARE that it gets few samples, STAND_IN_LATE a file that counts down the runs of which it gets none.
 """
 
 from __future__ import annotations
@@ -92,6 +92,11 @@ def perf(words: list[str]) -> int:
     if "perf-samples" in os.environ.get("STAND_IN_FAILS", ""):
         return 0
     samples = recorded["rate"] // 50 if os.environ.get("STAND_IN_RARE") else 250
+    late = os.environ.get("STAND_IN_LATE")
+    if late and (left := int(Path(late).read_text())):
+        Path(late).write_text(str(left - 1))
+        samples = 0
+        print(f"{Path(recorded['program']).name[:15]} 7/7 10.000000: PERF_RECORD_SWITCH OUT        ")
     comm, pid = Path(recorded["program"]).name[:15], recorded["pid"]
     for number in range(samples):
         for event in recorded["events"]:

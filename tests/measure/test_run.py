@@ -13,7 +13,7 @@ import pytest
 
 import chathpc
 from chathpc.adapters.nsight_compute import native
-from chathpc.errors import AdapterError, ChathpcError, UsageError
+from chathpc.errors import AdapterError, ChathpcError, MeasurementError, UsageError
 from chathpc.measure import Measured, measure
 from chathpc.measure.live import Direct
 from chathpc.measure.rate import HIGHEST_WAITING
@@ -104,6 +104,21 @@ def test_a_run_that_leaves_few_samples_is_measured_once_more_and_more_often(benc
     chosen = bench.measure(overhead=False, rate=501)
     assert [step.name for step in chosen.steps].count("run") == 1
     assert chosen.rate == 501
+
+
+def test_a_run_of_which_no_sample_was_taken_is_measured_again_and_not_forever(bench: Bench, tmp_path: Path) -> None:
+    late = tmp_path / "late"
+    bench.environment["STAND_IN_LATE"] = str(late)
+    late.write_text("2")
+    measured = bench.tools("perf").measure(overhead=False)
+    assert [step.name for step in measured.steps].count("run") == 3
+    assert chathpc.load(measured.path).total("cpu.time") == pytest.approx(0.250, rel=1e-9)
+    late.write_text("3")
+    with pytest.raises(MeasurementError, match="no sample was taken"):
+        bench.measure(overhead=False)
+    late.write_text("1")  # a rate that the user has chosen is not tried again with another result
+    with pytest.raises(MeasurementError, match="no sample was taken"):
+        bench.measure(overhead=False, rate=501)
 
 
 def test_the_record_says_what_was_run_without_the_name_of_the_folder(bench: Bench) -> None:

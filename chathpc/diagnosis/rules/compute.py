@@ -12,7 +12,8 @@ from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
 from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity, base_name, template_library
+from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.classification import template_library
 from chathpc.profile.profile import no_source
 from chathpc.profile.tree import FloatArray, NodeKind
 

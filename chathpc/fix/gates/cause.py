@@ -63,6 +63,11 @@ def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()
     return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
 
 
+def unknown(why: str) -> GateResult:
+    """A change of which no profile came: what it did to the cost that was diagnosed is not known."""
+    return _no(f"With the change no profile was made. {why}", {})
+
+
 def lost(found: Diff) -> list[Lost]:
     """Functions that have less time by themselves than before, beyond noise, the largest loss first."""
     whole = found.total.before if found.total is not None else sum(row.before for row in found.functions)

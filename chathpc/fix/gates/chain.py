@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 from chathpc.comparison.record import Diff
+from chathpc.errors import MeasurementError
 from chathpc.fix.gates import build, cause, plausibility, scope, speed
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
@@ -76,8 +77,11 @@ class Chain:
         if speedup is None:
             return
         diff = cache(lambda: session.compared(base, changed))
-        yield self._once("plausibility", lambda: self._plausible(speedup, diff))
-        yield self._once("cause", lambda: self._cause(changed, diff))
+        try:
+            yield self._once("plausibility", lambda: self._plausible(speedup, diff))
+            yield self._once("cause", lambda: self._cause(changed, diff))
+        except MeasurementError as error:  # one change that cannot be profiled is no reason to end the session
+            yield self._once("cause", partial(cause.unknown, error.message))
 
     def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
         """What the ledger has of a gate, else what `judge` says, which is written there."""

@@ -13,7 +13,8 @@ from chathpc.adapters.glance import Glance
 from chathpc.adapters.linux_perf import recognises
 from chathpc.adapters.linux_perf.script import profile_of
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.profile.activity import Activity, classify
+from chathpc.profile.activity import Activity
+from chathpc.profile.classification import classify
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 

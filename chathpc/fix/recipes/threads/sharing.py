@@ -89,7 +89,7 @@ def _is_about(record: Record, arrays: Sequence[Declaration], procedure: Procedur
 
 
 def _is_written_by_threads(record: Record, program: Program) -> bool:
-    """True if a function other than `main`, a region or a lambda writes a member."""
+    """True if a function other than `main`, a region or a lambda writes a member, or takes a pointer or reference to one."""
     names = {one.name for one in record.fields}
     for one in program.procedures:
         if one.source.is_fortran or (one.model.name == "main" and not _has_threads_inside(one)):
@@ -97,6 +97,15 @@ def _is_written_by_threads(record: Record, program: Program) -> bool:
         for node in one.all("assignment_expression", "update_expression", "call_expression"):
             target = field(node, "left") or field(node, "argument") or field(node, "function")
             if target is not None and any(text_of(each) in names for each in nodes(target, "field_identifier")):
+                return True
+        for node in one.all("init_declarator"):
+            declarator, whole = field(node, "declarator"), field(node, "value")
+            if (
+                declarator is not None
+                and declarator.type in ("pointer_declarator", "reference_declarator")
+                and b"const" not in one.source.text[(node.parent or node).start_byte : declarator.start_byte]
+                and any(text_of(each) in names for each in nodes(whole or node, "field_identifier"))
+            ):
                 return True
     return False
 

@@ -1,0 +1,109 @@
+"""What a server sends of an answer, piece by piece."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import chain
+
+from chathpc.llm.backend import FinishReason
+from chathpc.llm.sse import LARGEST_EVENT, StreamError, events
+from chathpc.profile.text import clean
+
+#: Tools that a model may ask for in one answer, and characters of a call's id and name.
+_MOST_CALLS = 16
+_LONGEST_NAME = 200
+
+
+@dataclass(slots=True)
+class Answer:
+    """What has arrived of an answer."""
+
+    model: str = ""
+    pieces: int = 0
+    characters: int = 0
+    text: list[str] = field(default_factory=list)
+    finish: FinishReason | None = None
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    calls: dict[int, Call] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Call:
+    """What has arrived of the call of a tool."""
+
+    id: str = ""
+    name: str = ""
+    arguments: list[str] = field(default_factory=list)
+
+
+def events_of(chunks: Iterator[bytes]) -> Iterator[dict[str, object]]:
+    """The events of a stream, or the one object of a server that does not stream."""
+    first = next(chunks, b"")
+    if not first.lstrip().startswith(b"{"):
+        yield from events(chain([first], chunks))
+        return
+    data = bytearray(first)
+    for chunk in chunks:
+        data += chunk
+        if len(data) > LARGEST_EVENT:
+            raise StreamError(f"an answer of more than {LARGEST_EVENT} bytes")
+    try:
+        answer = json.loads(data)
+    except (ValueError, RecursionError):
+        raise StreamError("an answer that is not JSON") from None
+    yield answer
+
+
+def read(event: dict[str, object], answer: Answer) -> str:
+    """Note what an event tells, and return its piece of text."""
+    error = event.get("error")
+    if error:
+        said = error.get("message") if isinstance(error, dict) else error
+        raise StreamError(clean(str(said))[:200])
+    if isinstance(event.get("model"), str):
+        answer.model = str(event["model"])
+    usage = event.get("usage")
+    if isinstance(usage, dict):
+        answer.prompt_tokens = _count(usage.get("prompt_tokens"))
+        answer.completion_tokens = _count(usage.get("completion_tokens"))
+    choices = event.get("choices")
+    if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
+        return ""
+    choice = choices[0]
+    if isinstance(choice.get("finish_reason"), str):
+        answer.finish = "length" if choice["finish_reason"] == "length" else "stop"
+    delta = choice.get("delta", choice.get("message"))
+    if not isinstance(delta, dict):
+        return ""
+    said = delta.get("content")
+    called = _read_calls(delta.get("tool_calls"), answer)
+    answer.pieces += bool(said or called or delta.get("reasoning_content") or delta.get("reasoning"))
+    return said if isinstance(said, str) else ""
+
+
+def _read_calls(parts: object, answer: Answer) -> bool:
+    """Note the pieces of calls of tools; those of one call have its index. True if there were any."""
+    if not isinstance(parts, list):
+        return False
+    for position, part in enumerate(parts[:_MOST_CALLS]):
+        function = part.get("function") if isinstance(part, dict) else None
+        if not isinstance(function, dict):
+            continue
+        index = part.get("index", position)
+        if not isinstance(index, int) or not 0 <= index < _MOST_CALLS:
+            continue
+        call = answer.calls.setdefault(index, Call())
+        call.id = call.id or str(part.get("id") or "")[:_LONGEST_NAME]
+        call.name = call.name or str(function.get("name") or "")[:_LONGEST_NAME]
+        written = function.get("arguments")
+        if isinstance(written, str):
+            call.arguments.append(written)
+            answer.characters += len(written)
+    return bool(parts)
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None

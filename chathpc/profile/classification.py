@@ -1,0 +1,287 @@
+"""What each node of a host call tree is doing: computing, or being in some runtime, for which reason and through which
+call.
+
+A call path is a row of frames of the program's own code, then frames of libraries: `main → solve → MPI_Allreduce →
+opal_progress → …`.
+The outermost library frame below the program's code, the *public call*, says what the program asked for, and everything
+below it is that library's business, until it calls back into the program's code (an OpenMP region, a comparison
+function).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from chathpc.profile.activity import (
+    BLOCKED,
+    DIRECTIVE,
+    KERNEL,
+    STARTERS,
+    Activity,
+    activity_of_module,
+    activity_of_name,
+    is_binding,
+    is_inner,
+    is_interface,
+    is_librarys_alone,
+    is_math,
+    is_outlined,
+)
+from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
+
+Frames = NDArray[np.uint8]
+
+_OMP_FAMILY = (Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD)
+_MPI_FAMILY = (Activity.MPI, Activity.MPI_SETUP)
+_GPU_FAMILY = (Activity.GPU_SYNC, Activity.GPU_COPY, Activity.GPU_API)
+#: What a thread may be blocked for; others compute until something else stops them.
+_MAY_BLOCK = (
+    *_OMP_FAMILY,
+    *_MPI_FAMILY,
+    *_GPU_FAMILY,
+    Activity.IO,
+    Activity.LOCK,
+    Activity.SLEEP,
+    Activity.JOIN,
+    Activity.HELPER,
+)
+#: What threads without any code of the program do for the library that started them.
+_OF_HELPERS = (
+    Activity.MPI,
+    Activity.BLOCKED,
+    Activity.SLEEP,
+    Activity.LOCK,
+    Activity.GPU_API,
+    Activity.LIBRARY,
+    Activity.IO,
+)
+#: Activities whose names are a library's even in a file that is not known for one: a PLT stub or an interposed allocator belongs to
+#: the program's file.
+_BY_NAME = (
+    *_OMP_FAMILY,
+    *_MPI_FAMILY,
+    *_GPU_FAMILY,
+    Activity.GPU_LAUNCH,
+    Activity.ALLOCATION,
+    Activity.PAGE_FAULT,
+)
+_DEVICE = (NodeKind.GPU_OP, NodeKind.GPU_KERNEL)
+_FRAME_KINDS = (
+    NodeKind.FUNCTION,
+    NodeKind.INLINED,
+    NodeKind.ENTRY,
+    NodeKind.PLACEHOLDER,
+    NodeKind.REGION,
+    *_DEVICE,
+)
+#: Placeholders that hold a region's own code.
+_TRANSPARENT = ("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root")
+_UNKNOWN = ("<unknown procedure>", "<unknown function>")
+_USER = 255  # own code: no activity from name or module
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Activities:
+    """What every node does.
+
+    `kind[i]` is an Activity; `call[i]` the node of the public call that node i is part of (−1 in the program's code).
+    `site[i]` is the closest node of the program's own code at or above i (for a library call the line that makes it; for
+    code of the C++ standard library's templates the line that uses it), `caller[i]` the function that holds it; −1 if
+    there is none: a library's own thread.
+    """
+
+    kind: Frames
+    call: IntArray
+    site: IntArray
+    caller: IntArray
+
+    def of(self, *activities: Activity) -> BoolArray:
+        """True for nodes with one of the given activities."""
+        return np.isin(self.kind, activities)
+
+
+def classify(tree: CallTree) -> Activities:
+    """The activity of every node of `tree`.
+
+    Names of frames are looked at once per distinct name and module, nodes in vectorised steps.
+    """
+    frame, is_frame = _frames(tree), _is_frame(tree)
+    handler = is_frame & (frame == Activity.PAGE_FAULT)
+    if handler.any():  # the kernel calls nothing of the program, whatever its functions are called
+        frame[(tree.nearest(handler) >= 0) & (frame == _USER)] = Activity.LIBRARY
+    frames_above = tree.nearest(is_frame)[np.where(tree.parent >= 0, tree.parent, 0)]
+    call = _public_calls(tree, is_frame, is_frame & (frame == _USER), frames_above)
+    in_library = call >= 0
+    kind = np.full(len(tree), Activity.COMPUTE, dtype=np.uint8)
+    kind[in_library] = frame[call[in_library]]
+    # A library frame without a meaning of its own takes that of the first frame below it that has one (qsort → malloc).
+    nearest_frame = tree.nearest(is_frame)
+    deeper = frame[np.maximum(nearest_frame, 0)]
+    vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
+    vague &= ~np.isin(deeper, (_USER, Activity.LIBRARY))
+    kind[vague] = deeper[vague]
+    _refine_openmp(tree, kind, call, frame, nearest_frame)
+    site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
+    # A flat profile has no callers at all: there a call that stands alone is the program's.
+    at = np.maximum(call, 0)
+    alone = in_library & (tree.parent[at] < 0) & (tree.module[at] < 0)
+    alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
+    orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
+    kind[orphan] = Activity.HELPER
+    _refine_behind(tree, kind, call, caller)
+    device = np.isin(tree.kind, _DEVICE)
+    if device.any():
+        kind[tree.nearest(device) >= 0] = Activity.GPU
+    return Activities(kind=kind, call=call, site=site, caller=caller)
+
+
+def template_library(tree: CallTree) -> BoolArray:
+    """True for functions of the C++ standard library that were compiled into the program from its headers."""
+    files = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
+    return np.asarray(files[tree.file] | _named(tree, lambda name: name.startswith(_STANDARD_NAMES)))
+
+
+#: Folders of the C++ standard library's headers, and how its functions' names begin.
+_STANDARD_HEADERS = (
+    "/include/c++/",
+    "/bits/stl_",
+    "/c++/v1/",
+    "/ext/new_allocator",
+    "/ext/aligned_buffer",
+    "/bits/char_traits",
+)
+_STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::")
+
+
+def _named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
+    """True for the nodes whose name passes a test, which is made once a name."""
+    return np.asarray(np.array([test(name) for name in tree.names] + [nameless])[tree.name])
+
+
+def _has_file(tree: CallTree) -> BoolArray:
+    """True for nodes whose source file is a real path, which the program's own functions have when compiled with -g."""
+    table = np.array([not path.startswith(("[", "<")) for path in tree.files] + [False])
+    return np.asarray(table[tree.file])
+
+
+def _code(activity: Activity | None) -> int:
+    return _USER if activity is None else int(activity)
+
+
+def _frames(tree: CallTree) -> Frames:
+    """What each node stands for by its own name and module; _USER for the program's own code."""
+    by_module = np.array([_code(activity_of_module(path)) for path in tree.modules] + [_USER], np.uint8)[tree.module]
+    by_name = np.array([_code(activity_of_name(name)) for name in tree.names] + [_USER], np.uint8)[tree.name]
+    outside = ~_has_file(tree)
+    placeholder = np.isin(tree.kind, (NodeKind.PLACEHOLDER, *_DEVICE))
+    # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
+    # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
+    trusted = (by_module != _USER) | placeholder
+    trusted |= np.isin(by_name, _BY_NAME) & (outside | _named(tree, is_interface))
+    trusted |= _named(tree, is_librarys_alone)
+    trusted |= outside & _named(tree, lambda name: name.endswith("@plt") or is_math(name))
+    frame = np.where(trusted & (by_name != _USER), by_name, by_module)
+    # The dynamic loader's and the C library's inner functions, whatever they do.
+    frame[outside & (frame == _USER) & _named(tree, is_inner)] = Activity.LIBRARY
+    frame[(outside | (by_module == Activity.MATH)) & _named(tree, is_math)] = Activity.MATH
+    frame[placeholder & _named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
+    # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
+    # the top of a thread, where nothing of the program has been seen yet.
+    frame[tree.kind == NodeKind.ENTRY] = _USER
+    return frame
+
+
+def _is_frame(tree: CallTree) -> BoolArray:
+    """True for nodes that stand for a function or something like it, not for a part of one."""
+    found = np.isin(tree.kind, _FRAME_KINDS)
+    return found | ((tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL))
+
+
+def _public_calls(tree: CallTree, is_frame: BoolArray, own_code: BoolArray, frames_above: IntArray) -> IntArray:
+    """The node of the public call that each node is part of, −1 in the program's code."""
+    called = (tree.parent < 0) | (frames_above < 0) | own_code[np.maximum(frames_above, 0)]
+    starts = is_frame & ~own_code & called
+    anchor = tree.nearest(own_code | starts)
+    in_library = (anchor >= 0) & starts[np.maximum(anchor, 0)]
+    return np.where(in_library, anchor, np.int32(-1)).astype(np.int32)
+
+
+def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray) -> tuple[IntArray, IntArray]:
+    """The closest node of the program's own code at or above each node, and the function that holds it."""
+    function = np.maximum(tree.function, 0)
+    program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
+    # The region of a directive is a part of the function around it.
+    program &= ~(_named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
+    program &= ~template_library(tree)[function] & ~starters[function]
+    site = tree.nearest(program)
+    if starters.any():
+        site[tree.nearest(starters) > site] = -1
+    return site, np.where(site >= 0, tree.function[np.maximum(site, 0)], np.int32(-1)).astype(np.int32)
+
+
+def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray:
+    """True for the frames at the top of a stack that only start the program or a thread: a `clone` further down is the program's own."""
+    named = is_frame & tree.named(*STARTERS)
+    found = np.zeros(len(tree), dtype=bool)
+    top = (above < 0) | ((tree.kind == NodeKind.REGION) & (tree.parent < 0))[np.maximum(above, 0)]
+    for _ in range(4):
+        step = named & (top | found[np.maximum(above, 0)])
+        if np.array_equal(step, found):
+            break
+        found = step
+    return found
+
+
+def _refine_behind(tree: CallTree, kind: Frames, call: IntArray, caller: IntArray) -> None:
+    """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
+    sample is; and what blocks in the body of a parallel region waits for the other threads. Where the loader looks for a function
+    that is called the first time, it waits for the library's file.
+    """
+    blocked, kernel = tree.named(BLOCKED), tree.named(KERNEL)
+    if not blocked.any() and not kernel.any():
+        return
+    around = kind[np.maximum(tree.parent, 0)]
+    # Right below the process: nobody knows where.
+    nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
+    binding = _named(tree, is_binding)[np.maximum(call, 0)] & (call >= 0)
+    alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
+    kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
+    kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
+    region = _named(tree, is_outlined)[np.maximum(caller, 0)] & (caller >= 0)
+    kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT
+
+
+def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, nearest_frame: IntArray) -> None:
+    """Tell waiting, locks and overhead of an OpenMP runtime apart, in place.
+
+    The innermost frame with a telling name decides. A stripped runtime shows as procedures without names: they wait
+    (the runtime hardly does anything else for long), for a lock if their caller also calls the runtime's lock
+    functions.
+    """
+    inside = np.isin(kind, _OMP_FAMILY)
+    if not inside.any():
+        return
+    telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
+    unnamed = _named(tree, lambda name: name.startswith(_UNKNOWN), nameless=True)
+    named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
+    lock_at = tree.nearest(named_lock)
+    locked = inside & (lock_at >= 0) & (call <= lock_at)
+    kind[inside] = frame[np.maximum(nearest_frame, 0)][inside]
+    other = inside & ~np.isin(kind, _OMP_FAMILY)  # sched_yield, futex, syscall, memset below the runtime
+    kind[other] = Activity.OMP_WAIT
+    kind[locked] = Activity.OMP_LOCK
+    # Unnamed procedures called directly by code that also enters critical sections.
+    owner = tree.function
+    starts = np.flatnonzero(call == np.arange(len(tree)))
+    callers = owner[np.maximum(tree.parent[starts], 0)]
+    lock_callers = np.unique(tree.name[callers[named_lock[starts]]])
+    suspicious = starts[
+        unnamed[starts] & inside[starts] & np.isin(tree.name[callers], lock_callers) & (tree.name[callers] >= 0)
+    ]
+    chosen = np.zeros(len(tree) + 1, dtype=bool)
+    chosen[suspicious] = True
+    kind[chosen[np.where(call >= 0, call, len(tree))]] = Activity.OMP_LOCK

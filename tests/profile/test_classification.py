@@ -1,0 +1,330 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.profile.activity import Activity, activity_of_name
+from chathpc.profile.classification import classify, template_library
+from chathpc.profile.tree import CallTree, NodeKind, Relation
+from tests.profile.build import (
+    Node,
+    call,
+    called_code,
+    entry,
+    gpu_op,
+    inlined,
+    kernel,
+    line,
+    loop,
+    node,
+    placeholder,
+    tree_of,
+)
+from tests.profile.strategies import trees
+from tests.profile.test_activity import NAMES
+
+A = Activity
+APP = "/opt/app"
+LIBC, LIBM, GOMP, MPI = "/lib/libc.so.6", "/lib/libm.so.6", "/usr/lib/libgomp.so.1.0.0", "/usr/lib/libmpi.so.40"
+STDCXX, CUDART = "/usr/lib/libstdc++.so.6", "/usr/lib/libcudart.so.12"
+
+
+def own(name: str, *children: object, at: str = "app.c:1", **facts: object):
+    return call(name, *children, at=at, module=APP, **facts)
+
+
+def program(*children: object) -> CallTree:
+    return tree_of(entry("<program root>", own("main", *children)))
+
+
+def at(tree: CallTree, name: str) -> int:
+    """The one function with that name."""
+    (node,) = np.flatnonzero(tree.name == tree.names.index(name))
+    return int(node)
+
+
+def kind_of(tree: CallTree, name: str) -> Activity:
+    return Activity(int(classify(tree).kind[at(tree, name)]))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["read", "write", "copy", "wait", "sleep", "poll", "select", "join", "memcpy_rows", "open", "futex_update", "exp",
+     "mpi_exchange_halo", "mpi_update_", "free_grid", "malloc_matrix", "kmp_search", "fi_solve", "ucs_transform",
+     "cuda_solve", "hip_force", "cudaCheckError", "omp_get_work", "tcache_lookup", "nccl_ring"],
+)  # fmt: skip
+def test_a_function_of_the_program_computes_whatever_its_name(name: str) -> None:
+    tree = program(own(name, line("app.c:2")))
+    activities = classify(tree)
+    assert set(activities.kind.tolist()) == {A.COMPUTE}
+    assert set(activities.call.tolist()) == {-1}
+
+
+@pytest.mark.parametrize(
+    "name", ["MPI_Send", "PMPI_Send", "malloc", "je_malloc", "operator new(unsigned long)", "GOMP_barrier"]
+)
+def test_an_interposed_library_function_stays_that_of_the_library(name: str) -> None:
+    tree = program(own(name, at="wrap.c:7"))
+    assert kind_of(tree, name) == activity_of_name(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "activity"),
+    [
+        ("memcpy@plt", A.COPY),
+        ("write@plt", A.IO),
+        ("exp@plt", A.MATH),
+        ("MPI_Send@plt", A.MPI),
+        ("free@plt", A.ALLOCATION),
+    ],
+)
+def test_a_linkage_stub_counts_as_the_function_it_jumps_to(name: str, activity: Activity) -> None:
+    assert kind_of(program(call(name, module=APP)), name) == activity
+
+
+@pytest.mark.parametrize("name", ["exp", "__ieee754_pow_fma", "sincosf", "log1p", "erfc", "__exp_finite", "tgammal"])
+def test_math_functions_are_known_by_library_or_by_name_without_source(name: str) -> None:
+    assert kind_of(program(call(name, module=LIBM)), name) == A.MATH
+    assert kind_of(program(call(name, module="/usr/lib/libc.so.6")), name) == A.MATH
+    assert kind_of(program(call(name, module=LIBM, at="s_exp.c:40")), name) == A.MATH
+    assert kind_of(program(own(name)), name) == A.COMPUTE
+
+
+def test_all_below_a_call_belongs_to_it_and_to_the_line_that_makes_it() -> None:
+    tree = program(line("app.c:7", call("fwrite", call("memcpy", module=LIBC), module=LIBC)))
+    found = classify(tree)
+    write, copy, place = at(tree, "fwrite"), at(tree, "memcpy"), 2
+    assert found.kind[[write, copy]].tolist() == [A.IO, A.IO]
+    assert found.call[[write, copy]].tolist() == [write, write]
+    assert found.site[[write, copy]].tolist() == [place, place]
+    assert found.caller[[write, copy]].tolist() == [1, 1]
+    assert found.of(A.IO).tolist() == [False, False, False, True, True]
+
+
+def test_a_library_without_a_meaning_of_its_own_takes_that_of_what_it_calls() -> None:
+    tree = program(call("qsort_r", call("malloc", module=LIBC), module=LIBC))
+    found = classify(tree)
+    assert found.kind[at(tree, "qsort_r")] == A.LIBRARY
+    assert found.kind[at(tree, "malloc")] == A.ALLOCATION
+    assert found.call[at(tree, "malloc")] == at(tree, "qsort_r")
+
+
+def test_a_callback_is_the_programs_code_again() -> None:
+    compare = own("compare", call("strcpy", module=LIBC))
+    tree = program(call("qsort_r", compare, module=LIBC))
+    found = classify(tree)
+    assert found.kind[at(tree, "compare")] == A.COMPUTE
+    assert found.call[at(tree, "compare")] == -1
+    assert found.caller[at(tree, "strcpy")] == at(tree, "compare")
+    assert found.kind[at(tree, "strcpy")] == A.COPY
+
+
+def test_the_body_of_a_parallel_region_below_the_runtime_is_the_programs_code() -> None:
+    body = own("solve._omp_fn.0", line("app.c:9"), call("GOMP_barrier", module=GOMP))
+    tree = program(call("GOMP_parallel", body, module=GOMP))
+    assert kind_of(tree, "GOMP_parallel") == A.OMP_OVERHEAD
+    assert kind_of(tree, "solve._omp_fn.0") == A.COMPUTE
+    assert kind_of(tree, "GOMP_barrier") == A.OMP_WAIT
+
+
+def test_a_task_placeholder_lets_the_regions_code_through() -> None:
+    tree = program(
+        placeholder("<omp impl task>", own(".omp_outlined.", line("app.c:9"))), placeholder("<omp barrier wait>")
+    )
+    assert kind_of(tree, "<omp impl task>") == A.COMPUTE
+    assert kind_of(tree, ".omp_outlined.") == A.COMPUTE
+    assert kind_of(tree, "<omp barrier wait>") == A.OMP_WAIT
+
+
+def test_system_calls_below_an_openmp_runtime_are_its_waiting() -> None:
+    tree = program(call("gomp_team_barrier_wait", call("sched_yield", module=LIBC), module=GOMP))
+    assert kind_of(tree, "sched_yield") == A.OMP_WAIT
+    tree = program(call("GOMP_critical_start", call("futex_wait", module=LIBC), module=GOMP))
+    assert kind_of(tree, "futex_wait") == A.OMP_LOCK
+
+
+UNNAMED = "<unknown procedure> 0x1f780 [libgomp.so.1.0.0]"
+
+
+def test_a_runtime_without_names_waits() -> None:
+    tree = program(own("work._omp_fn.0", call(UNNAMED, module=GOMP)))
+    assert kind_of(tree, UNNAMED) == A.OMP_WAIT
+
+
+def test_a_runtime_without_names_queues_where_its_caller_also_enters_critical_sections() -> None:
+    stripped = call(UNNAMED, module=GOMP)
+    tree = program(own("work._omp_fn.0", call("GOMP_critical_start", module=GOMP), stripped))
+    assert kind_of(tree, UNNAMED) == A.OMP_LOCK
+
+
+def test_code_without_symbols_is_known_by_its_module() -> None:
+    tree = program(called_code(MPI), called_code("/opt/other"))
+    assert [Activity(kind) for kind in classify(tree).kind[2:].tolist()] == [A.MPI, A.COMPUTE]
+
+
+def test_templates_of_the_standard_library_count_for_the_line_that_uses_them() -> None:
+    push = inlined(
+        "std::vector<int>::push_back(int&&)",
+        line("/usr/include/c++/12/bits/stl_vector.h:1278"),
+        at="/usr/include/c++/12/bits/stl_vector.h:1276",
+    )
+    tree = program(line("app.cpp:30", push))
+    found = classify(tree)
+    assert template_library(tree).tolist() == [False, False, False, True, True]
+    assert found.kind[3:].tolist() == [A.COMPUTE, A.COMPUTE]
+    assert found.site[3:].tolist() == [2, 2]
+    assert found.caller[3:].tolist() == [1, 1]
+
+
+def test_threads_that_a_library_runs_for_itself_are_helpers() -> None:
+    progress = call(
+        "start_thread",
+        call("progress_engine", call("poll", module=LIBC), module="/usr/lib/libopen-pal.so.40"),
+        module=LIBC,
+    )
+    tree = tree_of(entry("<program root>", own("main")), entry("<thread root>", progress))
+    found = classify(tree)
+    assert found.kind[3:].tolist() == [A.HELPER] * 3
+    assert set(found.site[3:].tolist()) == {-1}
+    assert set(found.caller[3:].tolist()) == {-1}
+
+
+def test_a_lock_that_such_a_thread_waits_for_is_not_the_programs() -> None:
+    """As perf shows it where lines are known: without load modules, and with what was inlined in the C library."""
+    lock = node(
+        NodeKind.FUNCTION, Relation.CALL, "___pthread_mutex_lock",
+        node(NodeKind.INLINED, Relation.INLINED_CALL, "lll_mutex_lock_optimized", call("__GI___lll_lock_wait", module=LIBC), at="pthread_mutex_lock.c:48"),
+    )  # fmt: skip
+    progress = call("event_base_loop", lock, module="/usr/lib/libevent_core-2.1.so.7")
+    tree = tree_of(
+        entry("<program root>", own("main")), entry("<thread root>", call("start_thread", progress, module=LIBC))
+    )
+    assert set(classify(tree).kind[3:].tolist()) == {A.HELPER}
+    of_the_program = tree_of(entry("<program root>", own("main", lock)))
+    assert kind_of(of_the_program, "__GI___lll_lock_wait") == A.LOCK
+
+
+@pytest.mark.parametrize("loader", ["_dl_runtime_resolve_xsavec", "_dl_fixup"])
+def test_the_first_call_of_a_librarys_function_waits_for_its_file_and_not_for_the_program(loader: str) -> None:
+    def with_waits(above: str) -> int:
+        waits = node(NodeKind.PLACEHOLDER, Relation.CALL, "<blocked>")
+        inner = call("do_lookup_x", waits, module="/usr/lib/ld-linux-x86-64.so.2")
+        return kind_of(
+            tree_of(
+                entry(
+                    "<program root>",
+                    own("main", own("solve", call(above, inner, module="/usr/lib/ld-linux-x86-64.so.2"))),
+                )
+            ),
+            "<blocked>",
+        )
+
+    assert with_waits(loader) == A.HELPER
+    assert with_waits("__GI_qsort_r") == A.BLOCKED
+
+
+def test_an_idle_openmp_worker_is_no_helper() -> None:
+    idle = call("start_thread", called_code(GOMP), module=LIBC)
+    tree = tree_of(entry("<thread root>", idle))
+    assert classify(tree).kind.tolist()[-1] != A.HELPER
+
+
+def test_a_thread_function_of_the_program_below_start_thread_is_its_own_code() -> None:
+    tree = tree_of(entry("<thread root>", call("start_thread", own("serve", call("poll", module=LIBC)), module=LIBC)))
+    assert kind_of(tree, "serve") == A.COMPUTE
+    assert kind_of(tree, "poll") == A.BLOCKED
+    assert kind_of(tree, "start_thread") == A.HELPER
+
+
+def test_a_library_frame_above_which_no_frame_is_known_is_still_a_library() -> None:
+    tree = tree_of(loop("app.c:3", call("fwrite", module=LIBC)), own("main"))
+    assert classify(tree).call[1] == 1
+
+
+def test_what_runs_on_the_device_is_neither_computing_nor_waiting_of_the_host() -> None:
+    launch = call("cudaLaunchKernel", gpu_op("<gpu kernel>", kernel("saxpy", line("saxpy.cu:4"))), module=CUDART)
+    tree = program(line("app.cu:9", launch))
+    found = classify(tree)
+    assert kind_of(tree, "cudaLaunchKernel") == A.GPU_LAUNCH
+    assert found.kind[4:].tolist() == [A.GPU] * 3
+
+
+def test_an_empty_tree_has_no_activities() -> None:
+    assert len(classify(tree_of()).kind) == 0
+
+
+MANY_NAMES = [name for names in NAMES.values() for name in names] + [
+    "start_thread",
+    UNNAMED,
+    "<omp impl task>",
+    "work._omp_fn.0",
+]
+MANY_MODULES = (APP, LIBC, LIBM, GOMP, MPI, STDCXX, CUDART, "/opt/libhpcrun.so")
+
+
+@st.composite
+def named_trees(draw: st.DrawFn) -> CallTree:
+    """Any tree, its frames named after library functions, its modules after libraries."""
+    names = tuple(draw(st.lists(st.sampled_from(MANY_NAMES), min_size=6, max_size=6)))
+    modules = tuple(draw(st.lists(st.sampled_from(MANY_MODULES), min_size=3, max_size=3)))
+    return replace(draw(trees()), names=names, modules=modules)
+
+
+@given(named_trees())
+def test_any_tree_is_classified(tree: CallTree) -> None:
+    found = classify(tree)
+    nodes = np.arange(len(tree))
+    library = found.call >= 0
+    for column in (found.call, found.site, found.caller):
+        known = column >= 0
+        assert np.all(column[known] <= nodes[known])
+        assert np.all(tree.end[column[known]] > nodes[known])
+    assert np.all(np.isin(found.kind, list(Activity)))
+    assert np.all(found.call[found.call[library]] == found.call[library])
+    assert np.all(found.call[found.site[found.site >= 0]] == -1)
+    assert np.array_equal(found.caller >= 0, found.site >= 0)
+    device = np.isin(tree.kind, (NodeKind.GPU_OP, NodeKind.GPU_KERNEL))
+    assert np.all(found.kind[device] == A.GPU)
+    assert np.all(np.isin(found.kind[~library & ~(tree.nearest(device) >= 0)], A.COMPUTE))
+
+
+def region(name: str, *children: Node) -> Node:
+    return node(NodeKind.REGION, Relation.CALL, name, *children)
+
+
+def test_regions_named_like_mpi_calls_are_mpi_without_any_module() -> None:
+    tree = tree_of(
+        region("main", region("MPI_Allreduce"), region("MPI_Init()"), region("PMPI_Waitall(int, void*)")),
+        region("MPI_Barrier"),
+    )
+    assert [Activity(kind).name for kind in classify(tree).kind] == ["COMPUTE", "MPI", "MPI_SETUP", "MPI", "MPI"]
+
+
+def test_the_c_librarys_own_names_and_openmps_regions_are_known_without_a_load_module() -> None:
+    tree = tree_of(
+        entry(
+            "<program root>",
+            call(
+                "main",
+                call("__GI___libc_read"),
+                call("__memmove_avx_unaligned_erms", at="memmove-vec-unaligned-erms.S:664"),
+                call("memmove_rows", at="app.c:30"),
+                call("__glibc_morecore", at="morecore.c:29"),
+                call("read", at="app.c:4"),
+                call("!$omp implicit barrier @app.c:9", at="app.c:9"),
+                call("!$omp critical @app.c:7", at="app.c:7"),
+                at="app.c:1",
+            ),
+        )
+    )
+    kinds = {tree.label(number): Activity(kind) for number, kind in enumerate(classify(tree).kind)}
+    assert kinds["__GI___libc_read"] == Activity.IO
+    assert kinds["read"] == kinds["memmove_rows"] == Activity.COMPUTE
+    assert kinds["__memmove_avx_unaligned_erms"] == Activity.COPY
+    assert kinds["__glibc_morecore"] == Activity.ALLOCATION
+    assert kinds["!$omp implicit barrier @app.c:9"] == Activity.OMP_WAIT
+    assert kinds["!$omp critical @app.c:7"] == Activity.OMP_LOCK
