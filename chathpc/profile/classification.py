@@ -198,7 +198,7 @@ def _frames(tree: CallTree) -> Frames:
 def _is_frame(tree: CallTree) -> BoolArray:
     """True for nodes that stand for a function or something like it, not for a part of one."""
     found = np.isin(tree.kind, _FRAME_KINDS)
-    return found | ((tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL))
+    return np.asarray(found | ((tree.kind == NodeKind.INSTRUCTION) & (tree.relation != Relation.LEXICAL)))
 
 
 def _public_calls(tree: CallTree, is_frame: BoolArray, own_code: BoolArray, frames_above: IntArray) -> IntArray:

@@ -365,6 +365,7 @@ LEFT_ALONE: tuple[Miss, ...] = (
     c("asks for the number of the thread", "parallel-outer-loop", "#include <omp.h>\nvoid f(double (*v)[9], int n) { for (int t = 0; t < n; t++) {\n#pragma omp parallel for\n for (int i = 0; i < 9; i++) v[t][i] = omp_get_thread_num(); } }"),
     c("large records", "pad-records", "#include <omp.h>\ntypedef struct { long n[16]; } T; static T all[64]; void f(void) {\n#pragma omp parallel\n all[omp_get_thread_num()].n[0]++; }"),
     c("read by threads only", "pad-records", "#include <pthread.h>\ntypedef struct { long lo, hi; } T; static T all[4]; void use(long); static void *run(void *p) { T *t = p; use(t->lo); return 0; } int main(void) { pthread_t h; pthread_create(&h, 0, run, &all[0]); }"),
+    c("read through a pointer", "pad-records", "#include <pthread.h>\ntypedef struct { long n[4]; } T; static T all[4]; void use(long); static void *run(void *p) { T *t = p; const long *n = t->n; use(n[1]); return 0; } int main(void) { pthread_t h; pthread_create(&h, 0, run, &all[0]); }"),
     c("row is handed on", "pad-elements", "#include <omp.h>\nstatic long a[64][4]; void g(long *); void f(void) {\n#pragma omp parallel\n { int t = omp_get_thread_num(); a[t][0]++; g(a[t]); } }"),
     c("values that are listed", "pad-elements", "#include <omp.h>\nstatic long a[2] = {1, 2}; void f(void) {\n#pragma omp parallel\n { int t = omp_get_thread_num(); a[t]++; } }"),
     c("long rows", "pad-elements", "#include <omp.h>\nstatic long a[8][512]; void f(void) {\n#pragma omp parallel\n { int t = omp_get_thread_num(); a[t][0]++; } }"),

@@ -651,7 +651,28 @@ int main(void) {
   printf("%ld\\n", s);
   return 0;
 }
-""".replace("&all[omp_get_thread_num()]", "&all[omp_get_thread_num()]"), "char padding[128];",
+""", "char padding[128];",
+    ),
+    c(
+        "tallies behind pointers to their parts", "pad-records",
+        """
+#include <omp.h>
+typedef struct { long n[2]; } Tally;
+static Tally all[64];
+static void count(Tally *t, int i) { long *n = t->n; n[i & 1] += i; }
+int main(void) {
+#pragma omp parallel
+  {
+    Tally *mine = &all[omp_get_thread_num()];
+#pragma omp for
+    for (int i = 0; i < 1000; i++) count(mine, i);
+  }
+  long s = 0;
+  for (int t = 0; t < 64; t++) s += all[t].n[0] * 3 + all[t].n[1];
+  printf("%ld\\n", s);
+  return 0;
+}
+""", "char padding[128];",
     ),
     cpp(
         "atomic counts", "count-privately",

@@ -1,0 +1,80 @@
+"""What mended a task once is proposed for it still, at the place of its label, without anything being run."""
+
+from __future__ import annotations
+
+import pytest
+import yaml
+
+from chathpc.bench.fixes.task import Task
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
+from chathpc.fix.project_file import read
+from chathpc.fix.recipes import Recipes
+from chathpc.fix.records import Problem
+from tests.fix.tasks_here import TASKS, editable, tasks
+
+#: The recipe that was accepted for each task (docs/fix-accuracy.md); the others were mended by flags, or not at all, or need a GPU.
+RECIPES = {
+    "accum": "pad-records",
+    "align": "remember-results",
+    "bank": "lock-once",
+    "beam": "hoist-invariant-call",
+    "blur": "block-columns",
+    "census": "pass-by-reference",
+    "chain": "send-early",
+    "charge": "private-sums",
+    "coast": "schedule-dynamic",
+    "crystal": "fortran-double-room",
+    "dedup": "look-up-in-table",
+    "desk": "double-ended-queue",
+    "field": "interchange-loops",
+    "flight": "remember-results",
+    "frames": "keep-buffer",
+    "galaxy": "fortran-reduction",
+    "gas": "power-to-products",
+    "grain": "fortran-power-to-products",
+    "hist": "private-sums",
+    "index": "refer-instead-of-copy",
+    "jobs": "wait-on-condition",
+    "lake": "one-message",
+    "ledger": "drop-sections",
+    "letters": "hoist-invariant-call",
+    "logger": "buffer-writes",
+    "mesh": "pool-records",
+    "mirror": "tile-loops",
+    "names": "append-in-place",
+    "norms": "reduce-vector",
+    "ozone": "fortran-schedule-dynamic",
+    "pairs": "schedule-dynamic",
+    "plan": "one-message",
+    "planes": "collapse-loops",
+    "plasma": "power-to-products",
+    "plate": "fortran-interchange-loops",
+    "product": "accumulate-in-place",
+    "readings": "read-in-blocks",
+    "record": "fortran-open-once",
+    "relax": "parallel-loop",
+    "report": "newline-instead-of-endl",
+    "school": "split-structure",
+    "series": "running-power",
+    "star": "fortran-hoist-invariant",
+    "store": "look-up-in-table",
+    "table": "bisect-table",
+    "votes": "count-privately",
+    "warm": "region-if-large",
+}
+ALL = {task.name: task for task in tasks()}
+
+
+def problem(task: Task) -> Problem:
+    """The task with a finding where its label says that the cost is."""
+    label = yaml.safe_load((TASKS / task.name / "task.yaml").read_text())
+    function, file = label["where"]["function"], label["where"]["file"]
+    place = Place(function, f"/build/{file}", label["where"].get("line"), None, ("main", function))
+    finding = Finding(label["cause"], "", "", place, 1.0, 0.8, 0.9, 3.0, 0.9, "", ())
+    return Problem(read(task.original), editable(task), Diagnosis(Verdict.BOTTLENECK, "", (finding,)))
+
+
+@pytest.mark.parametrize("name", RECIPES)
+def test_what_mended_a_task_is_proposed_for_it(name: str) -> None:
+    candidates = list(Recipes().propose(problem(ALL[name]), ()))
+    assert RECIPES[name] in {part for each in candidates for part in each.recipe.split("+")}
