@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -52,8 +53,12 @@ def _best_order(loops: list[Loop], procedure: Procedure, context: Context) -> Ch
     kinds = {one.type for one in controls if one is not None}
     if any(one is None for one in controls) or len(kinds) != 1 or (not exact and not context.may_round):
         return None
-    if _directive_before(loops[0], procedure) and (
-        private or found.reductions or any(each != 0 for vector in found.vectors for each in vector)
+    directive = _directive_before(loops[0], procedure)
+    if directive and (
+        not set(private) <= _private_in(directive)
+        or "nowait" in own_text(procedure.node)  # a later loop may count on who did what
+        or found.reductions
+        or any(each != 0 for vector in found.vectors for each in vector)
     ):
         return None
     costs = [_cost(one.variable, function, loops[-1], constants) for one in loops]
@@ -111,10 +116,23 @@ def _head(procedure: Procedure, loop: Loop) -> Node | None:
     return None
 
 
-def _directive_before(loop: Loop, procedure: Procedure) -> bool:
+def _directive_before(loop: Loop, procedure: Procedure) -> str:
+    """The OpenMP directive right before a loop with its continuation lines, in lower case; "" without one."""
     node = do_node(procedure, loop)
+    lines: list[str] = []
     previous = node.prev_named_sibling if node is not None else None
-    return previous is not None and previous.type == "comment" and own_text(previous).startswith("!$omp")
+    while previous is not None and previous.type == "comment" and own_text(previous).startswith("!$omp"):
+        if lines and not own_text(previous).rstrip().endswith("&"):
+            break
+        lines.insert(0, own_text(previous).removeprefix("!$omp").strip().strip("&"))
+        previous = previous.prev_named_sibling
+    return " ".join(lines)
+
+
+def _private_in(directive: str) -> set[str]:
+    """Variables that each thread has for its own, without the values of before or for after."""
+    lists = re.findall(r"(?<!first)(?<!last)\bprivate\s*\(([^()]*)\)", directive)
+    return {name.strip() for each in lists for name in each.split(",")}
 
 
 def _cost(variable: str, function: Function, loop: Loop, constants: dict[str, int]) -> float:

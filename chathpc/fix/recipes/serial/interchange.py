@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from itertools import permutations
 from typing import TYPE_CHECKING
@@ -85,7 +86,9 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             best = value, order
     if best is None:
         return None
-    if directive_before(nest[0].node) is not None and not _may_share(nest, found):
+    # Where threads go on without waiting, a later loop may count on who did what.
+    waits = not re.search(r"#\s*pragma[^\n]*\bnowait\b", text_of(procedure.node))
+    if directive_before(nest[0].node) is not None and not (waits and _may_share(nest, found)):
         return None
     chosen = best[1]
     text = spot.source.text
