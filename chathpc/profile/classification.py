@@ -103,6 +103,14 @@ class Activities:
         """True for nodes with one of the given activities."""
         return np.isin(self.kind, activities)
 
+    def called_by_openmp(self, tree: CallTree) -> BoolArray:
+        """True for functions of the program that the OpenMP runtime calls: the bodies of regions, whose names not every profiler leaves as
+        the compiler made them (perf says of those of C++ no more than the function that they come from).
+        """
+        above = np.maximum(tree.parent, 0)
+        runtime = (self.call >= 0) & self.of(*_OMP_FAMILY)
+        return np.asarray((tree.kind == NodeKind.FUNCTION) & (self.call < 0) & (tree.parent >= 0) & runtime[above])
+
 
 def classify(tree: CallTree) -> Activities:
     """The activity of every node of `tree`.
@@ -132,11 +140,12 @@ def classify(tree: CallTree) -> Activities:
     alone &= np.isin(tree.kind[at], (NodeKind.FUNCTION, NodeKind.REGION))
     orphan = in_library & (caller < 0) & ~alone & np.isin(kind, _OF_HELPERS)
     kind[orphan] = Activity.HELPER
-    _refine_behind(tree, kind, call, caller)
+    found = Activities(kind=kind, call=call, site=site, caller=caller)
+    _refine_behind(tree, found)
     device = np.isin(tree.kind, _DEVICE)
     if device.any():
         kind[tree.nearest(device) >= 0] = Activity.GPU
-    return Activities(kind=kind, call=call, site=site, caller=caller)
+    return found
 
 
 def template_library(tree: CallTree) -> BoolArray:
@@ -236,11 +245,12 @@ def _starters(tree: CallTree, is_frame: BoolArray, above: IntArray) -> BoolArray
     return found
 
 
-def _refine_behind(tree: CallTree, kind: Frames, call: IntArray, caller: IntArray) -> None:
+def _refine_behind(tree: CallTree, found: Activities) -> None:
     """Tell why threads blocked, or ran in the kernel, somewhere behind a sample, in place: for what the library does in which the
     sample is; and what blocks in the body of a parallel region waits for the other threads. Where the loader looks for a function
     that is called the first time, it waits for the library's file.
     """
+    kind, call, caller = found.kind, found.call, found.caller
     blocked, kernel = tree.named(BLOCKED), tree.named(KERNEL)
     if not blocked.any() and not kernel.any():
         return
@@ -251,7 +261,8 @@ def _refine_behind(tree: CallTree, kind: Frames, call: IntArray, caller: IntArra
     alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
     kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
     kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
-    region = _named(tree, is_outlined)[np.maximum(caller, 0)] & (caller >= 0)
+    bodies = _named(tree, is_outlined) | found.called_by_openmp(tree)
+    region = bodies[np.maximum(caller, 0)] & (caller >= 0)
     kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT
 
 

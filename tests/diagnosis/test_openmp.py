@@ -64,6 +64,24 @@ def test_unequal_iterations_are_an_imbalance_at_the_loop() -> None:
     assert found.confidence_reason.endswith("spread from 4 threads known to a factor of 1.5")
 
 
+def test_the_body_of_a_region_needs_no_name_that_says_so() -> None:
+    """perf calls the bodies of C++ functions like the functions themselves; those of the workers stand below the runtime's own thread."""
+    name = "(anonymous namespace)::score"
+    mine = function(
+        name, loop("app.cpp:11", line("app.cpp:12", time=(4.0, None))), barrier(time=(None, None)), at="app.cpp:10"
+    )
+    theirs = function(
+        name, loop("app.cpp:11", line("app.cpp:12", time=(None, 1.0))), barrier(time=(None, 3.0)), at="app.cpp:10"
+    )
+    tree = build(
+        main(function(name, line("app.cpp:9", gomp("GOMP_parallel", mine)), at="app.cpp:9")),
+        thread(libc("start_thread", gomp("[unknown]", theirs))),
+    )
+    found = finding(diagnosed(tree), "omp-load-imbalance")
+    assert (found.where.function, found.where.short, found.seconds) == (name, "app.cpp:11", 3.0)
+    assert "the busiest thread works 4.00 s, the idlest 1.00 s" in statements(diagnosed(tree), "omp-load-imbalance")[1]
+
+
 def test_a_thread_that_never_enters_the_region_counts_with_nothing() -> None:
     diagnosis = diagnosed(build(main(region("forces", (3.0, None), (None, 3.0)))))
     assert "the idlest 0 s, the mean is 1.50 s" in statements(diagnosis, "omp-load-imbalance")[1]

@@ -85,6 +85,7 @@ def team(facts: Facts) -> Team | None:
     # A region's time is everything below the body that the compiler made of it, up to the body of a region inside it. Where
     # the body has no function of its own, the placeholder of the implicit task stands for it.
     marks = outlined & np.isin(tree.kind, (NodeKind.FUNCTION, NodeKind.INLINED))
+    marks |= facts.activities.called_by_openmp(tree)
     covered = tree.inside(np.flatnonzero(marks).astype(np.int32))
     has_body = np.bincount(np.maximum(tree.nearest(tasks), 0)[marks], minlength=len(tree)) > 0
     marks |= tasks & ~covered & ~has_body
