@@ -208,6 +208,50 @@ int main(void)
 """, "int run_of[256];", "run_of[x - x_block] += img[y * w + x];",
     ),
     c(
+        "trends of the cells of a map", "block-columns",
+        """
+#define AT(m, day, cell) ((m)->value[(size_t)(day) * (m)->cells + (cell)])
+typedef struct { int days, cells; float *value; } Maps;
+static void detrend(Maps *m, const double *wave, double *mean, double *size)
+{
+    double largest = 0.0;
+    for (int cell = 0; cell < m->cells; cell++) {
+        double sum = 0.0, part = 0.0, before = 0.0;
+        for (int day = 0; day < m->days; day++)
+            sum += AT(m, day, cell);
+        mean[cell] = sum / m->days;
+        for (int day = 0; day < m->days; day++) {
+            double y = AT(m, day, cell) - mean[cell];
+            part += y * wave[day] + 0.25 * before;
+            before = y;
+        }
+        part /= m->days;
+        if (fabs(part) > largest)
+            largest = fabs(part);
+        for (int day = 0; day < m->days; day++)
+            AT(m, day, cell) -= (float)(part * wave[day]);
+        const double last = before + part;
+        size[cell] = last * last;
+    }
+    printf("%.17g\\n", largest);
+}
+int main(void)
+{
+    Maps m = {17, 613, malloc(17 * 613 * sizeof(float))};
+    static double wave[17], mean[613], size[613];
+    double s = 0.0;
+    for (int i = 0; i < 17 * 613; i++) m.value[i] = i * 7919 % 1013 / 31.0f;
+    for (int d = 0; d < 17; d++) wave[d] = cos(0.4 * d);
+    detrend(&m, wave, mean, size);
+    for (int i = 0; i < 17 * 613; i++) s += m.value[i] * (i % 13);
+    for (int i = 0; i < 613; i++) s += mean[i] * (i % 7) - size[i];
+    printf("%.17g\\n", s);
+    free(m.value);
+    return 0;
+}
+""", "double before_of[256];", "mean[cell] = sum_of[cell - cell_block] / m->days;", "AT(m, day, cell) -= (float)(part_of[cell - cell_block] * wave[day]);",
+    ),
+    c(
         "variables declared before", "block-columns",
         """
 static double m[40][600], top[600], mean[600];

@@ -25,18 +25,34 @@ _BLOCK = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Phase:
+    """A part of what a column does: a loop over the rows, or statements beside one."""
+
+    listed: Sequence[Node]
+    rows: Counted | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Column:
-    """A loop over columns: what is done before the loop over the rows, that loop, and what is done behind it."""
+    """A loop over columns, and what each does, in its order."""
 
     outer: Counted
-    before: Sequence[Node]
-    inner: Counted
-    after: Sequence[Node]
+    phases: Sequence[Phase]
     carried: dict[str, str]  #: scalars that each column has for its own, with their types
+
+    @property
+    def rows(self) -> list[Counted]:
+        """The loops over the rows."""
+        return [phase.rows for phase in self.phases if phase.rows is not None]
+
+    @property
+    def beside(self) -> list[Node]:
+        """The statements that stand beside them."""
+        return [node for phase in self.phases if phase.rows is None for node in phase.listed]
 
 
 def blocked(context: Context, spot: Spot) -> Iterator[Change]:
-    """`for x { s = …; for y … s …; … s …; }` takes 256 columns at once, each with an `s` of its own."""
+    """`for x { s = …; for y … s …; … s …; }` takes 256 columns at once, each with an `s` of its own; there may be several loops over the rows."""
     procedure, program = spot.procedure, context.program
     if procedure.is_broken or procedure.names_shared:
         return
@@ -54,25 +70,30 @@ def _column(node: Node, procedure: Procedure, program: Program) -> Column | None
     outer = counted(node, procedure)
     if outer is None or outer.step != 1 or directive_before(node) is not None:
         return None
-    listed = statements(outer.body)
-    loops = [one for one in listed if one.type == "for_statement"]
-    inner = counted(loops[0], procedure) if len(loops) == 1 else None
-    if inner is None or any(True for _ in nodes(outer.body, "preproc_call", "lambda_expression")):
+    if any(True for _ in nodes(outer.body, "preproc_call", "lambda_expression")):
         return None
-    at = listed.index(loops[0])
-    before, after = listed[:at], listed[at + 1 :]
+    phases: list[Phase] = []
     carried: dict[str, str] = {}
-    for one in before:
-        for name in _begun(one):
-            kind = type_of(name, procedure, program)
-            if kind is None or not kind.is_arithmetic or text_of(name) in procedure.addressed:
-                return None
-            carried[text_of(name)] = kind.name
-        if one.type not in ("declaration", "expression_statement"):
+    for one in statements(outer.body):
+        rows = counted(one, procedure) if one.type == "for_statement" else None
+        if rows is not None:
+            phases.append(Phase((one,), rows))
+            continue
+        if one.type not in ("declaration", "expression_statement", "if_statement"):
             return None
-    if not carried or any(one.type not in ("expression_statement", "if_statement") for one in after):
+        if one.type == "declaration" or not any(phase.rows for phase in phases):
+            for name in _begun(one):
+                kind = type_of(name, procedure, program)
+                if kind is None or not kind.is_arithmetic or text_of(name) in procedure.addressed:
+                    return None
+                carried[text_of(name)] = kind.name
+        if phases and phases[-1].rows is None:
+            phases[-1] = Phase((*phases[-1].listed, one))
+        else:
+            phases.append(Phase((one,)))
+    if not carried or not any(phase.rows for phase in phases) or phases[0].rows is not None:
         return None
-    return Column(outer, before, inner, after, carried)
+    return Column(outer, phases, carried)
 
 
 def _begun(node: Node) -> list[Node]:
@@ -89,12 +110,14 @@ def _begun(node: Node) -> list[Node]:
 
 def _is_legal(one: Column, procedure: Procedure, program: Program) -> bool:
     """True if nothing runs from one column to another, and the rows are the same for all."""
-    outer, inner = one.outer, one.inner
-    if any(len(_begun(each)) > 1 and each.type == "declaration" for each in one.before):
+    outer = one.outer
+    if any(any(text_of(word) in ("static", "volatile") for word in each.children) for each in one.beside):
         return False
-    if any(any(text_of(word) in ("static", "volatile") for word in each.children) for each in one.before):
+    if any(effects(each, procedure, program).jumps for each in one.beside):
         return False
-    declared = {text_of(name) for each in one.before if each.type == "declaration" for name in _begun(each)}
+    if any(effects(each.body, procedure, program).jumps - {"continue"} for each in one.rows):
+        return False
+    declared = {text_of(name) for each in one.beside if each.type == "declaration" for name in _begun(each)}
     shared = set(one.carried) - declared
     for name in shared:
         kept = procedure.declarations.get(name)
@@ -102,53 +125,51 @@ def _is_legal(one: Column, procedure: Procedure, program: Program) -> bool:
             return False
         if not _is_set_first(name, one):
             return False
-    if not all(each.own or not used_after(each.variable, outer.node, procedure) for each in (outer, inner)):
+    if not all(each.own or not used_after(each.variable, outer.node, procedure) for each in (outer, *one.rows)):
         return False
-    bounds = (inner.start, inner.bound, outer.bound)
-    moving = {outer.variable, inner.variable, *one.carried}
+    bounds = (*(bound for each in one.rows for bound in (each.start, each.bound)), outer.bound)
+    inner = {each.variable for each in one.rows}
+    moving = {outer.variable, *inner, *one.carried}
     if any(text_of(name) in moving for each in bounds for name in nodes(each, "identifier")):
         return False
     if not all(is_invariant(each, outer.node, procedure, program) for each in bounds):
         return False
-    if any(True for each in (*one.before, *one.after) for _ in nodes(each, "call_expression")) and not all(
-        effects(each, procedure, program).is_known for each in (*one.before, *one.after)
+    if any(True for each in one.beside for _ in nodes(each, "call_expression")) and not all(
+        effects(each, procedure, program).is_known for each in one.beside
     ):
         return False
-    found = dependences(
-        [outer], outer.body, program, frozenset(shared | {inner.variable} | _gathered(one, procedure, program))
-    )
+    found = dependences([outer], outer.body, program, frozenset(shared | inner | _gathered(one, procedure, program)))
     if not found.is_known or any(vector != (0,) for vector in found.vectors):
         return False
     return all(
-        any(inside(use, each) for each in one.after)
+        _is_of_one_phase([use for use in nodes(outer.body, "identifier") if text_of(use) == name], one)
         for name in found.reductions
-        for use in nodes(outer.body, "identifier")
-        if text_of(use) == name
     )
 
 
 def _gathered(one: Column, procedure: Procedure, program: Program) -> set[str]:
-    """Variables that are only used behind the rows: what is done there keeps its order from column to column."""
+    """Variables that are only used beside the rows, in one place: what is done there keeps its order from column to column."""
     names = {
         each.name
-        for node in one.after
+        for node in one.beside
         for each in effects(node, procedure, program).writes
         if not each.memory and each.name in procedure.declarations and each.name not in procedure.addressed
-    }
-    return {
-        name
-        for name in names
-        if all(
-            any(inside(use, node) for node in one.after)
-            for use in procedure.identifiers.get(name, ())
-            if inside(use, one.outer.node)
-        )
-    }
+    } - set(one.carried)
+    uses = {name: [use for use in procedure.identifiers.get(name, ()) if inside(use, one.outer.node)] for name in names}
+    return {name for name in names if _is_of_one_phase(uses[name], one)}
+
+
+def _is_of_one_phase(uses: Sequence[Node], one: Column) -> bool:
+    """True if all of them stand beside the rows between the same two loops."""
+    return any(
+        phase.rows is None and all(any(inside(use, node) for node in phase.listed) for use in uses)
+        for phase in one.phases
+    )
 
 
 def _is_set_first(name: str, one: Column) -> bool:
     """True if the first that a column does with a variable is to give it a value."""
-    for each in one.before:
+    for each in one.phases[0].listed:
         uses = [use for use in nodes(each, "identifier") if text_of(use) == name]
         if uses:
             return any(text_of(begun) == name for begun in _begun(each)) and len(uses) == 1
@@ -156,12 +177,18 @@ def _is_set_first(name: str, one: Column) -> bool:
 
 
 def _pays(one: Column, procedure: Procedure, program: Program) -> bool:
-    body = one.inner.body
-    if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement", "call_expression")):
-        return False
-    inner = effects(body, procedure, program)
-    along, across = (step_cost(each.variable, body, inner, procedure, program) for each in (one.inner, one.outer))
-    return along >= 1 and across <= 0.6 * along
+    """True if some loop goes down the columns, and all of them are simple."""
+    found = False
+    for rows in one.rows:
+        body = rows.body
+        if any(True for _ in nodes(body, "for_statement", "while_statement", "do_statement", "call_expression")):
+            return False
+        inner = effects(body, procedure, program)
+        along, across = (step_cost(each.variable, body, inner, procedure, program) for each in (rows, one.outer))
+        if across > along:
+            return False
+        found |= along >= 1 and across <= 0.6 * along
+    return found
 
 
 def _text(one: Column, spot: Spot) -> bytes:
@@ -192,11 +219,15 @@ def _text(one: Column, spot: Spot) -> bytes:
     lines += [inner + f"{of} {arrays[name]}[{_BLOCK}];".encode() for name, of in one.carried.items()]
     lines.append(inner + (f"const {kind} {end} = {end_value}" if own else f"{end} = {end_value}").encode())
     changed = {name: f"{array}[{x} - {block}]".encode() for name, array in arrays.items()}
-    begun = [line for each in one.before if (line := _beginning(each, text, changed)) is not None]
-    lines += _loop(columns, begun, inner, step)
-    header = text[one.inner.node.start_byte : one.inner.body.start_byte].rstrip()
-    lines += [inner + header, inner + step + columns + b" " + _body(one, text, changed, blank + inner + step)]
-    lines += _loop(columns, [_with(each, text, changed) for each in one.after], inner, step)
+    for phase in one.phases:
+        rows = phase.rows
+        if rows is None:
+            lines += _loop(
+                columns, [line for each in phase.listed for line in _beginning(each, text, changed)], inner, step
+            )
+            continue
+        header = text[rows.node.start_byte : rows.body.start_byte].rstrip()
+        lines += [inner + header, inner + step + columns + b" " + _body(rows, text, changed, blank + inner + step)]
     lines.append(step * depth + b"}")
     if not own:
         lines.append(b"}")
@@ -211,15 +242,16 @@ def _loop(columns: bytes, listed: Sequence[bytes], blank: bytes, step: bytes) ->
     return [blank + columns + b" {", *(blank + step + each for each in listed), blank + b"}"]
 
 
-def _beginning(node: Node, text: bytes, changed: dict[str, bytes]) -> bytes | None:
-    """A declaration as the assignment of its value; None for one without."""
+def _beginning(node: Node, text: bytes, changed: dict[str, bytes]) -> list[bytes]:
+    """A statement; a declaration as the assignments of its values."""
     if node.type != "declaration":
-        return _with(node, text, changed)
-    one = node.children_by_field_name("declarator")[0]
-    name, value = field(one, "declarator"), field(one, "value")
-    if one.type != "init_declarator" or name is None or value is None:
-        return None
-    return changed[text_of(name)] + b" = " + _with(value, text, changed) + b";"
+        return [_with(node, text, changed)]
+    found = []
+    for one in node.children_by_field_name("declarator"):
+        name, value = field(one, "declarator"), field(one, "value")
+        if one.type == "init_declarator" and name is not None and value is not None:
+            found.append(changed[text_of(name)] + b" = " + _with(value, text, changed) + b";")
+    return found
 
 
 def _with(node: Node, text: bytes, changed: dict[str, bytes]) -> bytes:
@@ -232,7 +264,7 @@ def _with(node: Node, text: bytes, changed: dict[str, bytes]) -> bytes:
     return applied(text[node.start_byte : node.end_byte], edits) or b""
 
 
-def _body(one: Column, text: bytes, changed: dict[str, bytes], blank: bytes) -> bytes:
-    new = _with(one.inner.body, text, changed)
-    old = indent(text, one.inner.node.start_byte)
+def _body(rows: Counted, text: bytes, changed: dict[str, bytes], blank: bytes) -> bytes:
+    new = _with(rows.body, text, changed)
+    old = indent(text, rows.node.start_byte)
     return shifted(new, blank[len(old) :] if blank.startswith(old) else b"")
