@@ -6,6 +6,78 @@ from tests.fix.recipes.programs import Case
 
 THREADED = (
     Case(
+        "one helper for several loops", "parallel-loop", "c",
+        """
+#include <math.h>
+#include <stdio.h>
+static double a[400][90], b[400], c[400];
+static double work(void)
+{
+    int i, k;
+    double x, s;
+    x = 0.5;
+    for (i = 0; i < 400; i++) {
+        x = 0.25 * i;
+        for (k = 0; k < 90; k++)
+            a[i][k] = x + k % 7;
+    }
+    #pragma omp parallel for private(x)
+    for (i = 0; i < 400; i++) {
+        x = sin(0.01 * i);
+        c[i] = x * x;
+    }
+    for (i = 0; i < 400; i++) {
+        x = c[i];
+        for (k = 0; k < 90; k++)
+            x += a[i][k] * 0.125;
+        b[i] = x;
+    }
+    s = 0;
+    for (i = 0; i < 400; i++) {
+        x = b[i] * (i % 3);
+        s += x;
+    }
+    return s;
+}
+int main(void)
+{
+    double s = 0;
+    for (int t = 0; t < 3; t++) s += work();
+    printf("%.17g\\n", s);
+    return 0;
+}
+""",
+        ("#pragma omp parallel for private(k, x)",), (), 0.0, None,
+    ),
+    Case(
+        "loops with variables declared before", "interchange-loops", "c",
+        """
+#include <stdio.h>
+static double a[150][150], b[150][150];
+static void step(int n)
+{
+    int i, j;
+    double x;
+    #pragma omp parallel for default(none) shared(a, b, n) private(i, x) /* columns */
+    for (j = 1; j < n - 1; j++)
+        for (i = 1; i < n - 1; i++) {
+            x = a[i - 1][j] + a[i + 1][j];
+            b[i][j] = 0.25 * (x + a[i][j - 1] + a[i][j + 1]);
+        }
+}
+int main(void)
+{
+    double s = 0;
+    for (int i = 0; i < 150; i++) for (int j = 0; j < 150; j++) a[i][j] = (i * 7 + j * 3) % 11;
+    step(150);
+    for (int i = 0; i < 150; i++) for (int j = 0; j < 150; j++) s += b[i][j] * ((i + j) % 5);
+    printf("%.17g\\n", s);
+    return 0;
+}
+""",
+        ("private(i, x) private(j) /* columns */", "for (i = 1; i < n - 1; i++)\n        for (j = 1;"), (), 0.0, None,
+    ),
+    Case(
         "counter of the region", "drop-sections", "c",
         """
 #include <stdio.h>

@@ -14,6 +14,7 @@ from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, k
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, shifted
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
+from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.subscripts import scope_of, subscripts
 from chathpc.fix.recipes.analysis.syntax import field, line_of, nodes, statements, text_of
@@ -65,7 +66,8 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     inner = effects(body, procedure, program)
     if not _is_rectangular(nest, procedure, program) or directive_inside(nest):
         return None
-    found = dependences(nest, body, program)
+    own = own_scalars(body, nest[0].node, procedure, program)
+    found = dependences(nest, body, program, frozenset(own))
     if not found.is_known:
         return None
     exact = all(one.exact for one in found.reductions.values())
@@ -88,7 +90,10 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
         return None
     # Where threads go on without waiting, a later loop may count on who did what.
     waits = not re.search(r"#\s*pragma[^\n]*\bnowait\b", text_of(procedure.node))
-    if directive_before(nest[0].node) is not None and not (waits and _may_share(nest, found)):
+    directive = directive_before(nest[0].node)
+    if directive is not None and not (
+        waits and _may_share(nest, found, directive) and set(own) <= _private_in(directive)
+    ):
         return None
     chosen = best[1]
     text = spot.source.text
@@ -98,6 +103,13 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             start, end = nest[place].header
             first, last = nest[old].header
             edits.append(Edit(start, end, text[first:last]))
+    outermost = nest[0]
+    if directive is not None and not outermost.own and chosen[0] and outermost.variable not in _private_in(directive):
+        # What the directive made the threads' own while it stood right below it.
+        at = directive.start_byte + len(
+            re.split(rb"//|/\*", text[directive.start_byte : directive.end_byte])[0].rstrip()
+        )
+        edits.append(Edit(at, at, f" private({outermost.variable})".encode()))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(nest[old].variable for old in chosen)
     return Change(
@@ -113,13 +125,21 @@ def directive_inside(nest: Sequence[Counted]) -> bool:
     return any(True for _ in nodes(nest[0].body, "preproc_call"))
 
 
-def _may_share(nest: Sequence[Counted], found: Dependences) -> bool:
+def _may_share(nest: Sequence[Counted], found: Dependences, directive: Node) -> bool:
     """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
+    shared = re.match(r"#\s*pragma\s+omp\s+(?:parallel\s+)?for\b", text_of(directive)) is not None
+    private = _private_in(directive)
     return (
         not found.reductions
-        and all(one.own for one in nest)
+        and all(one.own or (shared and (not at or one.variable in private)) for at, one in enumerate(nest))
         and all(value == 0 for vector in found.vectors for value in vector)
     )
+
+
+def _private_in(directive: Node) -> set[str]:
+    """Variables that each thread has for its own, without the values of before or for after."""
+    lists = re.findall(r"\bprivate\s*\(([^()]*)\)", text_of(directive))
+    return {name.strip() for each in lists for name in each.split(",")}
 
 
 def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Program) -> bool:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
-from chathpc.fix.recipes.analysis.effects import Effects, effects
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
+from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.threads.directives import THREADS, directives, is_parallel_already, uses_openmp
 
@@ -169,39 +170,8 @@ def _is_worth_sharing(header: Counted, spot: Spot) -> bool:
 def shared(header: Counted, program: Program) -> tuple[Dependences, list[str]]:
     """Dependences of a loop after each thread has its own copy of scalars that every iteration sets before it uses them."""
     procedure = header.procedure
-    inner = effects(header.body, procedure, program)
-    private = []
-    for name in sorted({one.name for one in inner.writes if not one.memory} - inner.declared):
-        if (
-            _is_set_first(name, inner, header)
-            and not used_after(name, header.node, procedure)
-            and name in procedure.declarations
-            and name not in procedure.addressed
-        ):
-            private.append(name)
+    private = own_scalars(header.body, header.node, procedure, program)
     if not private:
         return dependences([header], header.body, program), []
     found = dependences([header], header.body, program, frozenset(private))
     return found, private
-
-
-def _is_set_first(name: str, inner: Effects, header: Counted) -> bool:
-    first = next(one for one in inner.accesses if not one.memory and one.name == name)
-    if not first.write or first.update:
-        return False
-    one = first.node
-    while one.parent is not None and one.parent != header.body and one != header.body:
-        parent = one.parent
-        if parent.type in (
-            "if_statement",
-            "while_statement",
-            "do_statement",
-            "switch_statement",
-            "conditional_expression",
-            "for_range_loop",
-        ):
-            return False
-        if parent.type == "for_statement" and field(parent, "initializer") != one:
-            return False
-        one = parent
-    return True

@@ -1,0 +1,84 @@
+"""Scalars that every iteration of a loop sets before it uses them: each iteration may have its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.effects import Effects, effects
+from chathpc.fix.recipes.analysis.loops import used_after
+from chathpc.fix.recipes.analysis.program import Procedure, Program
+from chathpc.fix.recipes.analysis.syntax import enclosing, field, inside, text_of
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_LOOPS = frozenset({"for_statement", "while_statement", "do_statement"})
+_CONDITIONAL = (
+    "if_statement",
+    "while_statement",
+    "do_statement",
+    "switch_statement",
+    "conditional_expression",
+    "for_range_loop",
+)
+
+
+def own_scalars(body: Node, loop: Node, procedure: Procedure, program: Program) -> list[str]:
+    """Local variables declared outside `body` that it sets first of all, and that nobody uses behind `loop`, which is around it."""
+    inner = effects(body, procedure, program)
+    found = []
+    for name in sorted({one.name for one in inner.writes if not one.memory} - inner.declared):
+        kept = procedure.declarations.get(name)
+        if kept is None or kept.static or kept.reference or name in procedure.addressed:
+            continue
+        if _is_set_first(name, inner, body) and not _used_elsewhere(name, loop, procedure, program):
+            found.append(name)
+    return found
+
+
+def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Program) -> bool:
+    """True if a use outside the loop may see a value from it: one that is not set there, nor by every iteration of a loop of its own."""
+    if not used_after(name, loop, procedure):
+        return False
+    for node in procedure.identifiers.get(name, ()):
+        if inside(node, loop) or _is_declared(node) or _is_set(node):
+            continue
+        around = enclosing(node, _LOOPS, procedure.node)
+        while around is not None and not inside(loop, around):
+            own = field(around, "body")
+            if own is not None and inside(node, own) and _is_set_first(name, effects(own, procedure, program), own):
+                break
+            around = enclosing(around, _LOOPS, procedure.node)
+        if around is None or inside(loop, around):
+            return True
+    return False
+
+
+def _is_declared(node: Node) -> bool:
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type in ("declaration", "init_declarator")
+        and (parent.type == "declaration" or node == field(parent, "declarator"))
+    )
+
+
+def _is_set(node: Node) -> bool:
+    """True for the left side of a plain assignment."""
+    parent = node.parent
+    plain = parent is not None and parent.type == "assignment_expression" and text_of(field(parent, "operator")) == "="
+    return plain and parent is not None and node == field(parent, "left")
+
+
+def _is_set_first(name: str, inner: Effects, body: Node) -> bool:
+    """True if the body's first access of the variable sets it, whatever way it takes."""
+    first = next(one for one in inner.accesses if not one.memory and one.name == name)
+    if not first.write or first.update:
+        return False
+    one = first.node
+    while one.parent is not None and one.parent != body and one != body:
+        parent = one.parent
+        if parent.type in _CONDITIONAL or (parent.type == "for_statement" and field(parent, "initializer") != one):
+            return False
+        one = parent
+    return True
