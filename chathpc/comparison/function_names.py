@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from chathpc.diagnosis.facts import readable_function, without_clones
-from chathpc.profile.activity import Activity, base_name
+from chathpc.profile.activity import VECTOR_ABI, Activity, base_name
 from chathpc.profile.kernel_names import kernel_key
 
 #: Names that are the same in any spelling.
@@ -16,7 +16,7 @@ _LIBRARY = re.compile(r" \[[^\[\]]*\]$")
 _VERSION = re.compile(r"(?<=\w)@{1,2}[A-Za-z][\w.]*$")
 _ADDRESS = re.compile(r"\b0x[0-9a-f]+\b")
 _NUMBERS = re.compile(r"(?<=\.so)(\.\d+)+")
-_INSTRUCTION_SET = re.compile(r"(_(fma4?|sse\d+|avx\w*|evex\w*|erms|unaligned|finite|ifunc|chk))+$")
+_INSTRUCTION_SET = re.compile(r"(_(fma4?|sse\d+|avx\w*|evex\w*|erms|unaligned|skx|knl|finite|ifunc|chk))+$")
 _WRAPPING = re.compile(r"^(ieee754_|w_|libc_|P(?=MPI_))")
 #: Longer names are not taken apart, which takes time that grows with the square of their length.
 _LONGEST = 5_000
@@ -108,7 +108,7 @@ def library_key(name: str, activity: Activity) -> str:
         return ACTIVITY_WORDS[activity]
     if name.startswith("<"):
         return loose_key(name)
-    stem = base_name(name)
+    stem = VECTOR_ABI.sub("", base_name(name), count=1) if activity == Activity.MATH else base_name(name)
     return _WRAPPING.sub("", _INSTRUCTION_SET.sub("", stem)) or stem
 
 

@@ -176,10 +176,12 @@ _MODULES: tuple[tuple[Activity, str], ...] = (
     ),
 )
 
+#: How names of functions for vectors begin, underscores apart (x86-64 vector function ABI, 2.6: `_ZGVdN4vv_pow`).
+VECTOR_ABI = re.compile(r"ZGV[a-e][MN]\d+[vlu]\w*?_")
 #: libm functions as they appear when a file of libm was compiled with debug information.
 _MATH = (
-    r"(ieee754_)?(w_)?(exp|exp2|expm1|exp10|log|log2|log10|log1p|pow|sin|cos|tan|sincos|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
-    r"|sqrt|cbrt|hypot|erf|erfc|tgamma|lgamma|fmod|remainder|floor|ceil|round|trunc|rint|nearbyint|fma|ldexp|frexp|modf|scalbn)(f|l|f128)?(_(fma4?|sse[0-9]*|avx[0-9]*|finite|ifunc|compat))*(@plt)?$"
+    rf"({VECTOR_ABI.pattern})?(ieee754_)?(w_)?(exp|exp2|expm1|exp10|log|log2|log10|log1p|pow|sin|cos|tan|sincos|asin|acos|atan|atan2|sinh|cosh|tanh|asinh|acosh|atanh"
+    r"|sqrt|cbrt|hypot|erf|erfc|tgamma|lgamma|fmod|remainder|floor|ceil|round|trunc|rint|nearbyint|fma|ldexp|frexp|modf|scalbn)(f|l|f128)?(_(fma4?|sse[0-9]*|avx[0-9]*|skx|knl|finite|ifunc|compat))*(@plt)?$"
 )
 
 #: What Nsight Systems calls the functions that it puts around those of the C library: `NSYS_OSRT_pthread_mutex_lock_1`.
@@ -246,6 +248,11 @@ _STANDARD = re.compile(r"P?MPI_[A-Z]|H5[A-Z]{1,2}[a-z]")
 def is_math(name: str) -> bool:
     """True for a function of libm, whatever version of it."""
     return bool(_MATH_PATTERN.match(base_name(name)))
+
+
+def is_vector_math(name: str) -> bool:
+    """True for a function of libmvec, which nobody calls but the compiler."""
+    return is_math(name) and bool(VECTOR_ABI.match(base_name(name)))
 
 
 def is_interface(name: str) -> bool:

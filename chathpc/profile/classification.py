@@ -30,6 +30,7 @@ from chathpc.profile.activity import (
     is_librarys_alone,
     is_math,
     is_outlined,
+    is_vector_math,
 )
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
 
@@ -196,7 +197,8 @@ def _frames(tree: CallTree) -> Frames:
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
     # The dynamic loader's and the C library's inner functions, whatever they do.
     frame[outside & (frame == _USER) & _named(tree, is_inner)] = Activity.LIBRARY
-    frame[(outside | (by_module == Activity.MATH)) & _named(tree, is_math)] = Activity.MATH
+    librarys = outside | (by_module == Activity.MATH) | _named(tree, is_vector_math)
+    frame[librarys & _named(tree, is_math)] = Activity.MATH
     frame[placeholder & _named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.

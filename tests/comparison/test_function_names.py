@@ -93,6 +93,8 @@ def test_a_name_that_both_sides_have_keeps_its_template_arguments() -> None:
     [
         ("__exp_fma [libm.so.6]", Activity.MATH, "exp"),
         ("__ieee754_pow_avx2", Activity.MATH, "pow"),
+        ("_ZGVeN8vv_pow_skx", Activity.MATH, "pow"),
+        ("_ZGVdN4v_exp [libmvec.so.1]", Activity.MATH, "exp"),
         ("PMPI_Allreduce [libmpi.so.40]", Activity.MPI, "MPI_Allreduce"),
         ("_mid_memalign.constprop.0 [libc.so.6]", Activity.ALLOCATION, "memory allocation"),
         ("__memcpy_avx512_unaligned_erms", Activity.COPY, "copying memory"),

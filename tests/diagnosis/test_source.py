@@ -60,6 +60,15 @@ def test_the_loop_around_it_that_would_step_to_neighbours_is_named() -> None:
     assert said.endswith("the loop over i around it would step to neighbours.")
 
 
+def test_what_stands_behind_a_macro_is_seen_on_the_lines_where_it_is_used() -> None:
+    behind = STRIDED.replace("a[j * n + i]", "AT(a, j, i)").replace("b[j * n + i]", "AT(b, j, i)")
+    macro = "#define AT(m, row, column) ((m)[(row) * \\\n    n + (column)])\n"
+    found = finding(diagnosed(profile_of(macro + behind, at=7)), "strided-access")
+    assert (found.where.function, found.where.line) == ("f", 7)
+    # Another macro of that name somewhere makes it unknown which one it is.
+    assert causes(profile_of(macro + behind + macro.replace("n +", "1 +"), at=7)) == ["hot-compute"]
+
+
 def test_without_source_nothing_is_said() -> None:
     assert causes(replace(profile_of(STRIDED), read_source=no_source)) == ["hot-compute"]
 

@@ -94,6 +94,13 @@ def test_math_functions_are_known_by_library_or_by_name_without_source(name: str
     assert kind_of(program(own(name)), name) == A.COMPUTE
 
 
+@pytest.mark.parametrize("name", ["_ZGVeN8vv_pow_skx", "_ZGVdN4v_exp", "_ZGVbN2v_log_sse4", "_ZGVcN8v_sinf"])
+def test_math_functions_for_vectors_are_the_compilers_wherever_their_lines_are(name: str) -> None:
+    assert kind_of(program(own(name)), name) == A.MATH
+    assert kind_of(program(call(name, at="svml_d_pow8_core_avx512.S:60")), name) == A.MATH
+    assert kind_of(program(own("_ZGVbN2v_density")), "_ZGVbN2v_density") == A.COMPUTE
+
+
 def test_all_below_a_call_belongs_to_it_and_to_the_line_that_makes_it() -> None:
     tree = program(line("app.c:7", call("fwrite", call("memcpy", module=LIBC), module=LIBC)))
     found = classify(tree)

@@ -10,6 +10,7 @@ from chathpc.diagnosis.source import c_family, fortran
 from chathpc.diagnosis.source.c_expressions import last_line, line_of
 from chathpc.diagnosis.source.fixed_form import free_form, looks_fixed
 from chathpc.diagnosis.source.languages import grammar_of, is_fortran, parser
+from chathpc.diagnosis.source.macros import expanded, macros_of
 from chathpc.diagnosis.source.model import Function, Unit
 from chathpc.profile.languages import is_fixed_form
 from chathpc.profile.profile import Profile
@@ -123,10 +124,13 @@ def _prepared(name: str, text: bytes) -> bytes:
 
 
 def read_file(profile: Profile, name: str) -> SourceFile | None:
-    """The file as the profile brings it; None without source text."""
+    """The file as the profile brings it, with what its macros for expressions stand for; None without source text."""
     if grammar_of(name) is None:
         return None
     excerpt = profile.read_source(name, 1, MOST_BYTES)
     if excerpt is None or excerpt.first != 1 or sum(map(len, excerpt.lines)) > MOST_BYTES:
         return None
-    return parsed(name, "\n".join(excerpt.lines).encode("utf-8", "replace"))
+    text = "\n".join(excerpt.lines).encode("utf-8", "replace")
+    if not is_fortran(name):
+        text, _ = expanded(text, macros_of([text]))
+    return parsed(name, text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.macros import Piece
 from chathpc.fix.recipes.analysis.edits import Edit, applied
-from chathpc.fix.recipes.analysis.macros import Piece
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, statements, text_of
 from chathpc.fix.recipes.analysis.types import of_declaration, owner, type_of

@@ -7,10 +7,10 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from chathpc.diagnosis.source.macros import Piece, expanded, macros_of
 from chathpc.diagnosis.source.text import parsed
 from chathpc.fix.recipes.analysis.accessors import inlined
 from chathpc.fix.recipes.analysis.edits import Edit
-from chathpc.fix.recipes.analysis.macros import Piece, expanded, macros_of
 from chathpc.fix.recipes.analysis.program import Program, Source, Spot
 from chathpc.fix.recipes.recipe import Change, Context, Recipe
 
