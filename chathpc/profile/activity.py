@@ -275,6 +275,11 @@ def is_binding(name: str) -> bool:
     return bool(_BINDING.match(name))
 
 
+def is_fortran_library(path: str) -> bool:
+    """True for the load module of GNU Fortran's library."""
+    return path.rsplit("/", 1)[-1].startswith("libgfortran")
+
+
 def is_outlined(name: str) -> bool:
     """True for the body of an OpenMP region that the compiler made a function of its own."""
     return "._omp_fn." in name or ".omp_outlined" in name

@@ -25,6 +25,7 @@ from chathpc.profile.activity import (
     activity_of_module,
     activity_of_name,
     is_binding,
+    is_fortran_library,
     is_inner,
     is_interface,
     is_librarys_alone,
@@ -81,7 +82,9 @@ _FRAME_KINDS = (
 )
 #: Placeholders that hold a region's own code.
 _TRANSPARENT = ("<omp impl", "<omp expl", "<omp work", "<omp region", "<program root", "<thread root")
+#: How HPCToolkit, and how it and perf call functions of stripped libraries.
 _UNKNOWN = ("<unknown procedure>", "<unknown function>")
+_UNNAMED = (*_UNKNOWN, "[unknown]")
 _USER = 255  # own code: no activity from name or module
 
 
@@ -133,6 +136,8 @@ def classify(tree: CallTree) -> Activities:
     vague = in_library & np.isin(kind, (Activity.LIBRARY, Activity.PROFILER))
     vague &= ~np.isin(deeper, (_USER, Activity.LIBRARY))
     kind[vague] = deeper[vague]
+    # What of libgfortran has no name reads or writes: the functions by which it computes (matmul, pack, …) are called by theirs.
+    kind[in_library & _is_unnamed_fortran(tree)[np.maximum(call, 0)]] = Activity.IO
     _refine_openmp(tree, kind, call, frame, nearest_frame)
     site, caller = _sites(tree, in_library, _starters(tree, is_frame, frames_above))
     # A flat profile has no callers at all: there a call that stands alone is the program's.
@@ -170,6 +175,12 @@ _STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::")
 def _named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
     """True for the nodes whose name passes a test, which is made once a name."""
     return np.asarray(np.array([test(name) for name in tree.names] + [nameless])[tree.name])
+
+
+def _is_unnamed_fortran(tree: CallTree) -> BoolArray:
+    """True for functions of GNU Fortran's library of which only the load module is known."""
+    library = np.array([is_fortran_library(path) for path in tree.modules] + [False])[tree.module]
+    return np.asarray(library & _named(tree, lambda name: name.startswith(_UNNAMED)))
 
 
 def _has_file(tree: CallTree) -> BoolArray:
@@ -279,6 +290,7 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
     if not inside.any():
         return
     telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
+    # perf's `[unknown]` may also be the end of a barrier, which the function calls that holds the region.
     unnamed = _named(tree, lambda name: name.startswith(_UNKNOWN), nameless=True)
     named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
     lock_at = tree.nearest(named_lock)

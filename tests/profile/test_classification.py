@@ -168,6 +168,17 @@ def test_a_runtime_without_names_queues_where_its_caller_also_enters_critical_se
     assert kind_of(tree, UNNAMED) == A.OMP_LOCK
 
 
+@pytest.mark.parametrize("name", ["[unknown]", "<unknown procedure> 0x2f780 [libgfortran.so.5]"])
+def test_fortrans_library_without_names_reads_and_writes(name: str) -> None:
+    library = "/usr/lib/libgfortran.so.5.0.0"
+    inner = call("__vfprintf_internal", module=LIBC)
+    assert kind_of(program(own("save", call(name, inner, module=library))), "__vfprintf_internal") == A.IO
+    # What it computes has names.
+    matmul = program(own("save", call("_gfortran_matmul_r8", call(name, module=library), module=library)))
+    assert kind_of(matmul, "_gfortran_matmul_r8") == kind_of(matmul, name) == A.LIBRARY
+    assert kind_of(program(own("save", call(name, module="/opt/libother.so"))), name) == A.COMPUTE
+
+
 def test_code_without_symbols_is_known_by_its_module() -> None:
     tree = program(called_code(MPI), called_code("/opt/other"))
     assert [Activity(kind) for kind in classify(tree).kind[2:].tolist()] == [A.MPI, A.COMPUTE]
