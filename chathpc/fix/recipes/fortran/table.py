@@ -66,7 +66,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "fortran-open-once",
         "Opens a file once for all records instead of once a record.",
-        "Every iteration opens it to append, writes to it and closes it, and its name stays the same.",
+        "Every iteration, or call of a subroutine, opens it to append, writes to it and closes it; its name stays the same; all who open it are known.",
         ("io-small-requests", "io-bound", "io-metadata-bound"), FORTRAN, "exact", files.opened_once, 0.95,
     ),
     Recipe(
