@@ -250,7 +250,7 @@ def _needs(procedure: Procedure, name: str, program: Program) -> str | None:
             ends = [squeezed(each) for each in listed if each.type == "extent_specifier"]
             if not ends and not _is_one_number(parent, procedure, program):
                 return None
-            if any(each.endswith(":") or "::" in each or each.startswith(":") for each in ends):
+            if any(each.endswith(":") or "::" in each for each in ends):
                 found = "size"
         elif parent.type in _AS_A_WHOLE or _is_intrinsic(parent, procedure, program):
             found = "size"
@@ -372,7 +372,7 @@ def _may_be_seen_otherwise(
         if other == name:
             continue
         theirs = named_argument(call.node, other, place)
-        if theirs is None or not any(are_same(mine, each) for each in _paths(theirs)):
+        if theirs is None or not are_same(mine, _path(theirs)):  # values of other expressions are there before the call
             continue
         pair = [declaration(procedure, each) for each in (name, other)]
         if any(each is None or "intent(in)" not in each.attributes for each in pair):
@@ -400,13 +400,3 @@ def _path(node: Node) -> str:
             break
         one = next(iter(children(one)), None)
     return "%".join([squeezed(one), *reversed(names)])
-
-
-def _paths(node: Node) -> Iterator[str]:
-    """All variables in an expression, with their components."""
-    todo = [node]
-    while todo:
-        one = todo.pop()
-        if one.type in ("derived_type_member_expression", "call_expression", "identifier"):
-            yield _path(one)
-        todo += children(one)

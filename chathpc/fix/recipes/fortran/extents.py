@@ -234,7 +234,9 @@ def _keeps_its_value(name: str, around: Procedure, caller: Procedure, allocated:
     given = 0
     for node in identifiers(around.node, name):
         parent = node.parent
-        if parent is None or parent.type in ("input_item_list", "loop_control_expression"):
+        if parent is None or parent.type == "input_item_list":
+            return False
+        if parent.type == "loop_control_expression" and children(parent)[0] == node:
             return False
         if parent.type in ("argument_list", "keyword_argument") and is_given_away(node, program):
             return False

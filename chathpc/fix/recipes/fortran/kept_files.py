@@ -33,8 +33,35 @@ _OUTSIDE = re.compile(
 )
 #: Functions that some compilers know and that have to do with files, processes or signals.
 _EXTENSIONS = frozenset(
-    """access alarm chdir chmod execute_command_line fget fgetc fnum fork fput fputc fseek fstat ftell getc isatty kill link lstat putc
-    rename signal stat symlnk system ttynam unlink""".split()
+    {
+        "access",
+        "alarm",
+        "chdir",
+        "chmod",
+        "execute_command_line",
+        "fget",
+        "fgetc",
+        "fnum",
+        "fork",
+        "fput",
+        "fputc",
+        "fseek",
+        "fstat",
+        "ftell",
+        "getc",
+        "isatty",
+        "kill",
+        "link",
+        "lstat",
+        "putc",
+        "rename",
+        "signal",
+        "stat",
+        "symlnk",
+        "system",
+        "ttynam",
+        "unlink",
+    }
 )
 _INTRINSIC_MODULES = frozenset({"iso_fortran_env", "ieee_arithmetic", "ieee_exceptions", "ieee_features"})
 #: Subroutines of the language that have nothing to do with files (Fortran 2018, table 16.1).
@@ -279,15 +306,15 @@ def _is_alone(record: _Record, procedure: Procedure, program: Program) -> bool:
         ):
             return False
     name = text_of(record.number).lower()
-    known = declaration(procedure, name)
-    if known is not None:
+    owner = holder(name, procedure)
+    if owner is procedure:
         return name not in procedure.parameters
-    return all(one is procedure or _opens_itself(one, name) for one in program.procedures)
+    return all(one is procedure or _opens_itself(one, name, owner) for one in program.procedures)
 
 
-def _opens_itself(procedure: Procedure, name: str) -> bool:
+def _opens_itself(procedure: Procedure, name: str, owner: Procedure | None) -> bool:
     """True for a procedure that leaves such a variable alone, or opens a file with it before and closes it after all that it does."""
-    if declaration(procedure, name) is not None:
+    if procedure is not owner and declaration(procedure, name) is not None:
         return True
     inner = [each for one in procedure.all("internal_procedures") for each in nodes(one, "subroutine", "function")]
     found = [
