@@ -16,6 +16,7 @@ module soil
     real(wp), allocatable :: depth(:), heat(:, :)
   end type column_t
   type(column_t) :: col
+  real(wp) :: heat(9, 12) = 0.25_wp
 contains
   pure real(wp) function at_depth(n, z, v, where_)
     integer, intent(in) :: n
@@ -54,7 +55,9 @@ end module soil
 program main
   use soil
   implicit none
-  integer :: i, j, n, m
+  integer :: i, j, n, m, k_
+  type(column_t) :: cols(2)
+  integer :: idx(9)
   real(wp) :: s, t
   real(wp), allocatable :: field(:, :, :)
   n = 12
@@ -86,9 +89,22 @@ program main
     call shares(size(col%heat, 2), col%heat(i, :), t)
     s = s + t
   end do
+  cols(1) = col
+  cols(2) = col
+  idx = [(m + 1 - i, i = 1, m)]
+  call sample(s)
   print '(es24.16)', s, field(:, 3, 5)
+contains
+  subroutine sample(s)
+    real(wp), intent(inout) :: s
+    integer :: k
+    do k = 1, m
+      s = s + at_depth(cols(1)%n, cols(1)%depth, cols(mod(k, 2) + 1)%heat(idx(k), :), 0.4_wp)
+      s = s + at_depth(n, col%depth, cols(2)%heat(min(k, col%n), :), where_=0.9_wp) + at_depth(n, col%depth, heat(-(-k), :), 0.1_wp)
+    end do
+  end subroutine sample
 end program main
-""".replace("integer :: i, j, n, m\n  real(wp) :: s, t", "integer :: i, j, n, m, k_\n  real(wp) :: s, t")
+"""
 
 _BUOYS = r"""
 module buoys
@@ -260,6 +276,7 @@ program main
     a(i, :) = i*0.25d0
   end do
   b = 2
+  call scaled(4, a)
   s = 0
   do i = 1, 4
     s = s + norm(n, v=a(i, :))
@@ -267,6 +284,11 @@ program main
   end do
   print '(es24.16)', s
 contains
+  subroutine scaled(k, w)
+    integer, intent(in) :: k
+    real(8), intent(inout) :: w(:, :)
+    w(k, 2) = 0.75d0*w(k, 2)
+  end subroutine scaled
   real(8) function norm(n, v)
     integer, intent(in) :: n
     real(8) :: v(n)
@@ -394,6 +416,11 @@ LEFT_ALONE = (
     _norm("allocated twice", ("  b = 2\n", "  b = 2\n  deallocate (a)\n  allocate (a(4, 0:n + 1))\n  a = 1\n")),
     _norm("gets another shape by a value", ("  b = 2\n", "  b = 2\n  a = reshape(a, [4, 40], [0.5d0])\n")),
     _norm("allocated elsewhere", ("  allocate (a(4, 0:n - 1))\n", "  call make(a)\n"), ("contains\n", "contains\n  subroutine make(w)\n    real(8), allocatable :: w(:, :)\n    allocate (w(4, 40))\n  end subroutine make\n")),
+    _norm("handed to who may allocate it", ("real(8), intent(inout) :: w(:, :)", "real(8), allocatable, intent(inout) :: w(:, :)")),
+    _norm("handed to who knows whom", ("call scaled(4, a)", "call other(a)")),
+    _norm("size has another value first", ("  integer :: i, n\n", "  integer :: i, n = 3\n")),
+    _norm("size is set in a branch", ("  n = 30\n", "  if (command_argument_count() == 0) n = 30\n")),
+    _norm("size of a loop", ("  b = 2\n", "  b = 2\n  do n = 1, 3\n    b = b + n\n  end do\n")),
     _norm("one more than is said", ("0:n - 1", "0:n")),
     _norm("of another variable of that name", ("    s = s + norm(n, v=a(i, :))\n", "    s = s + more(12)\n"), ("contains\n", "contains\n  real(8) function more(n)\n    integer, intent(in) :: n\n    more = norm(n, a(2, :))\n  end function more\n")),
     _log("name from outside", ("'log.txt', position", "name, position"), ("add(i)\n    integer, intent(in) :: i", "add(i, name)\n    integer, intent(in) :: i\n    character(*), intent(in) :: name"), ("call add(i)", "call add(i, 'log.txt')")),

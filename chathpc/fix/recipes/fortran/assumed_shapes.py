@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, text_of, walk
-from chathpc.fix.recipes.fortran.accesses import INTRINSICS, OF_ARRAYS, are_same, is_safe
-from chathpc.fix.recipes.fortran.extents import are_extents_shown, rank_of
+from chathpc.fix.recipes.fortran.accesses import are_same, is_safe
+from chathpc.fix.recipes.fortran.dummy_uses import directives, needed
+from chathpc.fix.recipes.fortran.extents import are_extents_shown
+from chathpc.fix.recipes.fortran.ranks import handed_rank, has_gaps
 from chathpc.fix.recipes.fortran.statements import (
     Declared,
     arguments,
     called,
     declaration,
     identifiers,
-    mentions,
     named_argument,
     squeezed,
 )
@@ -33,19 +34,6 @@ _UNKNOWN = re.compile(
     rb"^[ \t]*(?:#|include\b)|\b(?:volatile|asynchronous|codimension)\b", re.MULTILINE | re.IGNORECASE
 )
 _DIRECTIVE = re.compile(r"![$\w]+\$?[^\n]*")
-#: Statements and expressions in which an array may stand as a whole.
-_AS_A_WHOLE = frozenset(
-    {
-        "math_expression",
-        "unary_expression",
-        "relational_expression",
-        "logical_expression",
-        "parenthesized_expression",
-        "assignment_statement",
-        "output_item_list",
-        "array_literal",
-    }
-)
 _MOST_CALLEES = 40
 
 
@@ -86,7 +74,7 @@ def _change(procedure: Procedure, spot: Spot, program: Program) -> Change | None
         if known is None or not known.rank or not _may_have_any_shape(known):
             continue
         handed = [(each, named_argument(each.node, name, place)) for each in calls]
-        if not any(_is_copied(actual) and _is_repeated(each) for each, actual in handed):
+        if not any(has_gaps(actual) and _is_repeated(each) for each, actual in handed):
             continue
         size = _size(procedure, name)
         if size is None or not _may_change(procedure, name, listed, known, size, handed, program):
@@ -112,11 +100,11 @@ def _may_change(
     program: Program,
 ) -> bool:
     """True if neither the procedure nor any of its callers can tell the difference."""
-    needs = _needs(procedure, name, program)
+    needs = needed(procedure, name, program)
     if needs is None:
         return False
     for call, actual in handed:
-        if actual is None or _rank(actual, call.caller, program) != known.rank:
+        if actual is None or handed_rank(actual, call.caller, program) != known.rank:
             return False
         if _may_be_seen_otherwise(procedure, listed, name, call, actual, program):
             return False
@@ -149,7 +137,7 @@ def _calls(procedure: Procedure, program: Program) -> list[_Call] | None:
     name = procedure.model.name
     found: list[_Call] = []
     for source in program.sources.values():
-        if any(re.search(rf"\b{name}\b", each) for each in _directives(source.file.tree.root_node)):
+        if any(re.search(rf"\b{name}\b", each) for each in directives(source.file.tree.root_node)):
             return None
         for node in walk(source.file.tree.root_node):
             if node.child_count or text_of(node).lower() != name or node.type in ("type_member", "comment"):
@@ -170,13 +158,6 @@ def _calls(procedure: Procedure, program: Program) -> list[_Call] | None:
             if not own and parent.type not in ("public_statement", "private_statement", "included_items"):
                 return None
     return found
-
-
-def _directives(root: Node) -> Iterator[str]:
-    """Comments that compilers read."""
-    for node in walk(root):
-        if node.type == "comment" and (text := text_of(node).lower()).startswith(("!$", "!dir$", "!gcc$", "!dec$")):
-            yield text
 
 
 def _may_have_any_shape(known: Declared) -> bool:
@@ -228,86 +209,6 @@ def _with_any_shape(size: _Size) -> Edit:
     return Edit(size.own.start_byte, size.own.end_byte, new)
 
 
-def _needs(procedure: Procedure, name: str, program: Program) -> str | None:
-    """`elements` where the procedure touches only elements and sections with both ends, `size` where the end of the array matters as
-    well; None for a use that may have another meaning.
-    """
-    found = "elements"
-    if any(mentions(each, name) for each in procedure.all("internal_procedures")):
-        return None
-    if any(re.search(rf"\b{name}\b|\bdeclare\b", each) for each in _directives(procedure.node)):
-        return None
-    for node in identifiers(procedure.node, name):
-        parent = node.parent
-        if parent is None:
-            return None
-        if parent.type in ("parameters", "variable_declaration"):
-            continue
-        if parent.type == "sized_declarator" and children(parent)[0] == node:
-            continue
-        if parent.type == "call_expression" and children(parent)[0] == node:
-            listed = arguments(parent)
-            ends = [squeezed(each) for each in listed if each.type == "extent_specifier"]
-            if not ends and not _is_one_number(parent, procedure, program):
-                return None
-            if any(each.endswith(":") or "::" in each for each in ends):
-                found = "size"
-        elif parent.type in _AS_A_WHOLE or _is_intrinsic(parent, procedure, program):
-            found = "size"
-        else:
-            return None
-    return found
-
-
-def _is_intrinsic(listed: Node, procedure: Procedure, program: Program) -> bool:
-    call = listed.parent if listed.type == "argument_list" else None
-    word = called(call)
-    return (
-        call is not None
-        and call.type == "call_expression"
-        and word in INTRINSICS | OF_ARRAYS
-        and not program.named(word)
-        and declaration(procedure, word) is None
-    )
-
-
-def _is_one_number(element: Node, procedure: Procedure, program: Program) -> bool:
-    """True unless an element stands for the array from there on, as an argument may (Fortran 2018, 15.5.2.11)."""
-    listed = element.parent
-    if listed is not None and listed.type == "keyword_argument":
-        return False
-    if listed is None or listed.type != "argument_list":
-        return True
-    call = listed.parent
-    word = called(call)
-    if call is None or _is_intrinsic(listed, procedure, program):
-        return True
-    known = declaration(procedure, word)
-    if call.type == "call_expression" and known is not None and known.rank:
-        return True
-    named = program.named(word)
-    dummies = [each.name for each in named[0].model.parameters] if len(named) == 1 else []
-    place = arguments(call).index(element)
-    dummy = declaration(named[0], dummies[place]) if place < len(dummies) else None
-    return dummy is not None and dummy.rank == 0
-
-
-def _is_copied(actual: Node | None) -> bool:
-    """True for a section that does not lie in one piece: something else than whole dimensions comes before a range."""
-    if actual is None or actual.type != "call_expression":
-        return False
-    whole = True
-    for each in arguments(actual):
-        words = squeezed(each)
-        if each.type == "extent_specifier":
-            if not whole or "::" in words or words.count(":") > 1:
-                return True
-            whole = words == ":"
-        else:
-            whole = False
-    return False
-
-
 def _is_repeated(call: _Call) -> bool:
     """True in a loop, or in a procedure, which may be called in one."""
     one: Node | None = call.node
@@ -316,48 +217,6 @@ def _is_repeated(call: _Call) -> bool:
             return True
         one = one.parent
     return call.caller.node.type != "program"
-
-
-def _rank(actual: Node, caller: Procedure, program: Program) -> int | None:
-    """Dimensions of what is handed over, if it is an array or a section of one."""
-    if actual.type in ("identifier", "derived_type_member_expression"):
-        return rank_of(actual, caller, program)
-    if actual.type != "call_expression":
-        return None
-    base, listed = children(actual)[0], arguments(actual)
-    if rank_of(base, caller, program) != len(listed):
-        return None
-    sections = [each for each in listed if each.type == "extent_specifier"]
-    for each in listed:
-        if each.type != "extent_specifier" and not _is_whole_number(each, caller, program):
-            return None
-    return len(sections) or None
-
-
-def _is_whole_number(index: Node, caller: Procedure, program: Program) -> bool:
-    """True for an index that is one number and no list of them."""
-    todo = [index]
-    while todo:
-        one = todo.pop()
-        if one.type == "identifier":
-            if rank_of(one, caller, program) != 0:
-                return False
-        elif one.type in ("math_expression", "unary_expression", "parenthesized_expression"):
-            todo += children(one)
-        elif one.type == "call_expression":
-            rank = rank_of(children(one)[0], caller, program)
-            if rank is None and called(one) in INTRINSICS and not program.named(called(one)):
-                todo += [] if called(one) in ("size", "ubound", "lbound") else arguments(one)
-            elif rank != len(arguments(one)):
-                return False
-            else:
-                todo += arguments(one)
-        elif one.type == "derived_type_member_expression":
-            if rank_of(one, caller, program) != 0:
-                return False
-        elif one.type != "number_literal":
-            return False
-    return True
 
 
 def _may_be_seen_otherwise(

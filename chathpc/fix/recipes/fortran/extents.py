@@ -9,9 +9,9 @@ from chathpc.diagnosis.source import fortran
 from chathpc.diagnosis.source.affine import Scope, Sum, add, linear, product
 from chathpc.diagnosis.source.model import Expr, Kind
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
-from chathpc.fix.recipes.fortran.allocations import is_given_away
-from chathpc.fix.recipes.fortran.loops import component
+from chathpc.fix.recipes.analysis.syntax import children, field, text_of
+from chathpc.fix.recipes.fortran.allocations import is_given_away, is_moved
+from chathpc.fix.recipes.fortran.ranks import holder, rank_of
 from chathpc.fix.recipes.fortran.statements import (
     arguments,
     called,
@@ -24,50 +24,6 @@ from chathpc.fix.recipes.fortran.statements import (
 
 if TYPE_CHECKING:
     from tree_sitter import Node
-
-
-def holder(name: str, procedure: Procedure) -> Procedure | None:
-    """The procedure that declares a name that is used in this one: itself, or one that contains it."""
-    around = [
-        one
-        for one in procedure.source.procedures
-        if one.node.start_byte <= procedure.node.start_byte and procedure.node.end_byte <= one.node.end_byte
-    ]
-    for one in sorted(around, key=lambda each: -each.node.start_byte):
-        if declaration(one, name) is not None:
-            return one
-    return None
-
-
-def rank_of(node: Node, procedure: Procedure, program: Program) -> int | None:
-    """Dimensions of a variable or component, 0 for a scalar; None for what is not known."""
-    if node.type == "identifier":
-        name = text_of(node).lower()
-        around = holder(name, procedure)
-        known = declaration(around, name) if around is not None else None
-        if known is not None:
-            return known.rank
-        if program.named(name):
-            return None
-        outside = [one.file.unit.variables.get(name) for one in program.sources.values()]
-        ranks = {len(one.dims) for one in outside if one is not None}
-        return ranks.pop() if len(ranks) == 1 else None
-    if node.type != "derived_type_member_expression":
-        return None
-    owner = children(node)[0]
-    if any(True for _ in nodes(owner, "extent_specifier")) or not _is_one_record(owner, procedure, program):
-        return None
-    found = component(fortran.expression(node), procedure.model, program)
-    if found is None:
-        around = holder(text_of(owner).lower(), procedure) if owner.type == "identifier" else None
-        found = component(fortran.expression(node), around.model, program) if around is not None else None
-    return len(found.dims) if found is not None else None
-
-
-def _is_one_record(owner: Node, procedure: Procedure, program: Program) -> bool:
-    if owner.type == "call_expression":
-        return rank_of(children(owner)[0], procedure, program) == len(arguments(owner))
-    return rank_of(owner, procedure, program) == 0
 
 
 def are_extents_shown(
@@ -169,7 +125,7 @@ def _declared(name: str, place: int, caller: Procedure, program: Program) -> Sum
     bounds: list[Node] = []
     if known.is_allocatable:
         made = [each for each in around.all("sized_allocation") if squeezed(children(each)[0]) == name]
-        if len(made) != 1 or _gets_another_shape(name, around, made[0], program):
+        if len(made) != 1 or _gets_another_shape(name, around, program):
             return None
         bounds = children(children(made[0])[-1])
     else:
@@ -197,7 +153,7 @@ def _declared(name: str, place: int, caller: Procedure, program: Program) -> Sum
     return found
 
 
-def _gets_another_shape(name: str, around: Procedure, made: Node, program: Program) -> bool:
+def _gets_another_shape(name: str, around: Procedure, program: Program) -> bool:
     for one in identifiers(around.node, name):
         parent = one.parent
         if parent is None:
@@ -205,19 +161,11 @@ def _gets_another_shape(name: str, around: Procedure, made: Node, program: Progr
         if parent.type == "assignment_statement" and field(parent, "left") == one:
             if not is_single(field(parent, "right"), around):
                 return True
-        elif parent.type in ("argument_list", "keyword_argument"):
-            call = parent.parent if parent.type == "argument_list" else parent.parent and parent.parent.parent
-            callees = program.named(called(call))
-            if called(call) == "move_alloc" or (call is not None and call.type == "subroutine_call" and not callees):
+        elif parent.parent is not None and parent.parent.type == "subroutine_call":
+            taker = called(parent.parent)
+            if taker != "random_number" and not program.named(taker):
                 return True
-            if any(
-                known is None or known.is_allocatable
-                for callee in callees
-                for each in callee.model.parameters
-                for known in [declaration(callee, each.name)]
-            ):
-                return True
-    return made.parent is None or made.parent.parent is None
+    return is_moved(name, around, program)
 
 
 def _keeps_its_value(name: str, around: Procedure, caller: Procedure, allocated: bool, program: Program) -> bool:
