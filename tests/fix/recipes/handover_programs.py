@@ -199,6 +199,7 @@ end program main
 _STATION = r"""
 program station
   implicit none
+  character(len=*), parameter :: dat = "station.dat"
   integer :: i, line, u, hour
   real(8) :: t, s
   do i = 1, 3
@@ -227,7 +228,7 @@ contains
     integer, intent(in) :: hour
     real(8), intent(in) :: t
     integer :: v
-    open (newunit=v, file='station.dat', form='unformatted', position='append')
+    open (newunit=v, file=dat, form='unformatted', position='append')
     write (v) hour, t
     close (unit=v)
   end subroutine note
@@ -409,6 +410,16 @@ LEFT_ALONE = (
     _rows("text", ("real(8), intent(inout) :: x(n)", "character(3), intent(inout) :: x(n)"), ("      s = s + x(k)\n      x(k) = 0.5d0*x(k)\n", "      x(k) = 'a'\n"), ("real(8) :: a(9, 7), c(20), t", "character(3) :: a(9, 7)\n  real(8) :: c(20), t"), ("  a = 1\n", "  a = '1'\n")),
     _rows("called again in itself", ("  subroutine smooth", "  recursive subroutine smooth")),
     _rows("text of another file", ("  print", "  include 'more.inc'\n  print")),
+    _rows("used by a procedure in it", ("  end subroutine smooth", "    call more()\n  contains\n    subroutine more()\n      s = s + x(1)\n    end subroutine more\n  end subroutine smooth")),
+    _rows("named by a directive", ("    s = 0\n", "    s = 0\n    !$omp parallel do firstprivate(x)\n")),
+    _rows("version for vectors", ("contains\n", "contains\n  !$omp declare simd(smooth)\n")),
+    _rows("one of several of a name", ("contains\n", "  interface smoothed\n    module procedure smooth\n  end interface\ncontains\n")),
+    _rows("an element by its keyword", ("    s = 0\n", "    call total(n=n - 1, x=x(2), s=s)\n"), ("end module", "  subroutine total(n, x, s)\n    integer, intent(in) :: n\n    real(8), intent(in) :: x(n)\n    real(8), intent(out) :: s\n    s = x(n)\n  end subroutine\nend module")),
+    _rows("an element for a function that is not known", ("    integer :: k\n", "    integer :: k\n    real(8), external :: other\n"), ("      s = s + x(k)\n", "      s = s + other(x(k))\n")),
+    _rows("no whole array", ("  print", "  call deep(a)\n  print"), ("end module", "  subroutine deep(w)\n    real(8), intent(inout) :: w(*)\n    real(8) :: t\n    call smooth(9, w, t)\n  end subroutine\nend module")),
+    _rows("any rank", ("x(n)", "x(..)"), ("      s = s + x(k)\n      x(k) = 0.5d0*x(k)\n", "      s = s + k\n")),
+    _rows("name of something else as well", ("  integer :: i\n", "  integer :: i\n  real(8) :: v\n"), ("  print", "  v = other(smooth=3)\n  print")),
+    _rows("a list of rows in a component", ("  integer :: i\n", "  type t\n    real(8) :: v(7) = 1\n  end type\n  type(t) :: c2(3)\n  integer :: i\n"), ("  print", "  call smooth(3, c2(:)%v(1), t)\n  print")),
     _rows("a copy as long as the number that changes", ("    s = 0\n", "    s = sum(x)\n"), ("  integer :: i\n", "  integer :: i, k\n"), ("a(9, 7)", "a(9, 7)"), ("  a = 1\n", "  a = 1\n  k = 7\n"), (_CALL, "    call smooth(k, a(i, :), t)\n    k = 6\n")),
     _norm("size changes before the call", ("  b = 2\n", "  b = 2\n  n = 29\n")),
     _norm("size is read again", ("  b = 2\n", "  b = 2\n  read (*, *) n\n")),
@@ -420,6 +431,7 @@ LEFT_ALONE = (
     _norm("handed to who knows whom", ("call scaled(4, a)", "call other(a)")),
     _norm("size has another value first", ("  integer :: i, n\n", "  integer :: i, n = 3\n")),
     _norm("size is set in a branch", ("  n = 30\n", "  if (command_argument_count() == 0) n = 30\n")),
+    _norm("size may be pointed to", ("  integer :: i, n\n", "  integer :: i\n  integer, target :: n\n")),
     _norm("size of a loop", ("  b = 2\n", "  b = 2\n  do n = 1, 3\n    b = b + n\n  end do\n")),
     _norm("one more than is said", ("0:n - 1", "0:n")),
     _norm("of another variable of that name", ("    s = s + norm(n, v=a(i, :))\n", "    s = s + more(12)\n"), ("contains\n", "contains\n  real(8) function more(n)\n    integer, intent(in) :: n\n    more = norm(n, a(2, :))\n  end function more\n")),
@@ -442,6 +454,20 @@ LEFT_ALONE = (
     _log("device", ("'log.txt'", "'/dev/stdout'")),
     _log("ends in error", ("  call look", "  if (i < 3) error stop 'few'\n  call look")),
     _log("without a program", ("program p", "subroutine p")),
+    _log("in no module", ("module logs\n  implicit none\n  integer, parameter :: wide = 8\ncontains\n", ""), ("end module logs\n", ""), ("  use logs\n", "")),
+    _log("unit is printed", ("    close (u)\n", "    close (u)\n    print *, u\n")),
+    _log("unit is an argument", ("add(i)\n", "add(i, u)\n"), ("    integer :: u\n", "    integer, intent(out) :: u\n"), ("call add(i, u)", "call add(i, k)"), ("  integer :: i\n  do", "  integer :: i, k\n  do")),
+    _log("nothing is written", (_WRITE, "")),
+    _log("file of a variable", ("    integer :: u\n", "    integer :: u\n    character(9) :: f\n    f = 'log.txt'\n"), ("file='log.txt', position", "file=f, position")),
+    _log("two files", (_OPEN, "    open (12, file='b')\n    close (12)\n" + _OPEN)),
+    _log("read as well", ("action='write'", "action='readwrite'"), (_WRITE, _WRITE + "    rewind (u)\n")),
+    _log("another statement with that unit", (_WRITE, _WRITE + "    flush (u)\n")),
+    _log("closed somewhere else", ("    close (u)\n", "    if (i > 0) then\n      close (u)\n    end if\n")),
+    _log("opened under a condition", (_OPEN, "    if (i > 3) open (newunit=u, file='log.txt', position='append', action='write')\n")),
+    _log("deleted at the end", ("    close (u)\n", "    close (u, status='delete')\n")),
+    _log("calls itself", (_WRITE, _WRITE + "    if (i > 3) call twice(i)\n"), ("end module", "  subroutine twice(i)\n    integer, intent(in) :: i\n    call add(i - 2)\n  end subroutine\nend module")),
+    _log("methods that may do anything", ("  integer, parameter :: wide = 8\n", "  type t\n  contains\n    procedure, nopass :: look\n  end type\n  type(t) :: o\n"), (_WRITE, "    call o%look('a')\n" + _WRITE)),
+    _log("unit of a path", ("newunit=u, file='log.txt', pos", "newunit=us(1), file='log.txt', pos"), ("    integer :: u\n", "    integer :: us(2), u\n")),
     _log("called once", ("  do i = 1, 9\n    call add(i)\n  end do\n", "  call add(1)\n")),
     _log("file is moved", ("  call look", "  i = rename('log.txt', 'old.txt')\n  call look")),
 )  # fmt: skip

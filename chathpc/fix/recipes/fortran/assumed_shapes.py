@@ -190,7 +190,9 @@ def _size(procedure: Procedure, name: str) -> _Size | None:
                 return None
             bounds = children(children(one)[-1]) if sized else arguments(shared[0])
             if not bounds or any(
-                each.type == "assumed_size" or squeezed(each).endswith((":", "*")) or squeezed(each) in ("1", "1:1")
+                each.type in ("assumed_size", "assumed_rank")
+                or squeezed(each).endswith((":", "*"))
+                or squeezed(each) in ("1", "1:1")
                 for each in bounds
             ):
                 return None

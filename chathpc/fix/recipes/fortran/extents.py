@@ -175,6 +175,8 @@ def _keeps_its_value(name: str, around: Procedure, caller: Procedure, allocated:
     known = declaration(around, name)
     if known is None or known.rank or holder(name, caller) is not around:
         return False
+    if {"target", "pointer", "volatile"} & set(known.attributes):
+        return False
     if "intent(in)" in known.attributes or any(each.startswith("parameter") for each in known.attributes):
         return True
     if not allocated or name in around.parameters:

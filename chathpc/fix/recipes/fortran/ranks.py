@@ -14,6 +14,9 @@ from chathpc.fix.recipes.fortran.statements import arguments, called, declaratio
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+#: A component of a component of … is not followed further.
+_DEEPEST = 12
+
 
 def holder(name: str, procedure: Procedure) -> Procedure | None:
     """The procedure that declares a name that is used in this one: itself, or one that contains it."""
@@ -43,12 +46,14 @@ def rank_of(node: Node, procedure: Procedure, program: Program) -> int | None:
         return ranks.pop() if len(ranks) == 1 else None
     if node.type != "derived_type_member_expression":
         return None
-    owner = children(node)[0]
+    owner = root = children(node)[0]
+    depth = 0
+    while root.type != "identifier" and children(root):
+        root, depth = children(root)[0], depth + 1
+    if depth > _DEEPEST:
+        return None
     if any(True for _ in nodes(owner, "extent_specifier")) or not _is_one_record(owner, procedure, program):
         return None
-    root = owner
-    while root.type != "identifier" and children(root):
-        root = children(root)[0]
     around = holder(text_of(root).lower(), procedure) or procedure
     found = component(fortran.expression(node), around.model, program)
     return len(found.dims) if found is not None else None
@@ -62,6 +67,8 @@ def _is_one_record(owner: Node, procedure: Procedure, program: Program) -> bool:
 
 def handed_rank(actual: Node, caller: Procedure, program: Program) -> int | None:
     """Dimensions of what is handed over, if it is an array or a section of one."""
+    if actual.type == "identifier" and _is_of_unknown_size(text_of(actual).lower(), caller):
+        return None
     if actual.type in ("identifier", "derived_type_member_expression"):
         return rank_of(actual, caller, program)
     if actual.type != "call_expression":
@@ -74,6 +81,13 @@ def handed_rank(actual: Node, caller: Procedure, program: Program) -> int | None
         if each.type != "extent_specifier" and not _is_whole_number(each, caller, program):
             return None
     return len(sections) or None
+
+
+def _is_of_unknown_size(name: str, procedure: Procedure) -> bool:
+    """True for `w(*)`, which is no whole array."""
+    around = holder(name, procedure)
+    known = [one for one in around.model.parameters if one.name == name] if around is not None else []
+    return any(dim is not None and dim.text == "assumed_size" for one in known for dim in one.dims)
 
 
 def _is_whole_number(index: Node, caller: Procedure, program: Program) -> bool:
