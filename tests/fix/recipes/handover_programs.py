@@ -345,6 +345,11 @@ HANDOVERS = (
         _NORM, "real(8) :: v(:)",
     ),
     f90("rows", "assumed-shape-dummies", _ROWS, "x(:)"),
+    f90(
+        "log of a module without variables", "fortran-open-once",
+        _LOG.replace("  integer, parameter :: wide = 8\n", "").replace("write (u, '(i0)') i", "write (unit=u, fmt='(i0)') i; k(i) = i").replace("    integer :: u\n", "    integer :: u, k(9)\n").replace("integer :: i\n  do", "integer :: i\n  integer :: access(3)\n  access = 4\n  open (unit=12)\n  write (12, *) access(2)\n  close (12, status='delete')\n  do"),
+        "  integer, parameter, private :: add_unit", "\n  open (unit=12)",
+    ),
     f90("log", "fortran-open-once", _LOG, "call close_add\n    open (newunit=v"),
     f90(
         "records in a file that others open", "fortran-open-once", _BUOYS,
@@ -468,6 +473,8 @@ LEFT_ALONE = (
     _log("calls itself", (_WRITE, _WRITE + "    if (i > 3) call twice(i)\n"), ("end module", "  subroutine twice(i)\n    integer, intent(in) :: i\n    call add(i - 2)\n  end subroutine\nend module")),
     _log("methods that may do anything", ("  integer, parameter :: wide = 8\n", "  type t\n  contains\n    procedure, nopass :: look\n  end type\n  type(t) :: o\n"), (_WRITE, "    call o%look('a')\n" + _WRITE)),
     _log("unit of a path", ("newunit=u, file='log.txt', pos", "newunit=us(1), file='log.txt', pos"), ("    integer :: u\n", "    integer :: us(2), u\n")),
+    _log("name that is longer than what is kept", ("  integer, parameter :: wide = 8\n", "  character(*), parameter :: f = 'a_very_long_folder/of_somebody/who_likes_words/log.txt'\n"), ("file='log.txt', position", "file=f, position")),
+    _log("opened behind other statements of the line", (_READ, "    open (newunit=v, file=name, action='read'); read (v, *) k; rewind (v); open (newunit=i, file=name)\n")),
     _log("called once", ("  do i = 1, 9\n    call add(i)\n  end do\n", "  call add(1)\n")),
     _log("file is moved", ("  call look", "  i = rename('log.txt', 'old.txt')\n  call look")),
 )  # fmt: skip

@@ -24,6 +24,8 @@ _SETTINGS = {
     "access": ("sequential", "stream"),
 }
 _LONGEST_NAME = 50
+#: The model of the source keeps no more letters of a text.
+_KEPT_LETTERS = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +137,8 @@ def file_name(node: Node, procedure: Procedure, program: Program) -> str | None:
         or declared[0].value.kind != Kind.STRING
     ):
         return None
-    return declared[0].value.text[1:-1].rstrip() if declared[0].value.text[-1:] in "'\"" else None
+    text = declared[0].value.text
+    return text[1:-1].rstrip() if text[-1:] in "'\"" and len(text) < _KEPT_LETTERS else None
 
 
 def settings(node: Node) -> dict[str, Node] | None:
