@@ -168,7 +168,7 @@ def _at_line(
         copies.value_parameter(function, file, line.line),
         copies.range_copy(function, file, line.line),
         copies.returned_copy(function, file, line.line),
-        sections.packed(function, file, line.line),
+        sections.packed(function, (file, *(hot.others(line.file) if file.is_fortran else ())), line.line),
     )
     several = _has_threads(facts)
     if several:

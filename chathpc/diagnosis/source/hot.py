@@ -55,6 +55,11 @@ class Hot:
             self._files[file] = None if enough else read_file(self.facts.profile, name)
         return self._files[file]
 
+    def others(self, file: int) -> list[SourceFile]:
+        """The parsed files in which other hot lines are, the hottest first."""
+        listed = dict.fromkeys(one.file for one in self.lines if one.file != file)
+        return [each for each in map(self.source, listed) if each is not None]
+
     @cached_property
     def _readable(self) -> np.ndarray:
         """True for files (by number) of a language that can be parsed; the last stands for no file."""

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.c_expressions import text_of
 from chathpc.diagnosis.source.model import Declaration, Expr, Function, Kind
 from chathpc.diagnosis.source.sign import Sign
 from chathpc.diagnosis.source.text import SourceFile
 
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
-def packed(function: Function, file: SourceFile, line: int) -> Sign | None:
-    """A call at the line that hands a section with gaps, like a row, to a routine of the file that declares it with its size (`q(n)`).
+
+def packed(function: Function, files: Sequence[SourceFile], line: int) -> Sign | None:
+    """A call at the line that hands a section with gaps, like a row, to a routine of the files that declares it with its size (`q(n)`).
 
     Such an argument lies in one piece (Fortran 2018, 15.5.2.4), so the section is copied before the call and back after it. Columns are in
     one piece already, and `q(:)` takes a section as it is.
@@ -18,10 +25,11 @@ def packed(function: Function, file: SourceFile, line: int) -> Sign | None:
     for call in function.calls_at(line):
         if call.base is not None:
             continue
-        for callee in file.functions_named(call.short.removeprefix("call ")):
+        name = call.short.removeprefix("call ")
+        for file, callee in ((each, one) for each in files if each.is_fortran for one in each.functions_named(name)):
             for at, parameter in enumerate(callee.parameters):
                 given = _argument(call, at, parameter)
-                if given is None or not _has_gaps(given) or not _in_one_piece(parameter):
+                if given is None or not _has_gaps(given) or not _in_one_piece(parameter, callee, file):
                     continue
                 shown = function.show(given)
                 return Sign(
@@ -59,6 +67,26 @@ def _has_gaps(given: Expr) -> bool:
     return False
 
 
-def _in_one_piece(parameter: Declaration) -> bool:
-    """True for a dummy argument of explicit shape or assumed size; `q(:)` has no such number."""
-    return not parameter.pointers and any(dim is not None for dim in parameter.dims)
+def _in_one_piece(parameter: Declaration, callee: Function, file: SourceFile) -> bool:
+    """True for a dummy argument of explicit shape (`q(n)`, `q(0:n)`) or assumed size; the dimensions of `q(:)` have no end."""
+    if parameter.pointers or not parameter.dims:
+        return False
+    if any(dim is not None for dim in parameter.dims):
+        return True
+    node = next((each for each, one in file.procedures() if one is callee), None)
+    ends = [text_of(each) for each in _bounds(node, parameter.name)] if node is not None else []
+    return bool(ends) and not any(each.endswith(":") for each in ends)
+
+
+def _bounds(procedure: Node, name: str) -> list[Node]:
+    """The bounds of an array by its declaration in the routine."""
+    for node in procedure.named_children:
+        if node.type != "variable_declaration":
+            continue
+        shared = [each for each in node.children_by_field_name("attribute") if "dimension" in text_of(each).lower()]
+        for one in node.children_by_field_name("declarator"):
+            sized = one.type == "sized_declarator"
+            if text_of(one.named_child(0) if sized else one).lower() == name:
+                around = one.named_child(1) if sized else next(iter(shared), one).named_child(0)
+                return around.named_children if around is not None else []
+    return []

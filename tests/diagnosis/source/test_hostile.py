@@ -96,7 +96,7 @@ def everything(name: str, text: bytes) -> int:
                 shifts.shifting(one, file.unit, number, in_loop=True)
                 growth.grown(one, file.unit, number)
                 copies.rebuilt(one, number)
-                sections.packed(one, file, number)
+                sections.packed(one, [file], number)
                 invariant.invariant(one, file, loop, number)
                 parallel.atomic(one, loop, number)
                 calls.synchronous(one, loop, number)

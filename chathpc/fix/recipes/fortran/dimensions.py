@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, text_of
-from chathpc.fix.recipes.fortran.accesses import INTRINSICS, is_safe
+from chathpc.fix.recipes.fortran.accesses import is_safe
+from chathpc.fix.recipes.fortran.dummy_uses import is_one_number
 from chathpc.fix.recipes.fortran.statements import (
     arguments,
     called,
@@ -138,7 +139,7 @@ class _Swap:
             listed = arguments(parent)
             sections = [each.type == "extent_specifier" for each in listed]
             self.columns = self.columns or sections == [True, False]
-            if not any(sections) and not self._is_one_number(parent, procedure):
+            if not any(sections) and not is_one_number(parent, procedure, self.program):
                 return False
             return sections != [True, True] and self._exchange(procedure, listed, name)
         if parent.type in ("sized_declarator", "sized_allocation"):
@@ -152,22 +153,6 @@ class _Swap:
             and parent.parent is not None
             and self._handed(node, parent.parent, procedure)
         )
-
-    def _is_one_number(self, element: Node, procedure: Procedure) -> bool:
-        """True unless an element stands for the array from there on, as an argument may (Fortran 2018, 15.5.2.11)."""
-        listed = element.parent
-        call = listed.parent if listed is not None and listed.type == "argument_list" else None
-        if call is None:
-            return listed is None or listed.type != "keyword_argument"
-        word = called(call)
-        known = declaration(procedure, word)
-        if call.type == "call_expression" and ((known is not None and known.rank) or word in INTRINSICS):
-            return True
-        named = self.program.named(word)
-        dummies = [each.name for each in named[0].model.parameters] if len(named) == 1 else []
-        place = arguments(call).index(element)
-        dummy = declaration(named[0], dummies[place]) if place < len(dummies) else None
-        return dummy is not None and dummy.rank == 0
 
     def _handed(self, node: Node, call: Node, procedure: Procedure) -> bool:
         """The array as a whole: for an intrinsic function that does not care, or a procedure that changes as well."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start, without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes
+from chathpc.fix.recipes.fortran.kept_files import kept_open
 from chathpc.fix.recipes.fortran.loops import control, own_text
 from chathpc.fix.recipes.recipe import Change, Context
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
 
 
 def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
-    """A file that every iteration opens to append, writes and closes is opened before the loop and closed behind it."""
+    """A file that every iteration opens to append, writes and closes is opened before the loop and closed behind it; one that every call
+    of a subroutine opens stays open.
+    """
     procedure, text = spot.procedure, spot.source.text
     for loop in procedure.all("do_loop"):
         if control(loop) is None:
@@ -87,7 +90,7 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(opens[0]),
             "opens the file once for all records instead of once a record",
         )
-    del context
+    yield from kept_open(context, spot)
 
 
 def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:

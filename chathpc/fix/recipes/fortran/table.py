@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.fortran import (
     allocations,
     appends,
+    assumed_shapes,
     dimensions,
     files,
     growth,
@@ -65,7 +66,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "fortran-open-once",
         "Opens a file once for all records instead of once a record.",
-        "Every iteration opens it to append, writes to it and closes it, and its name stays the same.",
+        "Every iteration, or call of a subroutine, opens it to append, writes to it and closes it; its name stays the same; all who open it are known.",
         ("io-small-requests", "io-bound", "io-metadata-bound"), FORTRAN, "exact", files.opened_once, 0.95,
     ),
     Recipe(
@@ -137,5 +138,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Leaves out `flush` in loops.",
         "The loop opens and reads nothing, and the program ends in the usual way and starts no other.",
         ("io-small-requests", "io-bound"), FORTRAN, "exact", files.without_flushes, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "assumed-shape-dummies",
+        "Lets a procedure take array sections as they lie (`x(:)`) where the compiler copies them for each call (`x(n)`).",
+        "Every call is known and hands over an array or section of as many dimensions; where the end of the array matters, its size is shown to be the same.",
+        ("redundant-copies", "allocation-churn", "page-faults", "memory-bandwidth", "loop-invariant-work", *COMPUTE), FORTRAN, "exact",
+        assumed_shapes.taking_any_shape, 0.9,
     ),
 )  # fmt: skip
