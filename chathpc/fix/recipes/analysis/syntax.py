@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,7 @@ __all__ = [
     "bare",
     "block_of",
     "children",
+    "code_of",
     "enclosing",
     "field",
     "inside",
@@ -134,3 +136,13 @@ def record_name(node: Node) -> str:
     """The name by which such a record is known: that of the type definition around it, else its own."""
     whole = record_definition(node)
     return text_of(field(whole, "name" if whole is node else "declarator"))
+
+
+def code_of(text: bytes) -> bytes:
+    """The text without comments, strings and directives."""
+    return re.sub(
+        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*",
+        b" ",
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )

@@ -19,6 +19,7 @@ from chathpc.fix.recipes.serial import (
     output,
     pools,
     powers,
+    reads,
     recursion,
     references,
     running_powers,
@@ -104,9 +105,9 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "read-in-blocks",
-        "Takes single bytes from blocks of 64 KiB instead of one `read` each.",
-        "Nobody else uses the descriptor but for opening and closing.",
-        ("io-small-requests", "io-bound"), HOST, "exact", output.blockwise_reads, 0.9, everywhere=False,
+        "Takes reads of a few bytes from blocks of 64 KiB, within which `lseek` only moves.",
+        "The file is opened for reading alone and not written meanwhile, and its descriptor is only read, moved and closed, by one thread.",
+        ("io-small-requests", "io-bound"), HOST, "exact", reads.blockwise, 0.9, everywhere=False,
     ),
     Recipe(
         "keep-buffer",

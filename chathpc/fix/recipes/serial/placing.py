@@ -1,0 +1,27 @@
+"""Where small functions are put that a recipe adds to a file, and what they include."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from chathpc.fix.recipes.analysis.edits import line_start
+from chathpc.fix.recipes.analysis.program import Source
+
+
+def place_of_functions(source: Source) -> int | None:
+    """The byte in front of the first function, its comment and its attributes; None where it stands in something else."""
+    first = min((one.node for one in source.procedures), key=lambda node: node.start_byte, default=None)
+    if first is None or first.parent is None or first.parent.type != "translation_unit":
+        return None
+    at = first
+    before = at.prev_sibling
+    while before is not None and before.type == "comment" and before.end_point[0] + 1 >= at.start_point[0]:
+        at, before = before, before.prev_sibling
+    start = line_start(source.text, at.start_byte)
+    return None if source.text[start : at.start_byte].strip() else start
+
+
+def including(headers: Iterable[bytes], text: bytes) -> bytes:
+    """Directives for those of the headers that a file does not include."""
+    lines = [b"#include " + one + b"\n" for one in headers if one not in text]
+    return b"".join(lines) + (b"\n" if lines else b"")
