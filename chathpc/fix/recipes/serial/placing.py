@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import line_start
 from chathpc.fix.recipes.analysis.program import Source
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
 
 
 def place_of_functions(source: Source) -> int | None:
@@ -16,9 +20,14 @@ def place_of_functions(source: Source) -> int | None:
     at = first
     before = at.prev_sibling
     while before is not None and before.type == "comment" and before.end_point[0] + 1 >= at.start_point[0]:
-        at, before = before, before.prev_sibling
-    start = line_start(source.text, at.start_byte)
-    return None if source.text[start : at.start_byte].strip() else start
+        if _begins_line(before, source):
+            at = before
+        before = before.prev_sibling
+    return line_start(source.text, at.start_byte) if _begins_line(at, source) else None
+
+
+def _begins_line(node: Node, source: Source) -> bool:
+    return not source.text[line_start(source.text, node.start_byte) : node.start_byte].strip()
 
 
 def including(headers: Iterable[bytes], text: bytes) -> bytes:
