@@ -31,7 +31,7 @@ _UNKNOWN = re.compile(
 _OURS = re.compile(rb"\b(?:read_blocks?|block_read|block_seek|block_close|block_at)\b")
 _NAMED = re.compile(rb"\b(?:read|lseek|close|open)\b")
 _INCLUDED = re.compile(rb"#[ \t]*include[ \t]*\"[^\"\n]*\.c(?:c|pp|xx)?\"")
-_NEEDED = (b"<string.h>", b"<sys/stat.h>", b"<sys/types.h>", b"<unistd.h>")
+_NEEDED = (b"<errno.h>", b"<string.h>", b"<sys/types.h>", b"<unistd.h>")
 
 
 def blockwise(context: Context, spot: Spot) -> Iterator[Change]:
@@ -152,10 +152,13 @@ static void leave_block(struct read_block *b) {
 static struct read_block *block_of(int fd) {
   struct read_block *b = &read_blocks[(unsigned)fd % 8];
   if (fd >= 0 && b->owner != fd + 1) {
-    struct stat about;
+    int told = errno;
     leave_block(b);
     b->owner = fd + 1;
-    b->plain = fstat(fd, &about) != 0 || !S_ISREG(about.st_mode) || about.st_size == 0 || (b->end = lseek(fd, 0, SEEK_CUR)) < 0;
+    b->end = lseek(fd, 0, SEEK_CUR);
+    /* Pipes and terminals have no place, and devices and what the kernel tells no end. */
+    b->plain = b->end < 0 || lseek(fd, 0, SEEK_END) <= 0 || lseek(fd, b->end, SEEK_SET) != b->end;
+    errno = told;
   }
   return fd < 0 || b->plain ? NULL : b;
 }
