@@ -185,17 +185,37 @@ int main(void) {
 }
 """.replace("taken(-1)", "taken(fd)"), "block_read(fd, &c, 1)",
     ),
+    _case(
+        "standard input or a file",
+        _MAKE + """
+static int fd;
+static int take(void) { char c; return read(fd, &c, 1) == 1 ? c : -1; }
+int main(int argc, char **argv) {
+  long s = 0;
+  make("in.txt", 3000);
+  for (int r = 0; r < 3; r++) {
+    fd = r > 0 ? open(argc > 1 ? argv[1] : "in.txt", O_RDONLY) : STDIN_FILENO;
+    for (int c; (c = take()) >= 0;) s = (s * 31 + c) % 1000003;
+    if (fd) close(fd);
+    fd = 0;
+    printf("%ld\\n", s);
+  }
+  remove("in.txt");
+  return 0;
+}
+""", "block_read(fd, &c, 1)",
+    ),
     cpp(
-        "in C++, and what is found is written afterwards", "read-in-blocks",
+        "in C++, a class, and what is found is written afterwards", "read-in-blocks",
         "#include <fcntl.h>\n#include <unistd.h>\n" + _MAKE + """
-struct Tape { int fd; long n; };
+struct Tape { int fd = -1; long n = 0; bool ok() const { return n >= 0; } };
 static int byte(Tape &t) { unsigned char b; if (::read(t.fd, &b, 1) != 1) return -1; t.n++; return b; }
 int main(int argc, char **argv) {
   const char *path = argc > 1 ? argv[1] : "in.txt";
   make(path, 30000);
   Tape t;
   t.fd = open(path, O_RDONLY);
-  t.n = 0;
+  if (!t.ok()) return 1;
   long s = 0;
   for (int b; (b = byte(t)) >= 0;) s = (s * 31 + b) % 1000003;
   close(t.fd);
@@ -222,7 +242,6 @@ DESCRIPTOR_MISSES = (
     _main("read and written", beginning=_ONE.replace("O_RDONLY", "O_RDWR")),
     _main("does not wait", beginning=_ONE.replace("O_RDONLY", "O_RDONLY | O_NONBLOCK")),
     _main("flags that are not known", beginning="int how = argc; " + _ONE.replace("O_RDONLY", "how")),
-    _main("perhaps standard input", beginning=_ONE.replace("open(argv[1], O_RDONLY)", "argc > 1 ? open(argv[1], O_RDONLY) : 0")),
     _main("standard input", beginning="char c; long s = 0; int fd = STDIN_FILENO; while (read(fd, &c, 1) == 1) s += c; "),
     _main("standard input by its number", "printf(\"%ld\", s);", beginning="char c; long s = 0; while (read(0, &c, 1) == 1) s += c; "),
     _main("another process reads on", beginning="if (fork()) return 0; " + _ONE),
@@ -240,8 +259,12 @@ DESCRIPTOR_MISSES = (
     _miss("a list in braces gives the member its value", "struct R { int fd; long n; };\nint main(void) { struct R r = {3, 0}; char c; if (r.n) r.fd = open(\"x\", O_RDONLY); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
     _miss("another place in memory is seen as the record", "union U { struct R { int fd; long n; } r; int k[4]; };\nint main(void) { union U u; char c; u.r.n = 0; u.r.fd = open(\"x\", O_RDONLY); while (read(u.r.fd, &c, 1) == 1) u.r.n++; u.k[0] = 0; printf(\"%ld\", u.r.n); return 0; }"),
     _miss("the function is called from somewhere else", "static long f(int fd) { char c; long s = 0; while (read(fd, &c, 1) == 1) s++; return s; }\nlong (*how)(int) = f;\nint main(void) { int fd = open(\"x\", O_RDONLY); printf(\"%ld\", how(fd) + f(fd)); return 0; }"),
+    _main("standard output becomes a file", beginning="char c; long s = 0; freopen(argv[2], \"w\", stdout); int fd = open(argv[1], O_RDONLY); while (read(fd, &c, 1) == 1) { s += c; printf(\"%ld\", s); } "),
     _miss("nobody opens it", "long f(int fd) { char c; long s = 0; while (read(fd, &c, 1) == 1) s++; return s; }\nint main(void) { return 0; }"),
     _miss("written by a function that the loop calls", "static void put(const char *path, int c) { FILE *f = fopen(path, \"a\"); fputc(c, f); fclose(f); }\nint main(int argc, char **argv) { int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; if (s < 9) put(argv[argc - 1], c); } printf(\"%ld\", s); return 0; }"),
     _miss("written when the program ends, by a function that was told before", "static const char *path; static int fd; static void put(void) { char c; FILE *f = fopen(path, \"w\"); fputc('a', f); fclose(f); read(fd, &c, 1); printf(\"%d\", c); }\nint main(int argc, char **argv) { char c; long s = argc; path = argv[1]; atexit(put); fd = open(argv[1], O_RDONLY); while (read(fd, &c, 1) == 1) s++; printf(\"%ld\", s); return 0; }"),
     miss_cpp("a stream of C++ writes", "read-in-blocks", _HEAD + "#include <fstream>\nint main(int argc, char **argv) { std::ofstream out(argv[argc - 1], std::ios::app); int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; out << c; } std::printf(\"%ld\", s); }"),
+    miss_cpp("a member writes when nobody calls it", "read-in-blocks", _HEAD + "struct Log { FILE *f; ~Log() { fputc('x', f); fclose(f); } };\nint main(int argc, char **argv) { int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; Log log; log.f = fopen(argv[argc - 1], \"a\"); } std::printf(\"%ld\", s); }"),
+    miss_cpp("opened before main", "read-in-blocks", _HEAD + "static const char *name = \"x\";\nstatic FILE *out = fopen(name, \"a\");\nint main(int argc, char **argv) { int fd = open(argv[argc - 1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; fputc(c, out); } std::printf(\"%ld\", s); }"),
+    miss_cpp("another file unless something else is said", "read-in-blocks", _HEAD + "struct In { int fd = open(\"y\", O_RDWR); };\nint main(int argc, char **argv) { In in; if (argc > 1) in.fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(in.fd, &c, 1) == 1) s++; std::printf(\"%ld\", s); }"),
 )  # fmt: skip

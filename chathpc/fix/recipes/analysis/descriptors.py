@@ -133,7 +133,7 @@ def _uses(place: Place, program: Program) -> list[tuple[Procedure, Node]] | None
 
 def _of_record(node: Node, parent: Node, place: Place, home: Procedure | None, program: Program) -> list[Node] | None:
     if parent.type == "field_declaration":
-        return []
+        return [] if text_of(part(parent, "default_value")) in ("", "-1") else None
     if parent.type == "field_designator" and parent.parent is not None and parent.parent.type == "initializer_pair":
         return [] if text_of(part(parent.parent, "value")) == "-1" else None
     if parent.type != "field_expression" or home is None:
@@ -187,14 +187,16 @@ def _arguments(procedure: Procedure, name: str, program: Program) -> list[tuple[
 
 
 def _is_source(node: Node | None, home: Procedure, program: Program, found: Descriptor) -> bool:
-    """True for a value that is a descriptor of the program's own, opened for reading alone, or none at all."""
+    """True for a value that is a descriptor of the program's own, opened for reading alone, or standard input's, or none at all."""
     while node is not None and node.type in _WRAPPED:
         node = part(node, "value") or next(iter(children(node)), None)
     if node is None:
         return False
     match node.type:
         case "number_literal" | "unary_expression":
-            return re.fullmatch(r"-\s*1", text_of(node)) is not None
+            return re.fullmatch(r"-\s*1|0", text_of(node)) is not None
+        case "identifier" if text_of(node) == "STDIN_FILENO":
+            return True
         case "conditional_expression":
             return all(_is_source(part(node, each), home, program, found) for each in ("consequence", "alternative"))
         case "assignment_expression":

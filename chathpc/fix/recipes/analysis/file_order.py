@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.descriptors import Descriptor, called, is_read_only
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, code_of, field, inside, nodes, statements, text_of
+from chathpc.fix.recipes.analysis.types import owner
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -39,6 +40,8 @@ def is_written_meanwhile(found: Descriptor, program: Program) -> bool:
     for source in program.sources.values():
         if any(_WORDS.search(code_of(each.text or b"")) for each in nodes(source.file.tree.root_node, "preproc_arg")):
             return True
+    if "freopen" in program.calls or _is_opened_outside(program):
+        return True
     openings = [
         (home, call)
         for name, at in _OPENING.items()
@@ -56,13 +59,23 @@ def is_written_meanwhile(found: Descriptor, program: Program) -> bool:
         (home, call)
         for name, at in _WRITING.items()
         for home, call in program.calls.get(name, [])
-        if _argument(call, at) not in _STANDARD
+        if name == "fclose" or _argument(call, at) not in _STANDARD
     ]
     before = _steps([*openings, *writing], program)
     meanwhile = _steps([*found.uses, *found.opened], program)
     if not before or not meanwhile:
         return True
     return any(min(meanwhile) <= each <= max(meanwhile) for each in before)
+
+
+def _is_opened_outside(program: Program) -> bool:
+    """True if a variable outside functions is given a file, as C++ may do before `main`."""
+    for source in program.sources.values():
+        for call in nodes(source.file.tree.root_node, "call_expression") if source.is_cpp else ():
+            known = called(call).removeprefix("std::") in _OPENING
+            if known and not any(inside(call, one.node) for one in source.procedures):
+                return True
+    return False
 
 
 def _is_reading(call: Node, at: int) -> bool:
@@ -94,6 +107,8 @@ def _steps(events: _Events, program: Program) -> set[int] | None:
         }
     if reaching & program.handed_on or "main" in program.calls:
         return None
+    if any(owner(one) for one in program.procedures if one.model.name in reaching):
+        return None  # members are called by objects, and some of them by nobody
     own = [node for home, node in events if home is main]
     return {
         at

@@ -23,7 +23,7 @@ _FOREIGN = re.compile(
     rb"\b(?:(?:__)?strn?dup|wcsdup|getline|getdelim|\w*asprintf|open_w?memstream|realpath|getcwd|get_current_dir_name|tempnam"
     rb"|aligned_alloc|posix_memalign|memalign|p?valloc|reallocarray|cfree|scandir\w*|versionsort|malloc_\w+|malli\w+|mallopt"
     rb"|s?brk|obstack\w*|dl(?:open|sym)|asm|__asm__|__asm|__libc_\w+|__builtin_(?:malloc|calloc|realloc|free)|pooled_\w+"
-    rb"|mtrace|muntrace)\b"
+    rb"|mtrace|muntrace|_mm_malloc|_mm_free)\b"
 )
 #: `scanf` that allocates what it reads.
 _SCANNED = re.compile(rb"%[*']?\d*m[sScC\[]")

@@ -13,11 +13,16 @@ if TYPE_CHECKING:
 
 
 def place_of_functions(source: Source) -> int | None:
-    """The byte in front of the first function, its comment and its attributes; None where it stands in something else."""
-    first = min((one.node for one in source.procedures), key=lambda node: node.start_byte, default=None)
-    if first is None or first.parent is None or first.parent.type != "translation_unit":
+    """The byte in front of the first function, or the class or namespace around it, and its comment; None where the preprocessor
+    decides about it.
+    """
+    at = min((one.node for one in source.procedures), key=lambda node: node.start_byte, default=None)
+    while at is not None and at.parent is not None and at.parent.type != "translation_unit":
+        at = at.parent
+        if at.type.startswith("preproc"):
+            return None
+    if at is None:
         return None
-    at = first
     before = at.prev_sibling
     while before is not None and before.type == "comment" and before.end_point[0] + 1 >= at.start_point[0]:
         if _begins_line(before, source):

@@ -111,7 +111,7 @@ def _others_close(found: Descriptor, program: Program) -> bool:
         if call in ours or called(call) != "close":
             continue
         counted = any(text_of(field(each, "argument")) == name for each in home.all("update_expression"))
-        if not re.match(r"[A-Za-z_]", name) or counted:
+        if not re.match(r"[A-Za-z_]", name) or name.startswith("STD") or counted:
             return True
     return False
 
@@ -156,8 +156,8 @@ static struct read_block *block_of(int fd) {
     leave_block(b);
     b->owner = fd + 1;
     b->end = lseek(fd, 0, SEEK_CUR);
-    /* Pipes and terminals have no place, and devices and what the kernel tells no end. */
-    b->plain = b->end < 0 || lseek(fd, 0, SEEK_END) <= 0 || lseek(fd, b->end, SEEK_SET) != b->end;
+    /* Others may read on from standard input. Pipes and terminals have no place, and devices and what the kernel tells no end. */
+    b->plain = fd < 3 || b->end < 0 || lseek(fd, 0, SEEK_END) <= 0 || lseek(fd, b->end, SEEK_SET) != b->end;
     errno = told;
   }
   return fd < 0 || b->plain ? NULL : b;
