@@ -84,3 +84,23 @@ def test_a_second_time_nothing_is_changed() -> None:
     once = changed("read-in-blocks", PIECES, "c")
     assert once is not None
     assert changed("read-in-blocks", once, "c") is None
+
+
+def test_the_deepest_expressions_end() -> None:
+    chosen = "argc > 1 ? -1 : " * 3000 + "open(argv[1], O_RDONLY)"
+    assert changed("read-in-blocks", PIECES.replace("open(argv[argc - 1], O_RDONLY)", chosen), "c") is None
+    given = "".join(f"static long f{k}(int fd, int *to) {{ return f{k + 1}(fd, to); }}\n" for k in range(300))
+    deep = PIECES.replace("static long take", given + "static long take").replace("take(fd, &w)", "f0(fd, &w)")
+    assert changed("read-in-blocks", deep.replace("f300(", "take("), "c") is None
+    back = "".join(f"static int g{k}(const char *p) {{ return g{k + 1}(p); }}\n" for k in range(300))
+    last = "static int g300(const char *p) { return open(p, O_RDONLY); }\n"
+    chain = PIECES.replace("static long take", last + back + "static long take")
+    assert changed("read-in-blocks", chain.replace("open(argv[argc - 1], O_RDONLY)", "g0(argv[1])"), "c") is None
+
+
+def test_files_of_one_name_in_two_folders_may_be_the_same() -> None:
+    two = PIECES.replace("argv[argc - 1], O_RDONLY)", '"in.txt", O_RDONLY)').replace(
+        'printf("%ld\\n", n);', 'FILE *out = fopen("./in.txt", "a"); fputc(7, out); fclose(out);'
+    )
+    assert changed("read-in-blocks", two, "c") is None
+    assert changed("read-in-blocks", two.replace("./in.txt", "./out.txt"), "c") is not None

@@ -22,7 +22,7 @@ _LOOKING = frozenset({"fstat", "isatty", "posix_fadvise"})
 _COMPARING = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
 _WRAPPED = frozenset({"parenthesized_expression", "cast_expression"})
 _TESTS = frozenset({"if_statement", "while_statement", "do_statement"})
-_MOST_PLACES = 40
+_MOST_PLACES, _DEEPEST = 40, 50
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +43,7 @@ class Descriptor:
     opened: list[tuple[Procedure, Node]] = field(default_factory=list)
     giving: set[str] = field(default_factory=set)  #: functions whose results are such values
     returning: set[str] = field(default_factory=set)  #: functions whose results are followed
+    depth: int = 0  #: how far it is followed through functions and expressions just now
 
 
 def called(call: Node | None) -> str:
@@ -188,6 +189,15 @@ def _arguments(procedure: Procedure, name: str, program: Program) -> list[tuple[
 
 def _is_source(node: Node | None, home: Procedure, program: Program, found: Descriptor) -> bool:
     """True for a value that is a descriptor of the program's own, opened for reading alone, or standard input's, or none at all."""
+    if found.depth >= _DEEPEST:
+        return False
+    found.depth += 1
+    understood = _is_known(node, home, program, found)
+    found.depth -= 1
+    return understood
+
+
+def _is_known(node: Node | None, home: Procedure, program: Program, found: Descriptor) -> bool:
     while node is not None and node.type in _WRAPPED:
         node = part(node, "value") or next(iter(children(node)), None)
     if node is None:
@@ -234,6 +244,15 @@ def _is_added(place: Place | None, found: Descriptor) -> bool:
 
 def _goes(node: Node, home: Procedure, program: Program, found: Descriptor) -> bool:
     """True if it is understood where the value of an expression goes that is a descriptor."""
+    if found.depth >= _DEEPEST:
+        return False
+    found.depth += 1
+    understood = _goes_on(node, home, program, found)
+    found.depth -= 1
+    return understood
+
+
+def _goes_on(node: Node, home: Procedure, program: Program, found: Descriptor) -> bool:
     parent = node.parent
     while parent is not None and parent.type in _WRAPPED:
         node, parent = parent, parent.parent

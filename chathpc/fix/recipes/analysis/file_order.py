@@ -91,8 +91,9 @@ def _argument(call: Node, at: int) -> str:
 
 
 def _path(call: Node) -> str | None:
-    """The name of a file that is opened, where it is a literal."""
-    return _argument(call, 0) if _LITERAL.match(_argument(call, 0)) else None
+    """The name of a file that is opened, without its folder, where it is a literal."""
+    named = _argument(call, 0)
+    return named.strip('"').rsplit("/", 1)[-1] if _LITERAL.match(named) else None
 
 
 def _steps(events: _Events, program: Program) -> set[int] | None:
