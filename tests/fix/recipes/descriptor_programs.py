@@ -205,6 +205,50 @@ int main(int argc, char **argv) {
 }
 """, "block_read(fd, &c, 1)",
     ),
+    _case(
+        "handed around in many ways",
+        _MAKE + """
+struct tape { int fd, spare; long n; };
+struct pair { struct tape a, b; };
+struct other { int fd; };
+static struct pair both = {{0}, {0}};
+static struct tape third = {.fd = -1, .n = 3};
+static struct other unlike = {.fd = -1};
+static int last = -1;
+static int opened(const char *path) {
+  int fd;
+  if ((fd = open(path, O_RDONLY | O_NOCTTY)) < 0 || !(fd > 0)) return -1;
+  return last = fd;
+}
+static int again(const char *path) { return opened(path); }
+static int which(int a, int b, int first) { return first ? (int)a : b; }
+static long all(int fd, long *n) {
+  short w;
+  long s = 0;
+  if (isatty(fd)) return -1;
+  while (read(fd, &w, sizeof(short)) == sizeof(short)) { s = (s * 31 + w) % 1000003; (*n)++; }
+  return s;
+}
+int main(void) {
+  struct tape more[2] = {{.n = 1}, {.spare = 2}};
+  int a, b, c = -1;
+  make("in.txt", 5000);
+  a = b = opened("in.txt");
+  both.a.fd = b;
+  both.b.fd = again("in.txt");
+  third.fd = c < 0 ? again("in.txt") : c;
+  more[1].fd = third.fd;
+  unlike.fd += 7;
+  long s = all(both.a.fd, &both.a.n) + 3 * all(which(both.b.fd, a, 1), &both.b.n) + 5 * all(more[1].fd, &more[0].n);
+  printf("%ld %ld %ld %ld %d %d %d\\n", s, both.a.n, both.b.n, more[0].n + third.n, unlike.fd, more[1].spare, last < 0);
+  close(a);
+  close(both.b.fd);
+  close(third.fd);
+  remove("in.txt");
+  return 0;
+}
+""", "block_read(fd, &w, sizeof(short))", "block_close(third.fd)",
+    ),
     cpp(
         "in C++, a class, and what is found is written afterwards", "read-in-blocks",
         "#include <fcntl.h>\n#include <unistd.h>\n" + _MAKE + """
@@ -260,6 +304,21 @@ DESCRIPTOR_MISSES = (
     _miss("another place in memory is seen as the record", "union U { struct R { int fd; long n; } r; int k[4]; };\nint main(void) { union U u; char c; u.r.n = 0; u.r.fd = open(\"x\", O_RDONLY); while (read(u.r.fd, &c, 1) == 1) u.r.n++; u.k[0] = 0; printf(\"%ld\", u.r.n); return 0; }"),
     _miss("the function is called from somewhere else", "static long f(int fd) { char c; long s = 0; while (read(fd, &c, 1) == 1) s++; return s; }\nlong (*how)(int) = f;\nint main(void) { int fd = open(\"x\", O_RDONLY); printf(\"%ld\", how(fd) + f(fd)); return 0; }"),
     _main("standard output becomes a file", beginning="char c; long s = 0; freopen(argv[2], \"w\", stdout); int fd = open(argv[1], O_RDONLY); while (read(fd, &c, 1) == 1) { s += c; printf(\"%ld\", s); } "),
+    _miss("another member of that name, of what is not known", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); unknown(3)->fd = 4; while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a list names another descriptor", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); struct R z = {.fd = 7}; r.n += z.n; while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a variable outside begins with a number", "struct R { int fd; long n; };\nstatic int last = 7; int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); last = r.fd; lseek(last, 1, 0); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("comes back from a function that is handed on", "struct R { int fd; long n; };\nstatic int from(const char *p) { return open(p, O_RDONLY); }\nint (*way)(const char *) = from; int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r.fd = from(argv[1]); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a function gives something else", "struct R { int fd; long n; };\nstatic int from(const char *p) { if (p[0] == 0) return 7; return open(p, O_RDONLY); } int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r.fd = from(argv[1]); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("one of two is another", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r.fd = argc > 2 ? open(argv[1], O_RDONLY) : open(argv[2], O_RDWR); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("an address of a member", "struct R { int fd; long n; };\nvoid take(int *); int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); take(&r.fd); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("an unsigned number", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); unsigned d = r.fd; lseek(d, 1, 0); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("goes out of the function that is handed on", "struct R { int fd; long n; };\nstatic int out(struct R *p) { return p->fd; }\nstatic int (*give)(struct R *); int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); give = out; r.fd = give(&r); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a function of many arguments", "struct R { int fd; long n; };\nstatic void many(int n, ...) { (void)n; } int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); many(2, r.fd, 3); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a pointer is called", "struct R { int fd; long n; };\nstatic void (*give)(int); int main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); give(r.fd); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("main is called", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); if (argc == 7) main(r.fd, argv); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("moves by a function of the same name", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); (lseek)(r.fd, 1, 0); while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a part of it", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r.fd |= 1; while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
+    _miss("a literal of the record", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r = (struct R){5, 3}; r.n++; while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
     _miss("nobody opens it", "long f(int fd) { char c; long s = 0; while (read(fd, &c, 1) == 1) s++; return s; }\nint main(void) { return 0; }"),
     _miss("written by a function that the loop calls", "static void put(const char *path, int c) { FILE *f = fopen(path, \"a\"); fputc(c, f); fclose(f); }\nint main(int argc, char **argv) { int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; if (s < 9) put(argv[argc - 1], c); } printf(\"%ld\", s); return 0; }"),
     _miss("written when the program ends, by a function that was told before", "static const char *path; static int fd; static void put(void) { char c; FILE *f = fopen(path, \"w\"); fputc('a', f); fclose(f); read(fd, &c, 1); printf(\"%d\", c); }\nint main(int argc, char **argv) { char c; long s = argc; path = argv[1]; atexit(put); fd = open(argv[1], O_RDONLY); while (read(fd, &c, 1) == 1) s++; printf(\"%ld\", s); return 0; }"),
@@ -267,4 +326,8 @@ DESCRIPTOR_MISSES = (
     miss_cpp("a member writes when nobody calls it", "read-in-blocks", _HEAD + "struct Log { FILE *f; ~Log() { fputc('x', f); fclose(f); } };\nint main(int argc, char **argv) { int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; Log log; log.f = fopen(argv[argc - 1], \"a\"); } std::printf(\"%ld\", s); }"),
     miss_cpp("opened before main", "read-in-blocks", _HEAD + "static const char *name = \"x\";\nstatic FILE *out = fopen(name, \"a\");\nint main(int argc, char **argv) { int fd = open(argv[argc - 1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; fputc(c, out); } std::printf(\"%ld\", s); }"),
     miss_cpp("another file unless something else is said", "read-in-blocks", _HEAD + "struct In { int fd = open(\"y\", O_RDWR); };\nint main(int argc, char **argv) { In in; if (argc > 1) in.fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(in.fd, &c, 1) == 1) s++; std::printf(\"%ld\", s); }"),
+    miss_cpp("the member is given its value before the constructor begins", "read-in-blocks", _HEAD + "struct In { int fd; In(int how) : fd(how) {} };\nint main(int argc, char **argv) { In in(argc + 4); if (argc > 1) in.fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(in.fd, &c, 1) == 1) s++; std::printf(\"%ld\", s); }"),
+    miss_cpp("records in a vector begin with a list", "read-in-blocks", _HEAD + "struct In { int fd; long n; };\nint main(int argc, char **argv) { std::vector<In> all{{7, 0}, {8, 0}}; if (argc > 1) all[0].fd = open(argv[1], O_RDONLY); In &in = all[0]; char c; while (read(in.fd, &c, 1) == 1) in.n++; std::printf(\"%ld\", in.n); }"),
+    miss_cpp("a list is handed over", "read-in-blocks", _HEAD + "struct In { int fd; long n; };\nstatic long all(In in) { char c; while (read(in.fd, &c, 1) == 1) in.n++; return in.n; }\nint main(int argc, char **argv) { In in; in.fd = open(argv[argc - 1], O_RDONLY); in.n = 0; long s = all({7, 0}) + all(in); std::printf(\"%ld\", s); }"),
+    miss_cpp("a list is assigned", "read-in-blocks", _HEAD + "struct In { int fd; long n; };\nint main(int argc, char **argv) { In in; in.fd = open(argv[1], O_RDONLY); in.n = 0; if (argc > 2) in = {7, 0}; char c; while (read(in.fd, &c, 1) == 1) in.n++; std::printf(\"%ld\", in.n); }"),
 )  # fmt: skip

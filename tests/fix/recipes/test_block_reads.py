@@ -104,3 +104,13 @@ def test_files_of_one_name_in_two_folders_may_be_the_same() -> None:
     )
     assert changed("read-in-blocks", two, "c") is None
     assert changed("read-in-blocks", two.replace("./in.txt", "./out.txt"), "c") is not None
+
+
+def test_the_functions_stand_in_front_of_comments_and_namespaces() -> None:
+    first = "static long take"
+    told = PIECES.replace(first, "/* takes */\n// a number\n" + first)
+    assert "}\n\n/* takes */\n// a number\n" + first in str(changed("read-in-blocks", told, "c"))
+    after = PIECES.replace(first, "namespace in {\nstruct S { int k() { return 3; } };\n}\n" + first)
+    assert "}\n\nnamespace in {\n" in str(changed("read-in-blocks", after, "c++"))
+    chosen = PIECES.replace(first, "#ifdef X\nint f(void) { return 3; }\n#endif\n" + first)
+    assert changed("read-in-blocks", chosen, "c") is None

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, enclosing, inside, nodes, text_of
 from chathpc.fix.recipes.analysis.syntax import field as part
-from chathpc.fix.recipes.analysis.types import plain, type_of
+from chathpc.fix.recipes.analysis.types import type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,6 +22,9 @@ _LOOKING = frozenset({"fstat", "isatty", "posix_fadvise"})
 _COMPARING = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
 _WRAPPED = frozenset({"parenthesized_expression", "cast_expression"})
 _TESTS = frozenset({"if_statement", "while_statement", "do_statement"})
+_TYPED = frozenset({"declaration", "field_declaration", "compound_literal_expression"})
+_UNTYPED = frozenset({"argument_list", "return_statement", "assignment_expression"})
+_WORD = re.compile(r"\w+")
 _MOST_PLACES, _DEEPEST = 40, 50
 
 
@@ -310,17 +313,19 @@ def _is_handed(node: Node, listed: Node, home: Procedure, program: Program, foun
 def _is_listed(place: Place, program: Program) -> bool:
     """True if a list in braces may give the member something else than nothing."""
     for node in program.lists:
+        if node.type == "compound_literal_expression":
+            continue
         if node.type == "field_initializer":
             if text_of(next(iter(node.named_children), None)) == place.name:
                 return True
             continue
-        if node.type != "initializer_list" or all(re.fullmatch(r"-1|0", text_of(each)) for each in children(node)):
-            continue
-        around = enclosing(node, frozenset({"declaration", "compound_literal_expression"}))
-        kind = plain(text_of(part(around, "type"))).removeprefix("struct ") if around is not None else ""
-        if any(each.type != "initializer_pair" for each in children(node)) and (
-            around is None or _holds(kind, place.record, program)
+        if all(
+            each.type in ("initializer_list", "initializer_pair") or text_of(each) in ("0", "-1")
+            for each in children(node)
         ):
+            continue  # lists in it are looked at by themselves
+        around = enclosing(node, _TYPED | _UNTYPED)
+        if around is None or around.type in _UNTYPED or _holds(text_of(part(around, "type")), place.record, program):
             return True
     return False
 
@@ -329,11 +334,9 @@ def _holds(kind: str, record: str, program: Program) -> bool:
     """True if the type is the record, or one that has such a member at some depth."""
     todo, seen = [kind], set()
     while todo:
-        one = todo.pop()
-        if one == record:
+        words = set(_WORD.findall(todo.pop())) - seen
+        if record in words:
             return True
-        known = program.records.get(one)
-        if known is not None and one not in seen:
-            seen.add(one)
-            todo += [plain(each.type).removeprefix("struct ") for each in known.fields]
+        seen |= words
+        todo += [each.type for one in words if one in program.records for each in program.records[one].fields]
     return False
