@@ -162,6 +162,7 @@ int main(void) {
 
 POOL_MISSES = (
     _miss("a text of the library is freed", "char *t = strdup(\"abc\"); s += t[1]; free(t);"),
+    _miss("a text of the library behind a macro", "char *t = COPY(\"abc\"); s += t[1]; free(t);", "#define COPY(s) strdup(s)"),
     _miss("a line of the library is freed", "{ char *t = NULL; size_t n = 0; if (getline(&t, &n, stdin) > 0) s += t[0]; free(t); }"),
     _miss("a text that is printed to memory", "{ char *t; if (asprintf(&t, \"%%d\", i) > 0) s += t[0]; free(t); }", "#define _GNU_SOURCE"),
     _miss("a stream to memory", "{ char *t; size_t n; FILE *f = open_memstream(&t, &n); fputs(\"a\", f); fclose(f); free(t); }"),

@@ -332,7 +332,7 @@ def _is_listed(place: Place, program: Program) -> bool:
 
 def _holds(kind: str, record: str, program: Program) -> bool:
     """True if the type is the record, or one that has such a member at some depth."""
-    todo, seen = [kind], set()
+    todo, seen = [kind], set[str]()
     while todo:
         words = set(_WORD.findall(todo.pop())) - seen
         if record in words:

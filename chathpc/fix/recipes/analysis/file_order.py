@@ -26,6 +26,7 @@ _STANDARD = frozenset({"stdout", "stderr", "1", "2", "STDOUT_FILENO", "STDERR_FI
 _LITERAL = re.compile(r'"[^"\\]*"\Z')
 _READING = re.compile(r'"rb?e?"\Z')
 _WORDS = re.compile(rf"\b(?:{'|'.join((*_OPENING, *_WRITING, *_REPLACING))})\b".encode())
+_MESSAGE = re.compile(rb"\b(?:v?fprintf|fflush)\s*\(\s*(?:stderr|stdout)\b")
 
 #: What happens, with the function in which it does.
 _Events = list[tuple[Procedure, "Node"]]
@@ -38,8 +39,9 @@ def is_written_meanwhile(found: Descriptor, program: Program) -> bool:
     statement that first opens or reads, or after the last such one.
     """
     for source in program.sources.values():
-        if any(_WORDS.search(code_of(each.text or b"")) for each in nodes(source.file.tree.root_node, "preproc_arg")):
-            return True
+        for body in nodes(source.file.tree.root_node, "preproc_arg"):
+            if _WORDS.search(_MESSAGE.sub(b" ", code_of(body.text or b""))):
+                return True
     if "freopen" in program.calls or _is_opened_outside(program):
         return True
     openings = [

@@ -15,6 +15,7 @@ __all__ = [
     "bare",
     "block_of",
     "children",
+    "code_and_macros",
     "code_of",
     "enclosing",
     "field",
@@ -146,3 +147,8 @@ def code_of(text: bytes) -> bytes:
         text,
         flags=re.DOTALL | re.MULTILINE,
     )
+
+
+def code_and_macros(root: Node, text: bytes) -> bytes:
+    """As `code_of`, with what macros stand for."""
+    return b"\n".join([code_of(text), *(code_of(each.text or b"") for each in nodes(root, "preproc_arg"))])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
-from chathpc.fix.recipes.analysis.syntax import code_of, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import code_and_macros, code_of, field, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.placing import including, place_of_functions
 
@@ -83,7 +83,7 @@ def _is_whole(program: Program) -> bool:
         return False
     names = {path.rsplit("/", 1)[-1] for path in program.sources if path.endswith(".h")}
     for path, source in program.sources.items():
-        code = code_of(source.text)
+        code = code_and_macros(source.file.tree.root_node, source.text)
         if not path.endswith((".c", ".h")) or _FOREIGN.search(code) or _SCANNED.search(source.text):
             return False
         for system, own, other in _INCLUDED.findall(source.text):

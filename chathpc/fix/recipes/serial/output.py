@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit, line_start, without_statement
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import children, code_of, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, field, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
         rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
-        code_of(text),
+        code_and_macros(spot.source.file.tree.root_node, text),
     ):
         return
     closes = [each for _, each in program.calls.get("close", [])]

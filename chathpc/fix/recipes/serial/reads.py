@@ -11,7 +11,7 @@ from chathpc.fix.recipes.analysis.descriptors import TAKING, Descriptor, called,
 from chathpc.fix.recipes.analysis.edits import Edit
 from chathpc.fix.recipes.analysis.file_order import is_written_meanwhile
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, code_of, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, code_of, field, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import declared, type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.placing import including, place_of_functions
@@ -70,7 +70,7 @@ def _is_simple(program: Program) -> bool:
     if own & {"open", *TAKING}:
         return False
     for one in program.sources.values():
-        code = code_of(one.text)
+        code = code_and_macros(one.file.tree.root_node, one.text)
         if one.is_fortran or _UNKNOWN.search(code) or _OURS.search(one.text) or _INCLUDED.search(one.text):
             return False
         for body in nodes(one.file.tree.root_node, "preproc_arg"):
