@@ -218,7 +218,7 @@ static struct other unlike = {.fd = -1};
 static int last = -1;
 static int opened(const char *path) {
   int fd;
-  if ((fd = open(path, O_RDONLY | O_NOCTTY)) < 0 || !(fd > 0)) return -1;
+  if ((fd = open(path, O_RDONLY | O_NOCTTY)) < 0 || !fd || !(fd > 0)) return -1;
   return last = fd;
 }
 static int again(const char *path) { return opened(path); }
@@ -232,6 +232,7 @@ static long all(int fd, long *n) {
 }
 int main(void) {
   struct tape more[2] = {{.n = 1}, {.spare = 2}};
+  struct more { struct size { int w, h; } size; long k; } sized = {{3, 4}, 5};
   int a, b, c = -1;
   make("in.txt", 5000);
   a = b = opened("in.txt");
@@ -242,7 +243,7 @@ int main(void) {
   unlike.fd += 7;
   if (third.fd == -1) FAIL("third");
   long s = all(both.a.fd, &both.a.n) + 3 * all(which(both.b.fd, a, 1), &both.b.n) + 5 * all(more[1].fd, &more[0].n);
-  printf("%ld %ld %ld %ld %d %d %d\\n", s, both.a.n, both.b.n, more[0].n + third.n, unlike.fd, more[1].spare, last < 0);
+  printf("%ld %ld %ld %ld %d %d %d\\n", s, both.a.n, both.b.n, more[0].n + third.n, unlike.fd, more[1].spare + sized.size.h, last < 0);
   close(a);
   close(both.b.fd);
   close(third.fd);
@@ -323,6 +324,7 @@ DESCRIPTOR_MISSES = (
     _miss("a literal of the record", "struct R { int fd; long n; };\nint main(int argc, char **argv) { struct R r; r.n = argc; char c; r.fd = open(argv[1], O_RDONLY); r = (struct R){5, 3}; r.n++; while (read(r.fd, &c, 1) == 1) r.n++; printf(\"%ld\", r.n); return 0; }"),
     _main("a macro runs a child", before="#define NOTE() system(\"date >> x\")\n", beginning=_ONE.replace("s += c;", "{ s += c; NOTE(); }")),
     _main("a macro writes", before="#define NOTE(c) fputc(c, out)\n", beginning="FILE *out = fopen(\"y\", \"w\"); " + _ONE.replace("s += c;", "{ s += c; NOTE(c); }")),
+    _main("another function is called by a pointer", "(*give)(fd); printf(\"%ld\", s);", "static void (*give)(int);"),
     _miss("nobody opens it", "long f(int fd) { char c; long s = 0; while (read(fd, &c, 1) == 1) s++; return s; }\nint main(void) { return 0; }"),
     _miss("written by a function that the loop calls", "static void put(const char *path, int c) { FILE *f = fopen(path, \"a\"); fputc(c, f); fclose(f); }\nint main(int argc, char **argv) { int fd = open(argv[1], O_RDONLY); char c; long s = 0; while (read(fd, &c, 1) == 1) { s++; if (s < 9) put(argv[argc - 1], c); } printf(\"%ld\", s); return 0; }"),
     _miss("written when the program ends, by a function that was told before", "static const char *path; static int fd; static void put(void) { char c; FILE *f = fopen(path, \"w\"); fputc('a', f); fclose(f); read(fd, &c, 1); printf(\"%d\", c); }\nint main(int argc, char **argv) { char c; long s = argc; path = argv[1]; atexit(put); fd = open(argv[1], O_RDONLY); while (read(fd, &c, 1) == 1) s++; printf(\"%ld\", s); return 0; }"),
