@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from statistics import median
 from typing import Literal
 
@@ -142,7 +143,11 @@ def _compiler_alone(outcome: Outcome) -> bool | None:
     """Whether flags alone come close to what was accepted: their interval reaches it, or nothing but flags was accepted."""
     if outcome.improved and not any(each.candidate.files for each in outcome.accepted):
         return True
-    found = [each.speedup for each in outcome.baselines if each.speedup is not None and each.outcome != "wrong answer"]
+    found = [
+        each.speedup
+        for each in outcome.baselines
+        if each.speedup is not None and isfinite(each.speedup.high) and each.outcome != "wrong answer"
+    ]
     if not found or outcome.speedup is None:
         return None
     return any(each.high >= threshold("as_good") * outcome.speedup.estimate for each in found)

@@ -22,7 +22,20 @@ PROGRAM = Path(__file__).parents[2] / "examples" / "fix-heat" / "program"
 def test_the_program_of_the_example_is_mended(tmp_path: Path) -> None:
     before = tree_hash(PROGRAM)
     done = CliRunner().invoke(
-        cli, ["fix", str(PROGRAM), "--work", str(tmp_path / "work"), "--rounds", "1", "--candidates", "8", "--format", "json", "-q"]
+        cli,
+        [
+            "fix",
+            str(PROGRAM),
+            "--work",
+            str(tmp_path / "work"),
+            "--rounds",
+            "1",
+            "--candidates",
+            "8",
+            "--format",
+            "json",
+            "-q",
+        ],
     )
     assert done.exit_code == 0, done.output
     report = json.loads(done.stdout)

@@ -455,7 +455,7 @@ int main(void) {
   printf("%u\\n", s);
   return 0;
 }
-""", "sizeof block",
+""", "block_read(fd, &c, 1)",
     ),
     c(
         "buffer of a function", "keep-buffer",

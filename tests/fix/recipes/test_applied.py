@@ -8,7 +8,9 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
+from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.handover_programs import HANDOVERS
+from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
@@ -16,7 +18,7 @@ from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.thread_programs import THREADED
 
-APPLIED = (*OTHERS, *RECORDS, *FORTRAN, *HANDOVERS, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *FORTRAN, *HANDOVERS, *MPI)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

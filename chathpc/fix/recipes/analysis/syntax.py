@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,8 @@ __all__ = [
     "bare",
     "block_of",
     "children",
+    "code_and_macros",
+    "code_of",
     "enclosing",
     "field",
     "inside",
@@ -134,3 +137,18 @@ def record_name(node: Node) -> str:
     """The name by which such a record is known: that of the type definition around it, else its own."""
     whole = record_definition(node)
     return text_of(field(whole, "name" if whole is node else "declarator"))
+
+
+def code_of(text: bytes) -> bytes:
+    """The text without comments, strings and directives."""
+    return re.sub(
+        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|(?<!\w)'(?:\\.|[^'\\\n])*'|^[ \t]*#[^\n]*",
+        b" ",
+        text,
+        flags=re.DOTALL | re.MULTILINE,
+    )
+
+
+def code_and_macros(root: Node, text: bytes) -> bytes:
+    """As `code_of`, with what macros stand for."""
+    return b"\n".join([code_of(text), *(code_of(each.text or b"") for each in nodes(root, "preproc_arg"))])

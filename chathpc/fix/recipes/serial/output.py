@@ -1,4 +1,4 @@
-"""Output and input in larger pieces: ends of lines without a flush, flushes in loops, buffers for small requests."""
+"""Output in larger pieces: ends of lines without a flush, flushes in loops, a buffer for small requests."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, line_start, without_statement
+from chathpc.fix.recipes.analysis.edits import Edit, line_start, without_statement
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
-from chathpc.fix.recipes.analysis.syntax import bare, children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, code_and_macros, field, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
     everywhere = [each for _, each in program.calls.get("write", [])]
     if not calls or re.search(
         rb"\b(?:read|lseek|fsync|fdatasync|dup2?|fork|mmap|pread|pwrite|writev|ftruncate|pthread_create|fcntl|select|poll|socket|pipe|thread|omp|_exit|execv\w*|abort|signal|sigaction|dprintf|fdopen)\b\s*[\(<:{]?",
-        code_of(text),
+        code_and_macros(spot.source.file.tree.root_node, text),
     ):
         return
     closes = [each for _, each in program.calls.get("close", [])]
@@ -143,13 +143,6 @@ def buffered_writes(context: Context, spot: Spot) -> Iterator[Change]:
         {spot.source.path: tuple(edits)},
         line_of(calls[0]),
         "gathers small records in a buffer of 64 KiB, which is written when it is full and when the file is closed",
-    )
-
-
-def code_of(text: bytes) -> bytes:
-    """The text without comments, strings and directives."""
-    return re.sub(
-        rb"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|^[ \t]*#[^\n]*", b" ", text, flags=re.DOTALL | re.MULTILINE
     )
 
 
@@ -190,81 +183,3 @@ static int buffered_close(int fd) {
 
 """
 _HELPER_CPP = _HELPER
-
-
-def blockwise_reads(context: Context, spot: Spot) -> Iterator[Change]:
-    """`while (read(fd, &c, 1) == 1)` takes its bytes from blocks of 64 KiB."""
-    procedure, text = spot.procedure, spot.source.text
-    for loop in procedure.all("while_statement"):
-        condition = bare(field(loop, "condition"))
-        if condition is None or condition.type != "binary_expression":
-            continue
-        call, right, operator = (
-            field(condition, "left"),
-            field(condition, "right"),
-            text_of(field(condition, "operator")),
-        )
-        if (
-            call is None
-            or call.type != "call_expression"
-            or text_of(field(call, "function")) != "read"
-            or (operator, text_of(right)) not in (("==", "1"), (">", "0"))
-        ):
-            continue
-        listed = children(field(call, "arguments"))
-        if (
-            len(listed) != 3
-            or text_of(listed[2]) not in ("1", f"sizeof {text_of(listed[1])[1:]}", "sizeof(char)")
-            or not text_of(listed[1]).startswith("&")
-        ):
-            continue
-        name, fd = text_of(listed[1])[1:], text_of(listed[0])
-        own = procedure.declarations.get(name)
-        # Nobody else may take bytes of the descriptor, in the loop or after it.
-        others = [
-            each
-            for each in procedure.all("identifier")
-            if text_of(each) == fd and not (call.start_byte <= each.start_byte < call.end_byte)
-        ]
-        if (
-            own is None
-            or own.type not in ("char", "unsigned char", "uint8_t", "signed char")
-            or own.pointers
-            or listed[0].type != "identifier"
-            or not all(_is_opening_or_closing(each) for each in others)
-        ):
-            continue
-        if len(context.program.calls.get("read", [])) != 1:
-            continue
-        block, at, got = (fresh_name(each, text) for each in ("block", "block_at", "block_size"))
-        start = line_start(text, loop.start_byte)
-        blank = text[start : loop.start_byte]
-        if blank.strip():
-            continue
-        lines = f"char {block}[65536];\n".encode() + blank + f"ssize_t {at} = 0, {got} = 0;\n".encode()
-        new = f"(({at} < {got} || (({got} = read({fd}, {block}, sizeof {block})) > 0 && (({at} = 0), 1))) && (({name} = {block}[{at}++]), 1))".encode()
-        yield Change(
-            {
-                spot.source.path: (
-                    Edit(start, start, blank + lines),
-                    Edit(condition.start_byte, condition.end_byte, new),
-                )
-            },
-            line_of(loop),
-            "reads blocks of 64 KiB instead of one byte a call",
-        )
-
-
-def _is_opening_or_closing(node: Node) -> bool:
-    parent = node.parent
-    if parent is None:
-        return False
-    if parent.type in ("init_declarator", "declaration"):
-        return True
-    if parent.type == "binary_expression":
-        return text_of(field(parent, "operator")) in ("<", "==", "!=", ">=")
-    if parent.type == "assignment_expression":
-        return field(parent, "left") == node and text_of(field(field(parent, "right"), "function")) == "open"
-    if parent.type == "argument_list" and parent.parent is not None:
-        return text_of(field(parent.parent, "function")) == "close"
-    return False

@@ -9,9 +9,18 @@ from typing import TYPE_CHECKING
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, without_statement
 from chathpc.fix.recipes.analysis.loops import around
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import (
+    children,
+    code_and_macros,
+    enclosing,
+    field,
+    inside,
+    line_of,
+    nodes,
+    text_of,
+)
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.serial.output import LOST, code_of
+from chathpc.fix.recipes.serial.output import LOST
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,7 +44,7 @@ def only_writes(program: Program) -> bool:
     return not any(
         LOST.search(code) or _READS.search(code) or _READ_MODE.search(one.text)
         for one in program.sources.values()
-        for code in (code_of(one.text),)
+        for code in (code_and_macros(one.file.tree.root_node, one.text),)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.recipe import C_FAMILY, COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.serial import (
     bisection,
+    block_pool,
     buffers,
     by_value,
     columns,
@@ -19,6 +20,7 @@ from chathpc.fix.recipes.serial import (
     output,
     pools,
     powers,
+    reads,
     recursion,
     references,
     running_powers,
@@ -104,9 +106,9 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "read-in-blocks",
-        "Takes single bytes from blocks of 64 KiB instead of one `read` each.",
-        "Nobody else uses the descriptor but for opening and closing.",
-        ("io-small-requests", "io-bound"), HOST, "exact", output.blockwise_reads, 0.9, everywhere=False,
+        "Takes reads of a few bytes from blocks of 64 KiB, within which `lseek` only moves.",
+        "The file is opened for reading alone and not written meanwhile, and its descriptor is only read, moved and closed, by one thread.",
+        ("io-small-requests", "io-bound"), HOST, "exact", reads.blockwise, 0.9, everywhere=False,
     ),
     Recipe(
         "keep-buffer",
@@ -272,5 +274,11 @@ RECIPES: tuple[Recipe, ...] = (
         "What the loops use is at most half of the record. Records of C are made by allocations and arrays in the sources and never copied, "
         "those of C++ constructed and copied as values; none is handed to other libraries or taken for bytes.",
         ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), HOST, "exact", structure_splitting.split, 0.7,
+    ),
+    Recipe(
+        "pool-blocks",
+        "Keeps freed blocks of memory of up to 504 bytes in lists by their sizes, from which new ones are taken.",
+        "All of the program is in the sources and runs in one thread, and nothing but it gives or takes memory that is freed.",
+        ("allocation-churn",), ("c",), "exact", block_pool.pooled, 0.8, everywhere=False,
     ),
 )  # fmt: skip
