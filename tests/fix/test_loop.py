@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 from collections import Counter
@@ -18,8 +19,9 @@ from chathpc.errors import ChathpcError, MeasurementError, UsageError
 from chathpc.fix import rounds
 from chathpc.fix.ledger import read
 from chathpc.fix.loop import Budget, Outcome, fix
+from chathpc.fix.outcome import Baseline
 from chathpc.fix.project import Check, Flags, Project, Run
-from chathpc.fix.records import Attempt, Candidate, Problem, Verdict
+from chathpc.fix.records import Attempt, Candidate, Problem, Speedup, Verdict
 from chathpc.fix.result import exit_code, report
 from chathpc.fix.rounds import time_for_another
 from chathpc.fix.runner import Built, Runner
@@ -55,6 +57,12 @@ def test_the_right_change_is_accepted_and_no_other(outcome) -> None:  # type: ig
     ]  # fmt: skip
     assert 1.2 < outcome.speedup.low <= outcome.speedup.estimate <= 2.1
     assert exit_code(outcome) == 0
+
+
+@pytest.mark.parametrize(("high", "alone"), [(1.2, False), (99.0, True), (math.inf, None)])
+def test_flags_would_have_done_as_much_only_where_their_gain_is_known(outcome, high: float, alone: bool | None) -> None:  # type: ignore[no-untyped-def]
+    flags = Baseline("-O3", "inconclusive", Speedup(1.1, 0.0, high, 3), "")
+    assert report(replace(outcome, baselines=(flags,))).compiler_alone is alone
 
 
 def test_each_profile_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
