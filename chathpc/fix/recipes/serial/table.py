@@ -14,6 +14,7 @@ from chathpc.fix.recipes.serial import (
     hashed,
     interchange,
     invariants,
+    last_results,
     lookups,
     objects,
     output,
@@ -272,5 +273,11 @@ RECIPES: tuple[Recipe, ...] = (
         "What the loops use is at most half of the record. Records of C are made by allocations and arrays in the sources and never copied, "
         "those of C++ constructed and copied as values; none is handed to other libraries or taken for bytes.",
         ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), HOST, "exact", structure_splitting.split, 0.7,
+    ),
+    Recipe(
+        "remember-last-result",
+        "Keeps the arguments and the result of a function's last call, for each thread where there are several, and gives it back for the same.",
+        "A function of numbers alone that changes nothing, does not call itself and costs something; a loop further out asks it the same again.",
+        ("loop-invariant-work", "expensive-math", "quadratic-algorithm", *COMPUTE), HOST, "exact", last_results.kept, 0.85,
     ),
 )  # fmt: skip
