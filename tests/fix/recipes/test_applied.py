@@ -8,6 +8,7 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
+from tests.fix.recipes.last_result_programs import LAST_RESULTS
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
@@ -15,7 +16,7 @@ from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.thread_programs import THREADED
 
-APPLIED = (*OTHERS, *RECORDS, *FORTRAN, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *LAST_RESULTS, *FORTRAN, *MPI)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

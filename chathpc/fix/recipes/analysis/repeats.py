@@ -6,14 +6,14 @@ Only what a change is worth rests on it, never whether it is right: what memory 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around, is_before_first
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
-from chathpc.fix.recipes.analysis.types import owner
+from chathpc.fix.recipes.analysis.types import of_declaration, owner
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -144,23 +144,48 @@ def _only_value(name: str, procedure: Procedure) -> Node | None:
     return values[0]
 
 
-def _changed(node: Node) -> set[str]:
-    """Variables that get another value in a part of a function, by assignment, declaration or address."""
+def _changed(node: Node, program: Program) -> set[str]:
+    """Variables that get another value in a part of a function: by assignment, by declaration, or by others through their address."""
     found: set[str] = set()
-    for one in nodes(node, "assignment_expression", "update_expression", "declaration", "for_range_loop", "pointer_expression"):
-        if one.type == "assignment_expression":
-            targets = [field(one, "left")]
-        elif one.type in ("declaration", "for_range_loop"):
-            targets = [
-                each for part in one.children_by_field_name("declarator") for each in nodes(part, "identifier")
-                if not _is_in_value(each, part)
-            ]  # fmt: skip
-        elif one.type == "update_expression" or text_of(field(one, "operator")) == "&":
-            targets = [field(one, "argument")]
-        else:
-            continue
-        found |= {text_of(each) for each in targets if each is not None and each.type == "identifier"}
-    return found
+    for one in nodes(node, "declaration", "for_range_loop"):
+        for part in one.children_by_field_name("declarator"):
+            found |= {text_of(each) for each in nodes(part, "identifier") if not _is_in_value(each, part)}
+    for one in nodes(node, "pointer_expression"):
+        if text_of(field(one, "operator")) == "&" and not _is_only_read(one, program):
+            found.add(text_of(field(one, "argument")))
+    return found | {text_of(each) for each in _targets(node) if each.type == "identifier"}
+
+
+def _targets(node: Node) -> list[Node]:
+    """What assignments and counts in a part of a function write to."""
+    found = [
+        field(one, "left" if one.type == "assignment_expression" else "argument")
+        for one in nodes(node, "assignment_expression", "update_expression")
+    ]
+    return [one for one in found if one is not None]
+
+
+def _is_only_read(address: Node, program: Program) -> bool:
+    """True for an address that is handed to a function of the program that does not write there; members are known by their names."""
+    listed = address.parent
+    call = listed.parent if listed is not None and listed.type == "argument_list" else None
+    named = program.named(_called_name(call)) if call is not None else []
+    at = children(listed).index(address)
+    if len(named) != 1 or named[0].body is None or at >= len(named[0].model.parameters):
+        return False
+    one, body = named[0].model.parameters[at], named[0].body
+    if one.const:
+        return True
+    handed_on = of_declaration(replace(one, pointers=0)).is_arithmetic and any(
+        text_of(each) == one.name for part in nodes(body, "argument_list") for each in children(part)
+    )
+    return not handed_on and one.name not in _written(body)
+
+
+def _called_name(call: Node) -> str:
+    """The name of what is called, without its object and scope."""
+    called = field(call, "function")
+    return text_of(field(called, "field") or called).split("<", 1)[0].rsplit("::", 1)[-1]
 
 
 def _is_in_value(node: Node, declarator: Node) -> bool:
@@ -170,23 +195,14 @@ def _is_in_value(node: Node, declarator: Node) -> bool:
 
 def _written(node: Node) -> set[str]:
     """Members, arrays and pointers through which a part of a function writes, and variables that it sets."""
-    found = _changed(node)
-    for one in nodes(node, "assignment_expression", "update_expression"):
-        target = field(one, "left" if one.type == "assignment_expression" else "argument")
-        if target is not None:
-            found.add(_last_name(target))
-            # A record that is written as a whole: all that it holds.
-            found.add(text_of(field(target, "field")))
-    return found - {""}
+    return {_last_name(one) for one in _targets(node)} - {""}
 
 
 def _reached(loop: Node, program: Program) -> list[Procedure]:
     """Functions of the program that are called in a loop, and those that they call."""
     found: list[Procedure] = []
     for call in nodes(loop, "call_expression"):
-        called = field(call, "function")
-        name = text_of(field(called, "field") or called).split("<", 1)[0].rsplit("::", 1)[-1]
-        found += [one for one in program.named(name) if one not in found]
+        found += [one for one in program.named(_called_name(call)) if one not in found]
     at = 0
     while at < len(found):
         found += [one for one in program.callees(found[at]) if one not in found]
@@ -196,7 +212,7 @@ def _reached(loop: Node, program: Program) -> list[Procedure]:
 
 def _stays(made: Made, loop: Node, procedure: Procedure, program: Program) -> bool:
     """True if nothing that values are made of gets another value in the loop, as far as names tell."""
-    if made.names & _changed(loop):
+    if made.names & _changed(loop, program):
         return False
     inside_of = [loop, *(one.body for one in _reached(loop, program) if one.body is not None)]
     outside = {one for one in made.names if one not in procedure.declarations}
@@ -207,9 +223,7 @@ def _is_asked_else(call: Node, home: Procedure, loop: Node, procedure: Procedure
     """True if the loop also makes a call of the same function that has other arguments, which would take the result's place."""
     mine = text_of(field(call, "arguments"))
     reached = _reached(loop, program)
-    called = field(call, "function")
-    name = text_of(field(called, "field") or called).rsplit("::", 1)[-1]
-    for other, one in program.calls.get(name, []):
+    for other, one in program.calls.get(_called_name(call), []):
         if one == call or not (other in reached or (other is procedure and inside(one, loop))):
             continue
         if other is not home or text_of(field(one, "arguments")) != mine:
@@ -221,7 +235,7 @@ def _brought(made: Made, inner: Procedure, outer: Procedure, call: Node, program
     """What values of a function are made of, told by what one of its callers hands over; None where that is not told."""
     listed, parameters = children(field(call, "arguments")), inner.model.parameters
     own = {name for name in made.names if name in inner.declarations}
-    if inner.body is None or len(listed) != len(parameters) or own - inner.parameters or own & _changed(inner.body):
+    if inner.body is None or len(listed) != len(parameters) or own - inner.parameters or own & _changed(inner.body, program):
         return None
     names = made.names - own - {_THIS}
     handed = [_target(one) for one, each in zip(listed, parameters, strict=True) if each.name in own]

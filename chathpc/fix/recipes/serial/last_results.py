@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.model import Declaration, Expr, Kind
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import Access, effects, is_own_memory, summary
-from chathpc.fix.recipes.analysis.loops import is_repeated_on_purpose
+from chathpc.fix.recipes.analysis.loops import around, is_repeated_on_purpose
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
 from chathpc.fix.recipes.analysis.repeats import is_repeated
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, line_of, nodes, text_of
@@ -74,11 +74,18 @@ def _is_worthwhile(procedure: Procedure, program: Program) -> bool:
             and is_repeated(
                 procedure,
                 program,
-                lambda call, loop, home: is_repeated_on_purpose(loop, home) or outermost(call, home, program) is not None,
+                lambda call, loop, home: _is_left(call, loop, home, program),
                 lambda caller: _is_worthwhile(caller, program),
             )
         )
     return program.known_facts[question]
+
+
+def _is_left(call: Node, loop: Node, home: Procedure, program: Program) -> bool:
+    """True where a benchmark repeats its work in a loop that no other is around, or the call can be moved out of the loop."""
+    if is_repeated_on_purpose(loop, home) and next(around(loop, home), None) is None:
+        return True
+    return outermost(call, home, program) is not None
 
 
 def _is_function_of_numbers(procedure: Procedure, program: Program) -> bool:
@@ -118,7 +125,7 @@ def _is_function_of_numbers(procedure: Procedure, program: Program) -> bool:
 
 def _has_plain_head(procedure: Procedure, program: Program) -> bool:
     """True for a function outside classes and templates, without attributes here or where it is declared."""
-    node, text, name = procedure.node, procedure.source.text, procedure.model.name.encode()
+    node, text, name = procedure.node, procedure.source.text, procedure.model.name
     around = node.parent
     while around is not None and around.type in ("declaration_list", "linkage_specification", "namespace_definition"):
         around = around.parent
@@ -135,20 +142,29 @@ def _has_plain_head(procedure: Procedure, program: Program) -> bool:
     before = node.prev_named_sibling
     ahead = text[max(before.end_byte if before is not None else 0, line_start(text, node.start_byte)) : node.start_byte]
     head = text[node.start_byte : named.start_byte]
+    written = [head, *(part for match in _prototypes(procedure.model.name, program) for part in match.groups())]
     if (
         ahead.strip()
         or named.type != "identifier"
         or not _BEFORE_NAME.match(head)
         or not _BEHIND_NAME.match(text[listed.end_byte : body.start_byte])
         or set(re.findall(rb"\w+", head)) & _KEEPS_NO_STATE
+        or {word.decode() for each in written for word in re.findall(rb"\w+", each)} & program.macros
         or (re.search(rb"\binline\b|\b__inline", head) and b"static" not in head and not _is_cpp(procedure.source, program))
     ):
         return False
     return not any(
         _ATTRIBUTE.search(match[0])
         for one in program.sources.values()
-        for match in re.finditer(rb"[^;{}]*\b%s\s*\([^;{}]*" % name, one.text)
+        for match in re.finditer(rb"[^;{}]*\b%s\s*\([^;{}]*" % name.encode(), one.text)
     )
+
+
+def _prototypes(name: str, program: Program) -> Iterator[re.Match[bytes]]:
+    """Where the function is declared: what stands before its name and behind its parameters. Calls by themselves are among them."""
+    pattern = re.compile(rb"(?:\A|[;{}\n])\s*([\w\s*]*?)\b%s\s*\([\w\s*,]*\)([^;{}()]*)" % name.encode())
+    for one in program.sources.values():
+        yield from pattern.finditer(one.text)
 
 
 def _is_cpp(source: Source, program: Program) -> bool | None:
