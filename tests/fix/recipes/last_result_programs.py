@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from tests.fix.recipes.cases import Case, c, cpp
+from tests.fix.recipes.cases import c, cpp
 from tests.fix.recipes.misses import Miss
 from tests.fix.recipes.misses import c as miss
 from tests.fix.recipes.misses import cpp as miss_cpp
@@ -233,5 +233,14 @@ LAST_RESULT_MISSES = (
     _no_cpp("constant that is computed at the start", "static double start(); static const double g = start(); static double start() { return 2; } static double f(double x) { return std::pow(x, g); }" + _CPP_STEP),
     _no_cpp("overloaded", "static double f(double x) { return std::exp(x); } static double f(int n) { return std::log(n + 1.0); } static double step(double x, int c) { return c + f(x); } int main() { double s = 0; for (int r = 0; r < 9; r++) { for (int c = 0; c < 9; c++) s += step(r, c); s *= f(r); } std::printf(\"%g\", s); }"),
     _no_cpp("another object each time", "static double f(double x) { return std::exp(x); } struct S { double k; double look() const { return f(k); } }; int main() { std::vector<S> all(9); double s = 0; for (int r = 0; r < 9; r++) { for (S &one : all) s += one.look(); s *= 2; } std::printf(\"%g\", s); }"),
+    _no_cpp("a class in the function", "static double f(double x) { struct L { double x; double g() { return std::exp(x); } }; L l{x}; return l.g(); } " + _CPP_STEP),
+    _no_cpp("a constant of another name space", "namespace a { static const double k = 2; } namespace b { double k = 3; double f(double x) { return std::pow(x, k); } } using b::f; " + _CPP_STEP),
+    _no_cpp("a member of a class that has the name of a constant", "static const double k = 2; struct C { static double k; }; double C::k = 3; static double f(double x) { return std::pow(x, C::k) + k; } " + _CPP_STEP),
+    _no_cpp("tried and caught", "static double f(double x) try { return std::exp(x); } catch (...) { return 0; } " + _CPP_STEP),
+    _no_cpp("result that is deduced", "static auto f(double x) { return std::exp(x); } " + _CPP_STEP),
+    _no_cpp("address is handed over by reference", "static double f(double x) { double &y = x; y += 1; return std::exp(x); } " + _CPP_STEP),
+    _no("function in a function", _beside("static double f(double x, int n) { double k(double y) { return exp(y); } return k(x) + n; }")),
+    _no("kept in a register", _beside("static double f(register double x, int n) { return pow(x, n); }")),
+    _no("jumps", _beside("static double f(double x, int n) { if (n > 3) goto out; return pow(x, n); out: return 0; }")),
     _no_cpp("lambda", "int main() { double s = 0; auto f = [](double x) { return std::exp(x); }; auto step = [&](double x, int c) { return c + f(x); }; for (int r = 0; r < 9; r++) { for (int c = 0; c < 9; c++) s += step(r, c); s *= 2; } std::printf(\"%g\", s); }"),
 )  # fmt: skip

@@ -104,13 +104,17 @@ def test_what_is_kept_is_each_threads_own_unless_all_is_seen_that_might_start_so
 def test_the_header_is_included_where_no_condition_can_leave_it_out() -> None:
     text = proposed(FILES, "light")[0].files["light.c"]
     assert text.startswith('#include "light.h"\n#include <math.h>\n#include <string.h>\n#ifdef ELSEWHERE\n')
-    bare = {"app.c": FILES["app.c"], "light.c": "double exp(double);\ndouble light(double lat, int day) { return exp(lat * day); }\n"}
+    bare = {
+        "app.c": FILES["app.c"],
+        "light.c": "double exp(double);\ndouble light(double lat, int day) { return exp(lat * day); }\n",
+    }
     text = proposed(bare, "light")[0].files["light.c"]
     assert text.startswith("double exp(double);\n#include <string.h>\ndouble light(")
 
 
 def test_a_header_is_of_the_language_that_includes_it(tmp_path: Path) -> None:
-    body = "#ifndef LIGHT_H\n#define LIGHT_H\n#include <math.h>\nstatic inline double light(double lat, int day)\n{\n    return pow(lat, 1.0 + 0.01 * day);\n}\n#endif\n"
+    body = "static inline double light(double lat, int day)\n{\n    return pow(lat, 1.0 + 0.01 * day);\n}\n"
+    body = f"#ifndef LIGHT_H\n#define LIGHT_H\n#include <math.h>\n{body}#endif\n"
     in_c = {"light.h": body, "app.c": FILES["app.c"]}
     text = proposed(in_c, "light", flags="-fopenmp", file="light.h")[0].files["light.h"]
     assert "#include <string.h>" in text
@@ -125,10 +129,9 @@ def test_a_header_is_of_the_language_that_includes_it(tmp_path: Path) -> None:
 
 
 def test_what_is_further_out_is_kept_where_both_could_be() -> None:
-    files = {
-        **FILES,
-        "light.c": FILES["light.c"].replace("double light", "static double air(double lat) { return exp(-lat); }\ndouble light").replace("pow(lat,", "air(lat) * pow(lat,"),
-    }  # fmt: skip
+    inner = "static double air(double lat) { return exp(-lat); }\ndouble light"
+    text = FILES["light.c"].replace("double light", inner).replace("pow(lat,", "air(lat) * pow(lat,")
+    files = {**FILES, "light.c": text}
     found = proposed(files, "air", file="light.c")
     assert all("light (" in one.title or "of light" in one.title for one in found)
     assert all("return last_result = exp" not in one.files["light.c"] for one in found)

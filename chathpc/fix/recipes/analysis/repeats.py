@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around, is_before_first
-from chathpc.fix.recipes.analysis.program import Procedure, Program
+from chathpc.fix.recipes.analysis.program import Procedure, Program, plain_name
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
 from chathpc.fix.recipes.analysis.types import of_declaration, owner
 
@@ -67,8 +67,10 @@ def _is_repeated(
         node, inner, parts, level = todo.pop()
         loops = [one for one in around(node, inner) if not is_before_first(node, one)]
         if loops:
-            if not spared(node, loops[0], inner) and _stays(parts, loops[0], inner, program) and not _is_asked_else(
-                call, first, loops[0], inner, program
+            if (
+                not spared(node, loops[0], inner)
+                and _stays(parts, loops[0], inner, program)
+                and not _is_asked_else(call, first, loops[0], inner, program)
             ):
                 return True
             continue
@@ -169,7 +171,7 @@ def _is_only_read(address: Node, program: Program) -> bool:
     """True for an address that is handed to a function of the program that does not write there; members are known by their names."""
     listed = address.parent
     call = listed.parent if listed is not None and listed.type == "argument_list" else None
-    named = program.named(_called_name(call)) if call is not None else []
+    named = program.named(plain_name(field(call, "function"))) if call is not None else []
     at = children(listed).index(address)
     if len(named) != 1 or named[0].body is None or at >= len(named[0].model.parameters):
         return False
@@ -180,12 +182,6 @@ def _is_only_read(address: Node, program: Program) -> bool:
         text_of(each) == one.name for part in nodes(body, "argument_list") for each in children(part)
     )
     return not handed_on and one.name not in _written(body)
-
-
-def _called_name(call: Node) -> str:
-    """The name of what is called, without its object and scope."""
-    called = field(call, "function")
-    return text_of(field(called, "field") or called).split("<", 1)[0].rsplit("::", 1)[-1]
 
 
 def _is_in_value(node: Node, declarator: Node) -> bool:
@@ -202,7 +198,7 @@ def _reached(loop: Node, program: Program) -> list[Procedure]:
     """Functions of the program that are called in a loop, and those that they call."""
     found: list[Procedure] = []
     for call in nodes(loop, "call_expression"):
-        found += [one for one in program.named(_called_name(call)) if one not in found]
+        found += [one for one in program.named(plain_name(field(call, "function"))) if one not in found]
     at = 0
     while at < len(found):
         found += [one for one in program.callees(found[at]) if one not in found]
@@ -223,7 +219,7 @@ def _is_asked_else(call: Node, home: Procedure, loop: Node, procedure: Procedure
     """True if the loop also makes a call of the same function that has other arguments, which would take the result's place."""
     mine = text_of(field(call, "arguments"))
     reached = _reached(loop, program)
-    for other, one in program.calls.get(_called_name(call), []):
+    for other, one in program.calls.get(plain_name(field(call, "function")), []):
         if one == call or not (other in reached or (other is procedure and inside(one, loop))):
             continue
         if other is not home or text_of(field(one, "arguments")) != mine:
@@ -235,7 +231,12 @@ def _brought(made: Made, inner: Procedure, outer: Procedure, call: Node, program
     """What values of a function are made of, told by what one of its callers hands over; None where that is not told."""
     listed, parameters = children(field(call, "arguments")), inner.model.parameters
     own = {name for name in made.names if name in inner.declarations}
-    if inner.body is None or len(listed) != len(parameters) or own - inner.parameters or own & _changed(inner.body, program):
+    if (
+        inner.body is None
+        or len(listed) != len(parameters)
+        or own - inner.parameters
+        or own & _changed(inner.body, program)
+    ):
         return None
     names = made.names - own - {_THIS}
     handed = [_target(one) for one, each in zip(listed, parameters, strict=True) if each.name in own]

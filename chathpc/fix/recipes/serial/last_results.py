@@ -6,11 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.model import Declaration, Expr, Kind
+from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
-from chathpc.fix.recipes.analysis.effects import Access, effects, is_own_memory, summary
+from chathpc.fix.recipes.analysis.effects import effects
+from chathpc.fix.recipes.analysis.functions_of_arguments import below, is_function_of_arguments
+from chathpc.fix.recipes.analysis.heads import has_plain_head, is_cpp
 from chathpc.fix.recipes.analysis.loops import around, is_repeated_on_purpose
-from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
 from chathpc.fix.recipes.analysis.repeats import is_repeated
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import of_declaration, plain, type_of
@@ -23,14 +25,8 @@ if TYPE_CHECKING:
 #: More arguments cost more to compare than most functions to compute.
 _MOST_PARAMETERS = 8
 _WIDEST_LINE = 100
-#: A function's head that says no more than its types: no attribute, no template, no `constexpr`, no class.
-_BEFORE_NAME = re.compile(rb"(?:\[\[nodiscard\]\]\s*)?(?:[\w:]+\s+)+\Z")
-_BEHIND_NAME = re.compile(rb"\s*(?:noexcept\s*)?\Z")
-_KEEPS_NO_STATE = frozenset({b"constexpr", b"consteval", b"template", b"virtual", b"friend", b"operator", b"explicit"})
-#: Names of numbers in the headers of the standard library.
-_STANDARD = re.compile(
-    r"M_\w+|(?:DBL|FLT|LDBL|INT|UINT|LONG|ULONG|LLONG|ULLONG|SHRT|USHRT|CHAR|SIZE|U?INT\d+)_[A-Z0-9_]+|NAN|INFINITY|HUGE_VALF?"
-)
+#: Callers of callers, each of which might keep its result itself, that are asked at most.
+_DEEPEST = 8
 #: By these a program asks how it was computed, changes how the processor rounds, or leaves a function in the middle of it.
 _WATCHES = re.compile(
     rb"<c?fenv(?:\.h)?>|<c?signal(?:\.h)?>|\b(?:std::)?signal\s*\(|\bsigaction\b|\berrno\s*=(?!=)|\bsigngam\b|\bFENV_ACCESS\b"
@@ -41,8 +37,9 @@ _INDEPENDENT = re.compile(
     rb"pragma\s+(?:omp\b(?:[^\n\\]|\\[\s\S])*\b(?:simd|target|variant)\b|(?:[^\n\\]|\\[\s\S])*\b(?:ivdep|assume_safety)\b|acc\b|simd\b)"
     rb"|\b(?:par_)?unseq\b"
 )
+#: What may hold a `return` that is another function's.
+_OTHER_RETURNS = ("lambda_expression", "struct_specifier", "class_specifier", "union_specifier")
 _THREADS = re.compile(r"openmp|pthread|-fiopenmp|-mp\b|tbb")
-_ATTRIBUTE = re.compile(rb"__attribute(?:__)?\b|__declspec\b|\[\[|__(?:host|device|global)__|alignas")
 
 
 def kept(context: Context, spot: Spot) -> Iterator[Change]:
@@ -54,28 +51,31 @@ def kept(context: Context, spot: Spot) -> Iterator[Change]:
     for call in spot.procedure.all("call_expression"):
         looked_at += [
             (one, line_of(call))
-            for one in context.program.named(text_of(field(call, "function")).rsplit("::", 1)[-1])
+            for one in context.program.named(plain_name(field(call, "function")))
             if all(one is not each for each, _ in looked_at)
         ]
     for procedure, line in looked_at:
-        if _is_worthwhile(procedure, context.program):
-            yield _change(procedure, line, context)
+        body, returns = procedure.body, procedure.model.returns
+        if body is not None and returns is not None and _is_worthwhile(procedure, context.program):
+            yield _change(procedure, body, returns, line, context)
 
 
-def _is_worthwhile(procedure: Procedure, program: Program) -> bool:
+def _is_worthwhile(procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True for a function that may keep its last result, that costs something, and is asked the same again and again."""
     question = f"last result {procedure.source.path}:{procedure.node.start_byte}"
     if question not in program.known_facts:
+        if depth > _DEEPEST:
+            return False
         program.known_facts[question] = False  # for a caller that asks about itself
         program.known_facts[question] = (
             _is_function_of_numbers(procedure, program)
-            and _is_pure(procedure, program)
+            and is_function_of_arguments(procedure, program)
             and _is_expensive(procedure, program)
             and is_repeated(
                 procedure,
                 program,
                 lambda call, loop, home: _is_left(call, loop, home, program),
-                lambda caller: _is_worthwhile(caller, program),
+                lambda caller: _is_worthwhile(caller, program, depth + 1),
             )
         )
     return program.known_facts[question]
@@ -95,14 +95,15 @@ def _is_function_of_numbers(procedure: Procedure, program: Program) -> bool:
         procedure.source.is_fortran
         or procedure.body is None
         or procedure.is_broken
+        or sum(1 for _ in procedure.all("function_definition")) > 1
         or model.returns is None
         or model.name == "main"
         or len(program.named(model.name)) != 1
         or {"memcmp", "memcpy", "std", model.name} & program.macros
         or program.named("memcmp")
         or program.named("memcpy")
-        or _is_cpp(procedure.source, program) is None
-        or not _has_plain_head(procedure, program)
+        or is_cpp(procedure.source, program) is None
+        or not has_plain_head(procedure, program)
     ):
         return False
     if not 0 < procedure.arity == len(model.parameters) <= _MOST_PARAMETERS:
@@ -114,69 +115,16 @@ def _is_function_of_numbers(procedure: Procedure, program: Program) -> bool:
             return False
     if any(not one.name for one in model.parameters) or procedure.parameters & procedure.addressed:
         return False
-    shared = b"\n".join(each.text for each in program.sources.values())
+    if {"memcmp", "memcpy"} & set(procedure.declarations) or any(True for _ in procedure.all(*_OTHER_RETURNS)):
+        return False
     return (
-        not _WATCHES.search(shared)
+        not any(_WATCHES.search(each.text) for each in program.sources.values())
         and not _is_called_independently(procedure, program)
-        and not re.search(rb"\bvolatile\b|\b_Atomic\b", text[procedure.node.start_byte : procedure.node.end_byte])
+        and not re.search(
+            rb"\b(?:volatile|_Atomic|register)\b", text[procedure.node.start_byte : procedure.node.end_byte]
+        )
         and all(_value_of(each, procedure, program) is not None for each in procedure.all("return_statement"))
     )
-
-
-def _has_plain_head(procedure: Procedure, program: Program) -> bool:
-    """True for a function outside classes and templates, without attributes here or where it is declared."""
-    node, text, name = procedure.node, procedure.source.text, procedure.model.name
-    around = node.parent
-    while around is not None and around.type in ("declaration_list", "linkage_specification", "namespace_definition"):
-        around = around.parent
-    guard = around is not None and around.type in ("preproc_ifdef", "preproc_if")
-    if around is None or not (around.type == "translation_unit" or guard):
-        return False
-    declarator = field(node, "declarator")
-    listed, body = field(declarator, "parameters"), procedure.body
-    named = field(declarator, "declarator")
-    if declarator is None or declarator.type != "function_declarator" or listed is None or named is None or body is None:
-        return False
-    if any(each.type != "parameter_declaration" for each in children(listed)):
-        return False
-    before = node.prev_named_sibling
-    ahead = text[max(before.end_byte if before is not None else 0, line_start(text, node.start_byte)) : node.start_byte]
-    head = text[node.start_byte : named.start_byte]
-    written = [head, *(part for match in _prototypes(procedure.model.name, program) for part in match.groups())]
-    if (
-        ahead.strip()
-        or named.type != "identifier"
-        or not _BEFORE_NAME.match(head)
-        or not _BEHIND_NAME.match(text[listed.end_byte : body.start_byte])
-        or set(re.findall(rb"\w+", head)) & _KEEPS_NO_STATE
-        or {word.decode() for each in written for word in re.findall(rb"\w+", each)} & program.macros
-        or (re.search(rb"\binline\b|\b__inline", head) and b"static" not in head and not _is_cpp(procedure.source, program))
-    ):
-        return False
-    return not any(
-        _ATTRIBUTE.search(match[0])
-        for one in program.sources.values()
-        for match in re.finditer(rb"[^;{}]*\b%s\s*\([^;{}]*" % name.encode(), one.text)
-    )
-
-
-def _prototypes(name: str, program: Program) -> Iterator[re.Match[bytes]]:
-    """Where the function is declared: what stands before its name and behind its parameters. Calls by themselves are among them."""
-    pattern = re.compile(rb"(?:\A|[;{}\n])\s*([\w\s*]*?)\b%s\s*\([\w\s*,]*\)([^;{}()]*)" % name.encode())
-    for one in program.sources.values():
-        yield from pattern.finditer(one.text)
-
-
-def _is_cpp(source: Source, program: Program) -> bool | None:
-    """Whether a file is C++; None for a header that both include, or nobody knows who does."""
-    if not source.path.endswith((".h", ".hpp", ".hh")):
-        return source.is_cpp
-    kinds = {
-        one.language
-        for one in program.sources.values()
-        if not one.is_fortran and not one.path.endswith((".h", ".hpp", ".hh"))
-    }
-    return None if len(kinds) != 1 or kinds == {"cuda"} else kinds == {"c++"}
 
 
 def _is_called_independently(procedure: Procedure, program: Program) -> bool:
@@ -186,108 +134,18 @@ def _is_called_independently(procedure: Procedure, program: Program) -> bool:
             home = next(
                 (one for one in source.procedures if one.node.start_byte <= match.start() < one.node.end_byte), None
             )
-            if home is None or home is procedure or procedure in _below(home, program):
+            if home is None or home is procedure or procedure in below(home, program):
                 return True
     return False
 
 
-def _below(procedure: Procedure, program: Program) -> list[Procedure]:
-    """Functions of the program that a function calls, and those that they call."""
-    found: list[Procedure] = []
-    todo = [procedure]
-    while todo:
-        for one in program.callees(todo.pop()):
-            if all(one is not each for each in found):
-                found.append(one)
-                todo.append(one)
-    return found
-
-
-def _is_pure(procedure: Procedure, program: Program) -> bool:
-    """True for a function of its arguments alone, as are all that it calls; it does not call itself, also not through others."""
-    below = _below(procedure, program)
-    if any(one is procedure for one in below):
-        return False
-    if any(_name_of(call) == procedure.model.name for call in procedure.all("call_expression")):
-        return False
-    for one in (procedure, *below):
-        if one.body is None or summary(one, program) is None:
-            return False
-        found = effects(one.body, one, program, 1)
-        own = {each.name for each in one.model.parameters} | found.declared
-        if any(name in source.file.unit.variables for source in program.sources.values() for name in found.declared):
-            return False  # which of both is meant where is not told
-        for each in found.accesses:
-            if each.procedure is one and not (_is_own(each, own) or _is_constant(each, program)):
-                return False
-    return True
-
-
-def _name_of(call: Node) -> str:
-    called = field(call, "function")
-    return text_of(field(called, "field") or called).rsplit("::", 1)[-1]
-
-
-def _is_own(access: Access, own: set[str]) -> bool:
-    return is_own_memory(access, access.procedure) if access.memory else access.name in own
-
-
-def _is_constant(access: Access, program: Program) -> bool:
-    """True for a number that nothing can change: a constant of a file, an item of a constant table, a macro of the sources or of C."""
-    node: Node | None = access.node
-    while access.memory and node is not None and node.type in ("subscript_expression", "parenthesized_expression"):
-        node = field(node, "argument") if node.type == "subscript_expression" else next(iter(children(node)), None)
-    if access.write or node is None or node.type not in ("identifier", "qualified_identifier"):
-        return False
-    return _is_constant_name(text_of(node).rsplit("::", 1)[-1], program)
-
-
-def _is_constant_name(name: str, program: Program) -> bool:
-    """As `_is_constant`, for all of that name in all files, and what their values are computed from."""
-    todo, seen = [name], {name}
-    while todo:
-        one = todo.pop()
-        declared = [unit.variables[one] for unit in (each.file.unit for each in program.sources.values()) if one in unit.variables]
-        defined = any(one in each.file.unit.constants for each in program.sources.values()) or _is_defined(one, program)
-        if not declared and not defined and not _STANDARD.fullmatch(one):
-            return False
-        for each in declared:
-            if each.pointers or each.reference or not each.const or each.value is None or not _is_of_constants(each.value):
-                return False
-            if not of_declaration(Declaration("", each.type)).is_arithmetic or _is_volatile(one, program):
-                return False
-            more = {part.text for part in each.value.walk() if part.kind == Kind.NAME} - seen
-            seen |= more
-            todo += more
-    return True
-
-
-def _is_of_constants(value: Expr) -> bool:
-    return all(
-        part.kind in (Kind.NUMBER, Kind.NAME, Kind.UNARY, Kind.BINARY)
-        or (part.kind == Kind.OTHER and part.text == "initializer_list")
-        for part in value.walk()
-    )
-
-
-def _is_defined(name: str, program: Program) -> bool:
-    """True for a macro that is a number: others are not among them, they are opaque."""
-    pattern = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+%s[ \t]" % re.escape(name.encode()), re.MULTILINE)
-    return name not in program.macros and any(pattern.search(each.text) for each in program.sources.values())
-
-
-def _is_volatile(name: str, program: Program) -> bool:
-    pattern = re.compile(rb"\bvolatile\b[^;{}]*\b%s\b" % re.escape(name.encode()))
-    return any(pattern.search(each.text) for each in program.sources.values())
-
-
 def _is_expensive(procedure: Procedure, program: Program) -> bool:
     """True if it, or what it calls, calls mathematics of more than one instruction or has a loop."""
-    for one in (procedure, *_below(procedure, program)):
+    for one in (procedure, *below(procedure, program)):
         if any(True for _ in one.all(*C_LOOPS)):
             return True
         for call in effects(one.body, one, program, 1).pure_calls if one.body is not None else ():
-            if not program.named(_name_of(call)) and not is_cheap(call, program):
+            if not program.named(plain_name(field(call, "function"))) and not is_cheap(call, program):
                 return True
     return False
 
@@ -315,11 +173,9 @@ def _has_threads(context: Context) -> bool:
     return context.program.has_threads or not context.program.named("main") or _THREADS.search(told) is not None
 
 
-def _change(procedure: Procedure, line: int, context: Context) -> Change:
+def _change(procedure: Procedure, body: Node, returns: Declaration, line: int, context: Context) -> Change:
     text, program = procedure.source.text, context.program
-    cpp, mixed = bool(_is_cpp(procedure.source, program)), _is_mixed(program)
-    body, returns = procedure.body, procedure.model.returns
-    assert body is not None and returns is not None  # noqa: S101, PT018
+    cpp, mixed = bool(is_cpp(procedure.source, program)), _is_mixed(program)
     storage = "static" + ((" thread_local" if cpp else " _Thread_local") if _has_threads(context) else "")
     std = "std::" if cpp else ""
     known = b"\n".join(each.text for each in program.sources.values())
