@@ -186,6 +186,7 @@ LAST_RESULT_MISSES = (
     _no("calls itself", _beside("static double f(double x, int n) { return n < 1 ? exp(x) : f(x, n - 1); }")),
     _no("calls itself through another one", _beside("static double f(double, int); static double g(double x, int n) { return n < 1 ? x : f(x, n - 1); } static double f(double x, int n) { return exp(g(x, n)); }")),
     _no("address of a parameter", _beside("static double f(double x, int n) { double *p = &x; *p += 1; return pow(x, n); }")),
+    _no("address of a parameter that is compared", _beside("static double f(double x, int n) { const double *p = &x; return p ? pow(x, n) : 0; }")),
     _no("volatile inside", _beside("static double f(double x, int n) { volatile double y = pow(x, n); return y; }")),
     _no("assembler", _beside("static double f(double x, int n) { asm volatile(\"\"); return pow(x, n); }")),
     # -- its parameters and its result
@@ -234,8 +235,9 @@ LAST_RESULT_MISSES = (
     _no_cpp("overloaded", "static double f(double x) { return std::exp(x); } static double f(int n) { return std::log(n + 1.0); } static double step(double x, int c) { return c + f(x); } int main() { double s = 0; for (int r = 0; r < 9; r++) { for (int c = 0; c < 9; c++) s += step(r, c); s *= f(r); } std::printf(\"%g\", s); }"),
     _no_cpp("another object each time", "static double f(double x) { return std::exp(x); } struct S { double k; double look() const { return f(k); } }; int main() { std::vector<S> all(9); double s = 0; for (int r = 0; r < 9; r++) { for (S &one : all) s += one.look(); s *= 2; } std::printf(\"%g\", s); }"),
     _no_cpp("a class in the function", "static double f(double x) { struct L { double x; double g() { return std::exp(x); } }; L l{x}; return l.g(); } " + _CPP_STEP),
+    _no_cpp("a class in the function that nobody uses", "static double f(double x) { struct L { double g() { return 1; } }; return std::exp(x); } " + _CPP_STEP),
     _no_cpp("a constant of another name space", "namespace a { static const double k = 2; } namespace b { double k = 3; double f(double x) { return std::pow(x, k); } } using b::f; " + _CPP_STEP),
-    _no_cpp("a member of a class that has the name of a constant", "static const double k = 2; struct C { static double k; }; double C::k = 3; static double f(double x) { return std::pow(x, C::k) + k; } " + _CPP_STEP),
+    _no_cpp("a member of a class that has the name of a constant", "static const double k = 2; struct C { inline static double k = 3; }; static double f(double x) { return std::pow(x, C::k) + k; } " + _CPP_STEP),
     _no_cpp("tried and caught", "static double f(double x) try { return std::exp(x); } catch (...) { return 0; } " + _CPP_STEP),
     _no_cpp("result that is deduced", "static auto f(double x) { return std::exp(x); } " + _CPP_STEP),
     _no_cpp("address is handed over by reference", "static double f(double x) { double &y = x; y += 1; return std::exp(x); } " + _CPP_STEP),

@@ -13,6 +13,8 @@ from chathpc.fix.gates.races import new_races
 from chathpc.fix.gates.scope import judge
 from chathpc.fix.project import Flags, Project, Run
 from chathpc.fix.recipes import Recipes
+from chathpc.fix.recipes.analysis.functions_of_arguments import is_function_of_arguments
+from chathpc.fix.recipes.analysis.program import program
 from chathpc.fix.recipes.table import RECIPES
 from chathpc.fix.records import Candidate, Problem
 from tests.fix.recipes.applying import changed
@@ -135,6 +137,30 @@ def test_what_is_further_out_is_kept_where_both_could_be() -> None:
     found = proposed(files, "air", file="light.c")
     assert all("light (" in one.title or "of light" in one.title for one in found)
     assert all("return last_result = exp" not in one.files["light.c"] for one in found)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "double exp(double); double f(double x, int n) { return n < 1 ? exp(x) : f(x, n - 1); }",
+        "double f(double, int); double g(double x, int n) { return n < 1 ? x : f(x, n - 1); } double f(double x, int n) { return g(x, n); }",
+        "int even(int); int odd(int n) { return n ? even(n - 1) : 0; } int even(int n) { return n ? odd(n - 1) : 1; } double f(int n) { return odd(n); }",
+    ],
+    ids=["itself", "through another one", "others that call each other"],
+)
+def test_a_function_that_is_called_while_it_is_computed_is_none_of_its_arguments(source: str) -> None:
+    """What is kept would be another call's arguments with this one's result."""
+    parsed = program({"app.c": source})
+    assert not is_function_of_arguments(parsed.named("f")[0], parsed)
+
+
+def test_many_functions_of_each_other_are_looked_at_without_an_end() -> None:
+    listed = ["#include <math.h>\ndouble f0(double x) { return pow(x, 0.3); }"]
+    listed += [f"double f{k}(double x) {{ return f{k - 1}(x) + {k}; }}" for k in range(1, 400)]
+    listed += [
+        "double v[9]; void g(int c) { v[c] += f399(v[3]); } int main(void) { for (int c = 0; c < 9; c++) g(c % 3); return 0; }"
+    ]
+    assert len(proposed({"app.c": "\n".join(listed)}, "f0")) <= 12
 
 
 def test_it_is_not_changed_again() -> None:
