@@ -139,10 +139,12 @@ def _beside(function: str, before: str = "") -> str:
     return before + function + _GRID
 
 
-def _called(step: str, *, function: str = "static double f(double x, int n) { return pow(x, n + 0.5); }", loop: str = "") -> str:
+def _called(
+    step: str, *, function: str = "static double f(double x, int n) { return pow(x, n + 0.5); }", loop: str = ""
+) -> str:
     """A whole program whose loop calls a function `step`, in which the call stands."""
     loop = loop or "for (int c = 0; c < 7; c++) s += step(v, r, c);"
-    return f"{function}\n{step}\nint main(void) {{ double v[9] = {{1, 2, 3}}, s = 0; for (int r = 0; r < 9; r++) {{ {loop} s *= 0.5; }} printf(\"%g\", s); return 0; }}"
+    return f'{function}\n{step}\nint main(void) {{ double v[9] = {{1, 2, 3}}, s = 0; for (int r = 0; r < 9; r++) {{ {loop} s *= 0.5; }} printf("%g", s); return 0; }}'
 
 
 def _no(why: str, body: str) -> Miss:
@@ -156,7 +158,7 @@ def _no_cpp(why: str, body: str) -> Miss:
 _PLAIN = "static double f(double x, int n) { return pow(x, n + 0.5); }"
 _STEP = "static double step(double *v, int r, int c) { return c + f(v[r], 3); }"
 
-_CPP_STEP = "static double step(double x, int c) { return c + f(x); } int main() { double s = 0; for (int r = 0; r < 9; r++) { for (int c = 0; c < 9; c++) s += step(r, c); s *= 2; } std::printf(\"%g\", s); }"
+_CPP_STEP = 'static double step(double x, int c) { return c + f(x); } int main() { double s = 0; for (int r = 0; r < 9; r++) { for (int c = 0; c < 9; c++) s += step(r, c); s *= 2; } std::printf("%g", s); }'
 
 #: What the near misses are without what is wrong in them.
 CHANGED = (

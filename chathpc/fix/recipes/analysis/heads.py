@@ -49,7 +49,7 @@ def has_plain_head(procedure: Procedure, program: Program) -> bool:
     for_others = re.search(rb"\binline\b|\b__inline", head) is not None and b"static" not in head
     words = {word for each in told for word in re.findall(rb"\w+", each)}
     return (
-        not ahead.strip()
+        not ahead.strip(b"; \t\n\r")
         and named.type == "identifier"
         and _BEFORE_NAME.match(head) is not None
         and _BEHIND_NAME.match(text[listed.end_byte : body.start_byte]) is not None

@@ -37,8 +37,6 @@ _INDEPENDENT = re.compile(
     rb"pragma\s+(?:omp\b(?:[^\n\\]|\\[\s\S])*\b(?:simd|target|variant)\b|(?:[^\n\\]|\\[\s\S])*\b(?:ivdep|assume_safety)\b|acc\b|simd\b)"
     rb"|\b(?:par_)?unseq\b"
 )
-#: What may hold a `return` that is another function's.
-_OTHER_RETURNS = ("lambda_expression", "struct_specifier", "class_specifier", "union_specifier")
 _THREADS = re.compile(r"openmp|pthread|-fiopenmp|-mp\b|tbb")
 
 
@@ -115,7 +113,7 @@ def _is_function_of_numbers(procedure: Procedure, program: Program) -> bool:
             return False
     if any(not one.name for one in model.parameters) or procedure.parameters & procedure.addressed:
         return False
-    if {"memcmp", "memcpy"} & set(procedure.declarations) or any(True for _ in procedure.all(*_OTHER_RETURNS)):
+    if {"memcmp", "memcpy"} & set(procedure.declarations):
         return False
     return (
         not any(_WATCHES.search(each.text) for each in program.sources.values())
@@ -230,7 +228,7 @@ def _at_beginning(body: Node, text: bytes, lines: bytes, blank: bytes) -> Edit:
     rest = text[start:end].strip()
     if not rest or (rest.startswith(b"//") and not rest.endswith(b"\\")):
         return Edit(end, end, lines)
-    return Edit(start, start, b"\n" + lines + blank)
+    return Edit(start, start + (text[start : start + 1] == b" "), b"\n" + lines + blank)
 
 
 def _included(header: str, procedure: Procedure) -> list[Edit]:
