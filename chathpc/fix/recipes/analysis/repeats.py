@@ -9,11 +9,11 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.effects import effects
+from chathpc.fix.recipes.analysis.effects import effects, is_library_pure
 from chathpc.fix.recipes.analysis.loops import around, is_before_first
 from chathpc.fix.recipes.analysis.program import Procedure, Program, plain_name
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
-from chathpc.fix.recipes.analysis.types import of_declaration, owner
+from chathpc.fix.recipes.analysis.types import of_declaration, owner, type_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -22,14 +22,23 @@ if TYPE_CHECKING:
 _LEVELS = 2
 _MOST_VALUES = 64
 _THIS = "this"
+#: Functions, and members of containers, that change nothing that they are handed.
+_LOOKING = frozenset(
+    {"size", "at", "begin", "end", "data", "empty", "front", "back", "length", "c_str", "count", "find"}
+    | {"printf", "fprintf", "puts", "fputs", "fwrite", "strlen", "strcmp", "free", "sizeof"}
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What values are made of: variables of a function, of files, and `this`; members and arrays that are read on the way."""
+    """What values are made of: variables of a function, of files, and `this`; members and arrays that are read on the way.
+
+    `passed` are variables by which they came, of this function and of those further in.
+    """
 
     names: frozenset[str] = frozenset()
     memory: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
 
 
 #: Tells whether a loop of a function is none that counts for a call: it runs once, is a benchmark's, or the call can be moved out of it.
@@ -115,7 +124,7 @@ def made_of(values: Iterable[Node], procedure: Procedure, program: Program) -> M
                 memory.add(name)
             else:
                 names.add(name)
-    return Made(frozenset(names), frozenset(memory))
+    return Made(frozenset(names), frozenset(memory), frozenset(known))
 
 
 def _memory_in(value: Node) -> set[str]:
@@ -210,9 +219,31 @@ def _stays(made: Made, loop: Node, procedure: Procedure, program: Program) -> bo
     """True if nothing that values are made of gets another value in the loop, as far as names tell."""
     if made.names & _changed(loop, program):
         return False
-    inside_of = [loop, *(one.body for one in _reached(loop, program) if one.body is not None)]
+    parts = [(loop, procedure), *((one.body, one) for one in _reached(loop, program) if one.body is not None)]
     outside = {one for one in made.names if one not in procedure.declarations}
-    return not any((made.memory | outside) & _written(each) for each in inside_of)
+    every = made.names | made.memory | made.passed
+    return not any(
+        (made.memory | outside) & _written(part) or every & _handed_out(part, home, program) for part, home in parts
+    )
+
+
+def _handed_out(node: Node, procedure: Procedure, program: Program) -> set[str]:
+    """Names in objects and addresses that functions get of which nothing is known: they may read into them, or wait for others."""
+    found: set[str] = set()
+    for call in nodes(node, "call_expression"):
+        called, name = field(call, "function"), plain_name(field(call, "function"))
+        if program.named(name) or name in _LOOKING or is_library_pure(text_of(called), procedure):
+            continue
+        listed = [one for one in children(field(call, "arguments")) if _is_address(one, procedure, program)]
+        if called is not None and called.type == "field_expression":
+            listed += [one for one in [field(called, "argument")] if one is not None]
+        found |= {text_of(each) for one in listed for each in nodes(one, "identifier", "field_identifier")}
+    return found
+
+
+def _is_address(value: Node, procedure: Procedure, program: Program) -> bool:
+    kind = type_of(value, procedure, program)
+    return value.type == "pointer_expression" or (kind is not None and kind.depth > 0)
 
 
 def _is_asked_else(call: Node, home: Procedure, loop: Node, procedure: Procedure, program: Program) -> bool:
@@ -246,7 +277,11 @@ def _brought(made: Made, inner: Procedure, outer: Procedure, call: Node, program
         handed += [] if object_ is None else [object_]
         names |= frozenset({_THIS}) if object_ is None else frozenset()
     brought = made_of(handed, outer, program)
-    return None if brought is None else Made(names | brought.names, made.memory | brought.memory)
+    return (
+        None
+        if brought is None
+        else Made(names | brought.names, made.memory | brought.memory, made.passed | brought.passed)
+    )
 
 
 def _target(node: Node) -> Node:
