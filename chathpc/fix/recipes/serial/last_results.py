@@ -249,5 +249,8 @@ def _included(header: str, procedure: Procedure) -> list[Edit]:
 
 
 def _holds(holder: Node, node: Node) -> bool:
-    """True if what holds an inclusion holds the function as well."""
-    return holder.start_byte <= node.start_byte and node.end_byte <= holder.end_byte
+    """True if what holds an inclusion holds the function as well, and not behind an `#else`."""
+    one = node.parent
+    while one is not None and one != holder and one.type not in ("preproc_else", "preproc_elif"):
+        one = one.parent
+    return one == holder
