@@ -112,6 +112,10 @@ def test_the_header_is_included_where_no_condition_can_leave_it_out() -> None:
     }
     text = proposed(bare, "light")[0].files["light.c"]
     assert text.startswith("double exp(double);\n#include <string.h>\ndouble light(")
+    other = "#ifdef A\n#include <string.h>\n#else\n#ifndef B\ndouble pow(double, double);\n"
+    branches = other + FILES["light.c"][FILES["light.c"].index("double light") :] + "#endif\n#endif\n"
+    text = proposed({**FILES, "light.c": branches}, "light")[0].files["light.c"]
+    assert text.startswith("#include <string.h>\n#ifdef A\n")
 
 
 def test_a_header_is_of_the_language_that_includes_it(tmp_path: Path) -> None:
