@@ -10,6 +10,7 @@ from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
 from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.handover_programs import HANDOVERS
+from tests.fix.recipes.last_result_programs import LAST_RESULTS
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -18,7 +19,7 @@ from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.thread_programs import THREADED
 
-APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *FORTRAN, *HANDOVERS, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *FORTRAN, *HANDOVERS, *MPI)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

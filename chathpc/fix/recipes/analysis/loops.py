@@ -12,7 +12,7 @@ from chathpc.diagnosis.source.model import Kind
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.effects import Effects, effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, enclosing, field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, enclosing, field, inside, nodes, statements, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -103,6 +103,17 @@ def around(node: Node, procedure: Procedure) -> Iterator[Node]:
     while one is not None:
         yield one
         one = enclosing(one, C_LOOPS, procedure.node)
+
+
+def is_before_first(node: Node, loop: Node) -> bool:
+    """True for a part of the loop's header that is evaluated once, before the first iteration."""
+    once = [field(loop, "initializer"), field(loop, "right") if loop.type == "for_range_loop" else None]
+    return any(part is not None and inside(node, part) for part in once)
+
+
+def is_repeated_on_purpose(loop: Node, procedure: Procedure) -> bool:
+    """True for a loop of `main` with one statement: a benchmark repeats its work."""
+    return procedure.model.name == "main" and len(statements(field(loop, "body"))) == 1
 
 
 def is_invariant(

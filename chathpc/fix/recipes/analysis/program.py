@@ -389,7 +389,7 @@ class Program:
         for one in self.procedures:
             for node in one.all("call_expression"):
                 called = field(node, "function")
-                found.setdefault(_plain_name(called), []).append((one, node))
+                found.setdefault(plain_name(called), []).append((one, node))
         return found
 
     def callees(self, procedure: Procedure) -> list[Procedure]:
@@ -397,7 +397,7 @@ class Program:
         found: list[Procedure] = []
         for call in procedure.all("call_expression", "subroutine_call"):
             called = field(call, "function") or field(call, "subroutine") or next(iter(children(call)), None)
-            name = _plain_name(called)
+            name = plain_name(called)
             for one in self.named(name.lower() if procedure.source.is_fortran else name):
                 if one is not procedure and one not in found:
                     found.append(one)
@@ -424,7 +424,7 @@ class Program:
         return frozenset(found & set(self._named))
 
 
-def _plain_name(called: Node | None) -> str:
+def plain_name(called: Node | None) -> str:
     """The name of what is called, without its object, scope and template arguments."""
     return text_of(field(called, "field") or called).split("<", 1)[0].rsplit("::", 1)[-1]
 

@@ -10,7 +10,13 @@ from chathpc.diagnosis.source.invariant import LENGTHS
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import Access, effects
-from chathpc.fix.recipes.analysis.loops import around, counted, is_invariant
+from chathpc.fix.recipes.analysis.loops import (
+    around,
+    counted,
+    is_before_first,
+    is_invariant,
+    is_repeated_on_purpose,
+)
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import (
     C_LOOPS,
@@ -20,7 +26,6 @@ from chathpc.fix.recipes.analysis.syntax import (
     inside,
     line_of,
     nodes,
-    statements,
     text_of,
 )
 from chathpc.fix.recipes.analysis.types import type_of
@@ -46,9 +51,9 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         if taken and inside(call, taken[-1]):
             continue
         found = effects(call, procedure, program)
-        if not found.is_known or not found.pure_calls or all(_is_cheap(each, program) for each in found.pure_calls):
+        if not found.is_known or not found.pure_calls or all(is_cheap(each, program) for each in found.pure_calls):
             continue
-        loop = _outermost(call, procedure, program)
+        loop = outermost(call, procedure, program)
         if loop is None:
             continue
         whole = _widened(call, loop, procedure, program)
@@ -59,7 +64,8 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
             yield change
 
 
-def _is_cheap(call: Node, program: Program) -> bool:
+def is_cheap(call: Node, program: Program) -> bool:
+    """True for a call that costs next to nothing: an accessor, or mathematics of one instruction."""
     called = field(call, "function")
     if called is not None and called.type == "field_expression":
         own = program.named(_name_of(call))  # accessors, which the compiler puts in place
@@ -82,17 +88,14 @@ def _is_cheap(call: Node, program: Program) -> bool:
     )
 
 
-def _outermost(call: Node, procedure: Procedure, program: Program) -> Node | None:
+def outermost(call: Node, procedure: Procedure, program: Program) -> Node | None:
     """The outermost loop in which the call is invariant and may be moved out of; None where that is none."""
     best = None
     for loop in around(call, procedure):
-        initial = field(loop, "initializer")
-        if (initial is not None and inside(call, initial)) or (
-            loop.type == "for_range_loop" and inside(call, field(loop, "right") or loop)
-        ):
-            continue  # that is evaluated once as it is
-        if procedure.model.name == "main" and len(statements(field(loop, "body"))) == 1:
-            break  # a benchmark repeats its work on purpose
+        if is_before_first(call, loop):
+            continue
+        if is_repeated_on_purpose(loop, procedure):
+            break
         if not _is_invariant(call, loop, procedure, program) or not _may_move(call, loop, procedure, program):
             break
         best = loop

@@ -15,6 +15,7 @@ from chathpc.fix.recipes.serial import (
     hashed,
     interchange,
     invariants,
+    last_results,
     lookups,
     objects,
     output,
@@ -280,5 +281,11 @@ RECIPES: tuple[Recipe, ...] = (
         "Keeps freed blocks of memory of up to 504 bytes in lists by their sizes, from which new ones are taken.",
         "All of the program is in the sources and runs in one thread, and nothing but it gives or takes memory that is freed.",
         ("allocation-churn",), ("c",), "exact", block_pool.pooled, 0.8, everywhere=False,
+    ),
+    Recipe(
+        "remember-last-result",
+        "Keeps the arguments and the result of a function's last call, for each thread where there are several, and gives it back for the same.",
+        "A function of numbers alone that changes nothing, does not call itself and costs something; a loop further out asks it the same again.",
+        ("loop-invariant-work", "expensive-math", "quadratic-algorithm", *COMPUTE), HOST, "exact", last_results.kept, 0.85,
     ),
 )  # fmt: skip
