@@ -1,0 +1,265 @@
+"""Critical sections that hold nothing but updates of numbers: each update becomes an atomic one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start, without_line
+from chathpc.fix.recipes.analysis.effects import Access, effects
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.types import type_of
+from chathpc.fix.recipes.recipe import Change, Context, Semantics
+from chathpc.fix.recipes.threads.directives import Directive
+from chathpc.fix.recipes.threads.openmp_sums import Update, update_of
+from chathpc.fix.recipes.threads.regions import all_directives, reaches
+from chathpc.fix.recipes.threads.unwatched import are_unwatched
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+#: Types that processors update at once or by a compare-and-swap, and that are not promoted in between.
+_TYPES = re.compile(
+    r"(?:std::)?(?:u?int(?:32|64)_t|s?size_t|ptrdiff_t)|(?:unsigned|signed|long|int| )+|float|double"
+)
+_PACKED = re.compile(rb"\bpacked\b|\bpragma\s+pack\b|\balignas\s*\(\s*1\s*\)")
+_WHOLE = ("&", "|", "^")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Gathered:
+    """A critical section with the updates that are all it does, and what it writes."""
+
+    procedure: Procedure
+    directive: Directive
+    updates: tuple[Update, ...]
+    written: tuple[Access, ...]
+
+
+def atomic_elements(context: Context, spot: Spot) -> Iterator[Change]:
+    """Sections that update elements of arrays: threads seldom mean the same one."""
+    yield from _atomic(context, spot, elements=True)
+
+
+def atomic_scalars(context: Context, spot: Spot) -> Iterator[Change]:
+    """Sections that update nothing but scalars: all threads mean the same ones."""
+    yield from _atomic(context, spot, elements=False)
+
+
+def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]:
+    program = context.program
+    if spot.procedure.is_broken or not any(True for _ in spot.procedure.all("preproc_call")):
+        return
+    mine = all_directives("critical", program)
+    if not mine or not program.has_only_openmp or program.unread or _in_fortran(program):
+        return
+    for name in dict.fromkeys(_name(one) for procedure, one in mine if procedure is spot.procedure):
+        group = [_gathered(procedure, one, program) for procedure, one in mine if _name(one) == name]
+        sections = [one for one in group if one is not None]
+        if len(sections) < len(group):
+            continue
+        updates = [(one.procedure, each) for one in sections for each in one.updates]
+        if any(_is_element(each.target) for _, each in updates) != elements:
+            continue
+        exact = all(_is_exact(each, procedure, program) for procedure, each in updates)
+        if not exact and not context.may_round:
+            continue
+        regions = reaches(program)
+        if regions is None or not are_unwatched(_of(sections), [access for one in sections for access in one.written], regions, program):
+            continue
+        edits: dict[str, tuple[Edit, ...]] = {}
+        for one in sections:
+            path = one.procedure.source.path
+            edits[path] = (*edits.get(path, ()), *_edits(one))
+        first = next(one for one in sections if one.procedure is spot.procedure)
+        semantics: Semantics = "exact" if exact else "reassociates floating point"
+        shown = ", ".join(dict.fromkeys(text_of(each.target) for each in first.updates))
+        yield Change(
+            edits,
+            line_of(first.directive.node),
+            f"updates {shown} by atomic operations instead of in a critical section",
+            semantics,
+        )
+
+
+def _of(sections: Sequence[Gathered]) -> list[tuple[Procedure, Node]]:
+    return [(one.procedure, each.target) for one in sections for each in one.updates]
+
+
+def _in_fortran(program: Program) -> bool:
+    """True where code in another language may have sections of the same name."""
+    return any(
+        one.is_fortran and re.search(rb"\bomp\s+critical\b", one.text, re.IGNORECASE) for one in program.sources.values()
+    )
+
+
+def _name(one: Directive) -> str:
+    return (one.clause("critical") or "").strip()
+
+
+def _is_element(target: Node) -> bool:
+    """True for an element whose index is no constant."""
+    return any(
+        True
+        for each in nodes(target, "subscript_expression")
+        for index in [field(each, "index") or field(each, "indices")]
+        if index is not None and any(True for _ in nodes(index, "identifier"))
+    )
+
+
+def _is_exact(update: Update, procedure: Procedure, program: Program) -> bool:
+    kinds = [type_of(each, procedure, program) for each in (update.target, update.value) if each is not None]
+    return all(kind is not None and kind.is_integer for kind in kinds)
+
+
+def _gathered(procedure: Procedure, one: Directive, program: Program) -> Gathered | None:
+    """The section; None if it does anything else than updates."""
+    following = one.node.next_named_sibling
+    while following is not None and following.type == "comment":
+        following = following.next_named_sibling
+    around = one.node.parent
+    if following != one.statement or around is None or around.type != "compound_statement":
+        return None
+    if not re.fullmatch(r"critical\s*(?:\(\s*\w+\s*\))?\s*(?:hint\s*\(.*\))?", one.words):
+        return None
+    updates = _updates(one.statement)
+    whole = effects(one.statement, procedure, program)
+    if not updates or not whole.is_known or whole.jumps or whole.pragmas:
+        return None
+    if not all(_is_number(each.target, procedure, program) for each in updates):
+        return None
+    places = {(each.target.start_byte, each.target.end_byte) for each in updates}
+    written = [each for each in whole.writes if (each.node.start_byte, each.node.end_byte) in places]
+    if len(written) < len(whole.writes) or {(each.node.start_byte, each.node.end_byte) for each in written} != places:
+        return None
+    if any(each.procedure is not procedure or each.name in whole.declared for each in written):
+        return None
+    return Gathered(procedure, one, tuple(updates), tuple(written))
+
+
+def _updates(statement: Node) -> list[Update] | None:
+    """All that a statement does, where that is updates, conditions around them, and variables of its own."""
+    found: list[Update] = []
+    todo = [statement]
+    while todo:
+        node = todo.pop()
+        if node.type in ("compound_statement", "else_clause"):
+            todo.extend(reversed(children(node)))
+        elif node.type == "if_statement":
+            arms = [field(node, "alternative"), field(node, "consequence")]
+            todo.extend(each for each in arms if each is not None)
+        elif node.type == "declaration":
+            continue
+        else:
+            one = update_of(node) or _written_out(node)
+            if one is None or not _is_update(one):
+                return None
+            found.append(one)
+    return found
+
+
+def _is_update(one: Update) -> bool:
+    parent = one.statement.parent
+    return parent is not None and parent.type in ("compound_statement", "if_statement", "else_clause")
+
+
+def _written_out(statement: Node) -> Update | None:
+    """`x = x + e` and `x = e + x`."""
+    expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
+    if expr is None or expr.type != "assignment_expression" or text_of(field(expr, "operator")) != "=":
+        return None
+    target, value = field(expr, "left"), field(expr, "right")
+    if target is None or value is None or value.type != "binary_expression":
+        return None
+    sides = [field(value, "left"), field(value, "right")]
+    sign = text_of(field(value, "operator"))
+    own = _squeezed(target)
+    at = next((each for each, side in enumerate(sides) if _squeezed(side) == own), None)
+    if at is None or (sign == "-" and at) or sign not in ("+", "-", "*", *_WHOLE):
+        return None
+    other = sides[1 - at]
+    return None if other is None else Update(target, "+" if sign == "-" else sign, other, statement)
+
+
+def _squeezed(node: Node | None) -> str:
+    return "".join(text_of(node).split()) if node is not None else ""
+
+
+def _is_number(target: Node, procedure: Procedure, program: Program) -> bool:
+    """True for a scalar, element or member of a type that is updated as it is."""
+    if any(True for _ in nodes(target, "call_expression", "cast_expression", "update_expression", "assignment_expression")):
+        return False
+    kind = type_of(target, procedure, program)
+    if kind is None or kind.depth or not _TYPES.fullmatch(kind.name) or "double" in kind.name.split()[:-1]:
+        return False
+    name = last_name(target)
+    return bool(name) and not any(_is_marked(name, one.text) for one in program.sources.values()) and not any(
+        text_of(each.parent).split(":")[0].split()[-1] == name
+        for source in program.sources.values()
+        if not source.is_fortran
+        for each in nodes(source.file.tree.root_node, "bitfield_clause")
+        if each.parent is not None
+    )
+
+
+def last_name(target: Node) -> str:
+    """The member, or the variable, that is updated or of which an element is."""
+    node: Node | None = target
+    while node is not None and node.type not in ("identifier", "field_expression"):
+        node = field(node, "argument") or next(iter(children(node)), None)
+    return text_of(field(node, "field") if node is not None and node.type == "field_expression" else node)
+
+
+def _is_marked(name: str, text: bytes) -> bool:
+    """True where the name may be declared volatile, atomic or without its alignment."""
+    if _PACKED.search(text):
+        return True
+    if not re.search(rb"\bvolatile\b|atomic", text):
+        return False
+    bare = re.sub(rb"^[ \t]*#[ \t]*pragma[^\n]*", b"", text, flags=re.MULTILINE)
+    return any(
+        re.search(rb"\btypedef\b|\busing\b|\b%s\b" % name.encode(), each) is not None
+        for each in re.split(rb"[;{}]", bare)
+        if re.search(rb"\bvolatile\b|\b_Atomic\b|\batomic(?:_\w+)?\b", each)
+    )
+
+
+def _edits(one: Gathered) -> list[Edit]:
+    """The directive goes, and each update gets its own."""
+    text = one.procedure.source.text
+    statement, node = one.directive.statement, one.directive.node
+    if statement.type == "expression_statement":
+        return [Edit(node.start_byte, one.directive.end(text), b"#pragma omp atomic")]
+    edits = [without_line(node, text)]
+    for each in one.updates:
+        edits += _behind_directive(each.statement, text)
+    return edits
+
+
+def _behind_directive(statement: Node, text: bytes) -> list[Edit]:
+    """`#pragma omp atomic` in a line of its own before a statement, which stands in a block."""
+    parent = statement.parent
+    start, blank = line_start(text, statement.start_byte), indent(text, statement.start_byte)
+    is_first = not text[start : statement.start_byte].strip()
+    if parent is not None and parent.type == "compound_statement":
+        if is_first:
+            return [Edit(start, start, b"#pragma omp atomic\n")]
+        return [Edit(statement.start_byte, statement.start_byte, b"\n#pragma omp atomic\n" + blank)]
+    outer = indent(text, parent.start_byte) if parent is not None else blank
+    closing = Edit(statement.end_byte, statement.end_byte, b"\n" + outer + b"}")
+    if is_first:
+        return [Edit(start, start, outer + b"{\n#pragma omp atomic\n"), closing]
+    head = b"{\n#pragma omp atomic\n" + blank + b"  "
+    return [Edit(statement.start_byte, statement.start_byte, head), closing]
+
+
+def is_in(node: Node, targets: Sequence[Node]) -> bool:
+    """True for a node in one of the targets."""
+    return any(inside(node, each) for each in targets)
+
+
+__all__ = ["atomic_elements", "atomic_scalars", "last_name", "may_overlap"]
