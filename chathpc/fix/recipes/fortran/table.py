@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.fortran import (
     allocations,
     appends,
+    atomic_updates,
     dimensions,
     files,
     growth,
@@ -137,5 +138,19 @@ RECIPES: tuple[Recipe, ...] = (
         "Leaves out `flush` in loops.",
         "The loop opens and reads nothing, and the program ends in the usual way and starts no other.",
         ("io-small-requests", "io-bound"), FORTRAN, "exact", files.without_flushes, 0.9, everywhere=False,
+    ),
+    Recipe(
+        "fortran-atomic-instead-of-critical",
+        "Updates elements of arrays by atomic operations instead of in critical sections.",
+        "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
+        "reassociates floating point", atomic_updates.atomic_elements, 0.8,
+    ),
+    Recipe(
+        "fortran-atomic-scalars-instead-of-critical",
+        "Updates scalars by atomic operations instead of in critical sections.",
+        "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
+        "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
     ),
 )  # fmt: skip

@@ -7,11 +7,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start, without_line
 from chathpc.fix.recipes.analysis.effects import Access, effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.threads.directives import Directive
@@ -69,7 +68,7 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         if not exact and not context.may_round:
             continue
         regions = reaches(program)
-        if regions is None or not are_unwatched(_of(sections), [access for one in sections for access in one.written], regions, program):
+        if regions is None or not are_unwatched(_places(sections), [access for one in sections for access in one.written], regions, program):
             continue
         edits: dict[str, tuple[Edit, ...]] = {}
         for one in sections:
@@ -86,8 +85,21 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         )
 
 
-def _of(sections: Sequence[Gathered]) -> list[tuple[Procedure, Node]]:
-    return [(one.procedure, each.target) for one in sections for each in one.updates]
+def _places(sections: Sequence[Gathered]) -> list[tuple[Procedure, Node]]:
+    """Where what is updated stands: on the left, and of `x = x + e` also on the right."""
+    return [
+        (one.procedure, place)
+        for one in sections
+        for each in one.updates
+        for place in (each.target, _again(each))
+        if place is not None
+    ]
+
+
+def _again(one: Update) -> Node | None:
+    expr = next(iter(children(one.statement)), None)
+    whole = field(expr, "right") if expr is not None and text_of(field(expr, "operator")) == "=" else None
+    return next((side for side in (field(whole, "left"), field(whole, "right")) if side is not None and side != one.value), None)
 
 
 def _in_fortran(program: Program) -> bool:
@@ -196,7 +208,7 @@ def _is_number(target: Node, procedure: Procedure, program: Program) -> bool:
     kind = type_of(target, procedure, program)
     if kind is None or kind.depth or not _TYPES.fullmatch(kind.name) or "double" in kind.name.split()[:-1]:
         return False
-    name = last_name(target)
+    name = _last_name(target)
     return bool(name) and not any(_is_marked(name, one.text) for one in program.sources.values()) and not any(
         text_of(each.parent).split(":")[0].split()[-1] == name
         for source in program.sources.values()
@@ -206,7 +218,7 @@ def _is_number(target: Node, procedure: Procedure, program: Program) -> bool:
     )
 
 
-def last_name(target: Node) -> str:
+def _last_name(target: Node) -> str:
     """The member, or the variable, that is updated or of which an element is."""
     node: Node | None = target
     while node is not None and node.type not in ("identifier", "field_expression"):
@@ -255,11 +267,3 @@ def _behind_directive(statement: Node, text: bytes) -> list[Edit]:
         return [Edit(start, start, outer + b"{\n#pragma omp atomic\n"), closing]
     head = b"{\n#pragma omp atomic\n" + blank + b"  "
     return [Edit(statement.start_byte, statement.start_byte, head), closing]
-
-
-def is_in(node: Node, targets: Sequence[Node]) -> bool:
-    """True for a node in one of the targets."""
-    return any(inside(node, each) for each in targets)
-
-
-__all__ = ["atomic_elements", "atomic_scalars", "last_name", "may_overlap"]

@@ -10,7 +10,7 @@ from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects, is_library_pure
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, inside, nodes, text_of
-from chathpc.fix.recipes.analysis.types import field_of, type_of
+from chathpc.fix.recipes.analysis.types import declared, field_of, type_of
 from chathpc.fix.recipes.threads.regions import Part, Reach, pragmas_of
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ _LIBRARY = re.compile(
     r"(?:std::)?(?:malloc|calloc|realloc|free|exit|abort|mem(?:set|cpy|move|cmp)|str(?:len|cmp|ncmp|cpy|ncpy|cat|ncat|chr|rchr|str)"
     r"|f?printf|sn?printf|fputs|puts|putchar|fputc|fflush|perror|s?rand|[dejlmn]rand48|rand_r|clock|time|clock_gettime|gettimeofday"
     r"|omp_\w+|ato[ifl]|strto\w+|f(?:read|write|gets|close|open)|isn?an|isinf|isfinite|signbit|frexpf?|ldexpf?|modff?|sincosf?|lgamma_r)"
+)
+#: Types of which nothing but an object itself is known to its functions.
+_STANDARD = re.compile(
+    r"std::(?!function|any|ref|weak|shared|unique|optional|span|\w*view)|(?:vector|string|array|deque|map|set|pair)\b(?!.*[*&])"
 )
 _OWNING = re.compile(r"\b(?:private|firstprivate|lastprivate|reduction|linear|copyin|copyprivate)\s*\(")
 
@@ -79,7 +83,14 @@ def _handed(call: Node, procedure: Procedure, program: Program) -> list[Access] 
         base = field(called, "argument")
         if program.named(name):
             return []
-        listed = [*listed, base] if base is not None else listed
+        one = None
+        if base is not None and base.type == "identifier":
+            one = declared(text_of(base), procedure, program)
+        elif base is not None and base.type == "field_expression":
+            one = field_of(base, procedure, program)
+        if base is None or one is None or not _STANDARD.match(one.type):
+            return None
+        listed = [*listed, base]
     else:
         name = text_of(called)
         if program.named(name.rsplit("::", 1)[-1]):
