@@ -379,20 +379,35 @@ def _alike(why: str, **parts: str) -> Miss:
 
 
 _MISSES_C = (
-    _alike("read outside the section", after="if (s->depth[k] > 9) puts(\"deep\");"),
+    _alike("read outside the section", after='if (s->depth[k] > 9) puts("deep");'),
     _alike("read in the section", section="s->depth[k] += w; s->events += s->depth[0] > 3;"),
     _alike("condition reads what is updated", section="if (s->depth[k] < 9) s->depth[k] += w;"),
     _alike("another update reads it", section="s->depth[k] += w; s->depth[k + 1 < s->n ? k + 1 : 0] += s->depth[k];"),
     _alike("index is counted in the section", section="s->depth[s->events % 40] += w; s->events++;"),
     _alike("early exit of the loop", loop="if (s.events > 900) continue;"),
     _alike("address is handed on", outside="static void note(long *p) { (void)p; }", late="note(&s.events);"),
-    _alike("record is copied", late="Score t = s; if (t.n > 99) puts(\"large\");"),
-    _alike("read through a pointer that was taken before", outside="static double *kept;", before="if (kept && kept[k] > 3) puts(\"deep\");", end="kept = s.depth;"),
+    _alike("record is copied", late='Score t = s; if (t.n > 99) puts("large");'),
+    _alike(
+        "read through a pointer that was taken before",
+        outside="static double *kept;",
+        before='if (kept && kept[k] > 3) puts("deep");',
+        end="kept = s.depth;",
+    ),
     _alike("another section of the name stores", late="\n#pragma omp critical\n { s.depth[0] = 0; }\n"),
-    _alike("another section of the name reads", outside="static double best; static void look(Score *s) {\n#pragma omp critical\n { best = s->depth[0]; }\n}", late="look(&s);"),
+    _alike(
+        "another section of the name reads",
+        outside="static double best; static void look(Score *s) {\n#pragma omp critical\n { best = s->depth[0]; }\n}",
+        late="look(&s);",
+    ),
     _alike("a function with effects", section="s->depth[k] += w * rand(); s->events++;"),
-    _alike("a function that counts", outside="static int calls; static double next(double w) { calls++; return w; }", section="s->depth[k] += next(w);"),
-    _alike("way out of the section's loop", section="for (int j = 0; j < 2; j++) { if (w > 9) break; s->depth[k] += w; }"),
+    _alike(
+        "a function that counts",
+        outside="static int calls; static double next(double w) { calls++; return w; }",
+        section="s->depth[k] += next(w);",
+    ),
+    _alike(
+        "way out of the section's loop", section="for (int j = 0; j < 2; j++) { if (w > 9) break; s->depth[k] += w; }"
+    ),
     _alike("result is used", section="long at = s->events++; s->depth[k] += at;"),
     _alike("stored", section="s->depth[k] = w; s->events++;"),
     _alike("difference the other way round", section="s->depth[k] = w - s->depth[k];"),
@@ -406,18 +421,58 @@ _MISSES_C = (
     _alike("a variable of the section's own", section="int j = k; j += 1; s->depth[j % 40] += w;"),
     _alike("another directive in it", section="\n#pragma omp flush\n s->depth[k] += w;"),
     _alike("static variable in it", section="static int j; s->depth[(k + j) % 40] += w;"),
-    _alike("no parallel region", outside="#define NONE 1", loop="", late="").__class__(
-        "no parallel region", _ELEMENTS, "c", "#include <stdio.h>\n#include <stdlib.h>\n" + base().replace("#pragma omp parallel for\n", "")
-    ),
+    miss_c("no parallel region", _ELEMENTS, base().replace("#pragma omp parallel for\n", "")),
     _alike("chosen by the preprocessor", section="\n#ifdef TWICE\n s->events++;\n#endif\n s->depth[k] += w;"),
-    _alike("directive in a macro", outside="#define LOCKED(x) _Pragma(\"omp critical\") { x; }", late="LOCKED(s.events = 7)"),
-    _alike("waits for what others set", outside="static int ready;", loop="if (i == 0) ready = 1; while (!ready) add(&s, 0, 1.0);"),
-    _alike("threads of another kind", outside="#include <pthread.h>\nstatic void *work(void *p) { return p; }", end="pthread_t t; pthread_create(&t, 0, work, &s); pthread_join(t, 0);"),
+    _alike(
+        "directive in a macro", outside='#define LOCKED(x) _Pragma("omp critical") { x; }', late="LOCKED(s.events = 7)"
+    ),
+    _alike(
+        "waits for what others set",
+        outside="static int ready;",
+        loop="if (i == 0) ready = 1; while (!ready) add(&s, 0, 1.0);",
+    ),
+    _alike(
+        "threads of another kind",
+        outside="#include <pthread.h>\nstatic void *work(void *p) { return p; }",
+        end="pthread_t t; pthread_create(&t, 0, work, &s); pthread_join(t, 0);",
+    ),
     _alike("function that nobody has shown", outside="void report(void);", late="report();"),
     _alike("written as bytes", late="if (i % 9999 == 0) fwrite(&s, sizeof s, 1, stderr);"),
     _alike("copied by memcpy", outside="static double copy[40];", late="memcpy(copy, s.depth, sizeof copy);"),
-    _alike("sum of a reduction", loop="\n", late="\n#pragma omp simd reduction(+ : events)\n for (int events = 0; events < 1; events++) ;\n"),
-    _alike("callback reads it", outside="static Score *all; static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b + (all->events > 5); }", late="int v[2] = { 2, 1 }; qsort(v, 2, sizeof *v, order);"),
+    _alike(
+        "sum of a reduction",
+        outside="static long total;",
+        section="s->depth[k] += w; total += k;",
+        late="\n#pragma omp simd reduction(+ : total)\n for (int j = 0; j < 3; j++) total += j;\n",
+    ),
+    _alike("read under another name", end="", before="double *d = s->depth;", after='if (d[k] > 3) puts("deep");'),
+    miss_c(
+        "read where it is handed on from",
+        _ELEMENTS,
+        "static void add(double *h, int k, double w) {\n#pragma omp critical\n h[k] += w;\n}\nint main(void) {\n  double *bins = calloc(40, sizeof *bins);\n"
+        '#pragma omp parallel for\n  for (int i = 0; i < 999; i++) { if (bins[3] > 50) continue; add(bins, i % 40, 1.0); }\n  printf("%g", bins[3]);\n  return 0;\n}',
+    ),
+    miss_c(
+        "two arrays that are one",
+        _ELEMENTS,
+        "static void add(double *h, const double *w, int k) {\n#pragma omp critical\n h[k] += w[k];\n}\nint main(void) {\n  double *bins = calloc(40, sizeof *bins);\n"
+        '#pragma omp parallel for\n  for (int i = 0; i < 999; i++) { add(bins, bins + 1, i % 39); }\n  printf("%g", bins[3]);\n  return 0;\n}',
+    ),
+    _alike("several at once", section="s->depth[k] += w, s->events++;"),
+    _alike(
+        "lock around it reads",
+        outside="#include <omp.h>\nstatic omp_lock_t lock;",
+        late='omp_set_lock(&lock); if (s.events > 7) puts("many"); omp_unset_lock(&lock);',
+    ),
+    _alike(
+        "master looks on", late='\n#pragma omp master\n { if (s.events % 1000 == 0) printf("%ld\\n", s.events); }\n'
+    ),
+    miss_c("no tolerance", _ELEMENTS, base(), relative=0),
+    _alike(
+        "callback reads it",
+        outside="static Score *all; static int order(const void *a, const void *b) { return *(const int *)a - *(const int *)b + (all->events > 5); }",
+        late="int v[2] = { 2, 1 }; qsort(v, 2, sizeof *v, order);",
+    ),
 )
 
 _FORTRAN = """
@@ -490,24 +545,68 @@ _MISSES_FORTRAN = (
     _alike_f90("twice in one", section="t%depth(k) = t%depth(k) + t%depth(k)"),
     _alike_f90("whole array", section="t%depth = t%depth + w"),
     _alike_f90("several elements", section=_SUM + "t%depth(k:k) = t%depth(k:k) + w"),
-    _alike_f90("elements by a list of places", outside="integer :: at(2) = [1, 2]", section=_SUM + "t%depth(at) = t%depth(at) + w"),
+    _alike_f90(
+        "elements by a list of places",
+        outside="integer :: at(2) = [1, 2]",
+        section=_SUM + "t%depth(at) = t%depth(at) + w",
+    ),
     _alike_f90("narrow numbers", member="integer(1) :: seen(40)", section=_SUM + "t%seen(k) = t%seen(k) + 1_1"),
     _alike_f90("complex numbers", member="complex(8) :: z(40)", section=_SUM + "t%z(k) = t%z(k) + w"),
     _alike_f90("long numbers", member="real(16) :: z(40)", section=_SUM + "t%z(k) = t%z(k) + w"),
-    _alike_f90("a function with effects", procedures="real(8) function next(w)\n real(8), intent(in) :: w\n total = total + 1\n next = w\n end function", section=_SUM + "total = total + next(w)"),
-    _alike_f90("handed to another procedure", procedures="subroutine note(v)\n real(8), intent(in) :: v(:)\n if (v(1) > 9) print *, 1\n end subroutine", late="if (mod(i, 999) == 0) call note(t%depth)"),
+    _alike_f90(
+        "a function with effects",
+        outside="integer :: calls = 0",
+        procedures="real(8) function next(w)\n real(8), intent(in) :: w\n calls = calls + 1\n next = w\n end function",
+        section=_SUM + "total = total + next(w)",
+    ),
+    _alike_f90(
+        "a function that adds to it",
+        procedures="real(8) function next(w)\n real(8), intent(in) :: w\n total = total + 1\n next = w\n end function",
+        section=_SUM + "total = total + next(w)",
+    ),
+    _alike_f90(
+        "handed to another procedure",
+        procedures="subroutine note(v)\n real(8), intent(in) :: v(:)\n if (v(1) > 9) print *, 1\n end subroutine",
+        late="if (mod(i, 999) == 0) call note(t%depth)",
+    ),
     _alike_f90("record is copied", variables="type(tally) :: kept", late="if (i == 7) kept = t"),
-    _alike_f90("pointer to it", outside="type(tally), pointer :: all", after="if (all%n > 50) print *, k", variables="type(tally), target :: other", loop="all => other"),
-    _alike_f90("another section of the name stores", procedures="subroutine reset(t)\n type(tally), intent(inout) :: t\n !$omp critical (score)\n t%events = 0\n !$omp end critical (score)\n end subroutine", late="if (i == 7) call reset(t)"),
-    _alike_f90("loop in the section", local="integer :: j", section="do j = 1, 2\n t%depth(k) = t%depth(k) + w\n end do"),
+    _alike_f90(
+        "pointer to it",
+        outside="type(tally), pointer :: all",
+        after="if (all%n > 50) print *, k",
+        variables="type(tally), target :: other",
+        loop="all => other",
+    ),
+    _alike_f90(
+        "another section of the name stores",
+        procedures="subroutine reset(t)\n type(tally), intent(inout) :: t\n !$omp critical (score)\n t%events = 0\n !$omp end critical (score)\n end subroutine",
+        late="if (i == 7) call reset(t)",
+    ),
+    _alike_f90(
+        "loop in the section", local="integer :: j", section="do j = 1, 2\n t%depth(k) = t%depth(k) + w\n end do"
+    ),
     _alike_f90("way out of the section", section=_SUM + "if (w > 9) return"),
     _alike_f90("another directive in it", section="!$omp flush\n" + _SUM),
     _alike_f90("volatile", outside="integer, volatile :: busy", section=_SUM + "busy = busy + 1"),
-    _alike_f90("waits for what others set", outside="logical :: ready = .false.", loop="if (i == 1) ready = .true.\n do while (.not. ready)\n call add(t, 1, 1d0)\n end do"),
+    _alike_f90(
+        "waits for what others set",
+        outside="logical :: ready = .false.",
+        loop="if (i == 1) ready = .true.\n do while (.not. ready)\n call add(t, 1, 1d0)\n end do",
+    ),
     _alike_f90("procedure that nobody has shown", late="if (i == 7) call report()"),
-    _alike_f90("reduction of it", late="!$omp simd reduction(+:total)\n do k = 1, 2\n end do", variables="integer :: k"),
-    miss_f90("no parallel region", "fortran-atomic-instead-of-critical", fortran_base().replace("!$omp parallel do", "").replace("!$omp end parallel do", "")),
-    miss_f90("tasks", "fortran-atomic-instead-of-critical", fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task")),
+    _alike_f90(
+        "reduction of it", late="!$omp simd reduction(+:total)\n do k = 1, 2\n end do", variables="integer :: k"
+    ),
+    miss_f90(
+        "no parallel region",
+        "fortran-atomic-instead-of-critical",
+        fortran_base().replace("!$omp parallel do", "").replace("!$omp end parallel do", ""),
+    ),
+    miss_f90(
+        "tasks",
+        "fortran-atomic-instead-of-critical",
+        fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
+    ),
 )
 
 _CPP_BASE = """
@@ -538,7 +637,9 @@ int main()
 def cpp_base(**parts: str) -> str:
     """The program with some parts; without any it is one that is changed."""
     plain = {"section": "mass[k] += w; ++hits;"}
-    return _CPP_BASE.format(**{each: parts.get(each, plain.get(each, "")) for each in ("outside", "member", "section", "before", "loop")})
+    return _CPP_BASE.format(
+        **{each: parts.get(each, plain.get(each, "")) for each in ("outside", "member", "section", "before", "loop")}
+    )
 
 
 def _alike_cpp(why: str, **parts: str) -> Miss:
@@ -549,15 +650,38 @@ _MISSES_CPP = (
     _alike_cpp("read by a member function", loop="if (g.first() > 5) continue;"),
     _alike_cpp("read through a reference", before="const double &first = g.mass[0];", loop="if (first > 5) continue;"),
     _alike_cpp("read by a lambda", before="auto deep = [&] { return g.mass[0] > 5; };", loop="if (deep()) continue;"),
-    _alike_cpp("complex numbers", outside="#include <complex>", member="std::vector<std::complex<double>> z = std::vector<std::complex<double>>(40);", section="z[k] += w;"),
-    _alike_cpp("numbers of a class", outside="struct Sum { double s = 0, c = 0; Sum &operator+=(double x) { double y = x - c; s += y; c = 0; return *this; } };", member="std::vector<Sum> z = std::vector<Sum>(40);", section="mass[k] += w; z[k] += w;"),
+    _alike_cpp(
+        "complex numbers",
+        outside="#include <complex>",
+        member="std::vector<std::complex<double>> z = std::vector<std::complex<double>>(40);",
+        section="z[k] += w;",
+    ),
+    _alike_cpp(
+        "numbers of a class",
+        outside="struct Sum { double s = 0, c = 0; Sum &operator+=(double x) { double y = x - c; s += y; c = 0; return *this; } };",
+        member="std::vector<Sum> z = std::vector<Sum>(40);",
+        section="mass[k] += w; z[k] += w;",
+    ),
     _alike_cpp("places of a map", member="std::map<int, double> z;", section="mass[k] += w; z[k] += w;"),
-    _alike_cpp("truths", member="std::vector<bool> z = std::vector<bool>(40);", section="mass[k] += w; z[k] |= true;"),
-    _alike_cpp("atomic already", outside="#include <atomic>", member="std::atomic<long> n{0};", section="mass[k] += w; n += 1;"),
+    _alike_cpp(
+        "truths", member="std::vector<bool> z = std::vector<bool>(40);", section="mass[k] += w; z[k] = z[k] + 1;"
+    ),
+    _alike_cpp(
+        "atomic already", outside="#include <atomic>", member="std::atomic<long> n{0};", section="mass[k] += w; n += 1;"
+    ),
     _alike_cpp("object is copied", loop="Grid h = g;"),
-    _alike_cpp("object that nobody has shown", outside="struct Log; Log &logger(); struct View { explicit View(void *); double top(); };", before="View v(&g);", loop="if (v.top() > 5) continue;"),
+    _alike_cpp(
+        "object that nobody has shown",
+        outside="struct Log; Log &logger(); struct View { explicit View(void *); double top(); };",
+        before="View v(&g);",
+        loop="if (v.top() > 5) continue;",
+    ),
     _alike_cpp("written to a stream", loop="if (i == 77) std::cerr << i;"),
-    _alike_cpp("type of a template", outside="template <class T> void plus(T *v, int k, T w) {\n#pragma omp critical\n v[k] += w;\n}", loop="plus(g.mass.data(), i % 40, 1.0);"),
+    _alike_cpp(
+        "type of a template",
+        outside="template <class T> void plus(T *v, int k, T w) {\n#pragma omp critical\n v[k] += w;\n}",
+        loop="plus(g.mass.data(), i % 40, 1.0);",
+    ),
 )
 
 ATOMIC_MISSES: tuple[Miss, ...] = (

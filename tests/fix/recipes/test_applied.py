@@ -8,14 +8,16 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
+from tests.fix.recipes.atomic_programs import ATOMIC
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
-from tests.fix.recipes.thread_programs import THREADED
+from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (*OTHERS, *RECORDS, *FORTRAN, *MPI)
+THREADED = (*THREADS, *ATOMIC)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

@@ -5,12 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tests.fix.recipes.applying import changed
+from tests.fix.recipes.atomic_programs import ATOMIC_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.record_programs import RECORD_MISSES
 
-LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *MPI)
+LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *MPI, *ATOMIC_MISSES)
 
 
 @pytest.mark.parametrize("case", LEFT_ALONE, ids=lambda case: f"{case.recipe}-{case.why}")

@@ -11,7 +11,7 @@ from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
-from chathpc.fix.recipes.fortran.accesses import INTRINSICS, is_safe
+from chathpc.fix.recipes.fortran.accesses import INTRINSICS, is_safe, pure_function
 from chathpc.fix.recipes.fortran.loops import own_text
 from chathpc.fix.recipes.fortran.regions import Target, are_unwatched, is_own
 from chathpc.fix.recipes.fortran.statements import arguments, called, is_only_statement, squeezed
@@ -29,10 +29,11 @@ _CHOSEN = ("max", "min", "iand", "ior", "ieor")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Update:
-    """`x = x + e` or `x = max(x, e)`: what is updated, by what, and with which operator."""
+    """`x = x + e` or `x = max(x, e)`: what is updated, where it stands again on the right, by what, and with which operator."""
 
     statement: Node
     target: Node
+    again: Node
     operator: str
     value: Node
 
@@ -73,7 +74,7 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         exact = all(_is_exact(each, home, program) for home, each in updates)
         if not exact and not context.may_round:
             continue
-        targets = [target_of(each.target, home) for home, each in updates]
+        targets = [target_of(place, home) for home, each in updates for place in (each.target, each.again)]
         if not are_unwatched(targets, program):
             continue
         edits = _edits(group)
@@ -112,7 +113,8 @@ def _sections(program: Program) -> list[Section] | None:
                 one = one.next_named_sibling
             if one is None:
                 return None
-            found.append(Section(procedure, node, one, match[1] or "", tuple(_updates(between) or ())))
+            updates = _updates(between) if all(_only_computes(each, procedure, program) for each in between) else None
+            found.append(Section(procedure, node, one, match[1] or "", tuple(updates or ())))
     return found if len(found) == written else None
 
 
@@ -124,16 +126,28 @@ def _updates(statements: Sequence[Node]) -> list[Update] | None:
         node = todo.pop()
         if node.type in ("if_statement", "elseif_clause", "else_clause"):
             todo.extend(each for each in reversed(node.named_children) if each.type != "parenthesized_expression")
-        elif node.type == "comment" and not own_text(node).startswith("!$"):
-            continue
-        elif node.type == "end_if_statement":
-            continue
-        else:
+        elif node.type != "end_if_statement" and (node.type != "comment" or own_text(node).startswith("!$")):
             one = _update(node)
             if one is None:
                 return None
             found.append(one)
     return found
+
+
+def _only_computes(statement: Node, procedure: Procedure, program: Program) -> bool:
+    """True if the statement calls nothing but functions that only compute."""
+    for node in nodes(statement, "call_expression"):
+        base = next(iter(children(node)), None)
+        name = text_of(children(base)[-1] if base is not None and base.type != "identifier" else base).lower()
+        member = base is not None and base.type == "derived_type_member_expression"
+        if base is None or not (member or base.type == "identifier"):
+            return False
+        known = declared(Target(procedure, node, name, member), program)
+        if known is not None and known.dims:
+            continue
+        if member or (name not in INTRINSICS and pure_function(name, program) is None):
+            return False
+    return True
 
 
 def _update(statement: Node) -> Update | None:
@@ -149,13 +163,14 @@ def _update(statement: Node) -> Update | None:
         if left is None or right is None or sign not in ("+", "-", "*"):
             return None
         if squeezed(left) == own:
-            return Update(statement, target, sign, right)
-        return Update(statement, target, sign, left) if squeezed(right) == own and sign != "-" else None
+            return Update(statement, target, left, sign, right)
+        return Update(statement, target, right, sign, left) if squeezed(right) == own and sign != "-" else None
     if value.type == "call_expression" and called(value) in _CHOSEN:
         listed = arguments(value)
         if len(listed) == 2 and [squeezed(each) for each in listed].count(own) == 1:
-            other = next(each for each in listed if squeezed(each) != own)
-            return None if other.type == "keyword_argument" else Update(statement, target, called(value), other)
+            again, other = listed if squeezed(listed[0]) == own else reversed(listed)
+            if other.type != "keyword_argument":
+                return Update(statement, target, again, called(value), other)
     return None
 
 
@@ -182,14 +197,17 @@ def _is_number(one: Update, procedure: Procedure, program: Program) -> bool:
     match = _TYPE.fullmatch(known.type) if known is not None else None
     if known is None or match is None or len(known.dims) != len(listed) or _ODD.fullmatch(match[1] or match[2] or "4"):
         return False
-    if not known.dims and re.search(r"\ballocatable\b[^\n]*\b%s\b" % target.name, procedure.source.text.decode("utf-8", "replace"), re.IGNORECASE):
+    text = procedure.source.text.decode("utf-8", "replace")
+    if not known.dims and re.search(rf"\ballocatable\b[^\n]*\b{target.name}\b", text, re.IGNORECASE):
         return False
     for each in listed:
         for node in nodes(each, "extent_specifier", "identifier", "array_literal"):
             if node.type != "identifier":
                 return False
             inner = declared(Target(procedure, node, text_of(node).lower(), False), program)
-            is_base = node.parent is not None and node.parent.type == "call_expression" and children(node.parent)[0] == node
+            is_base = (
+                node.parent is not None and node.parent.type == "call_expression" and children(node.parent)[0] == node
+            )
             if inner is not None and inner.dims and not is_base:
                 return False
     return True
@@ -209,8 +227,10 @@ def _is_exact(one: Update, procedure: Procedure, program: Program) -> bool:
     known = declared(target_of(one.target, procedure), program)
     if one.operator in _CHOSEN:
         return True
-    if known is None or not known.type.startswith("integer") or any(
-        not text_of(each).isdigit() for each in nodes(one.value, "number_literal")
+    if (
+        known is None
+        or not known.type.startswith("integer")
+        or any(not text_of(each).isdigit() for each in nodes(one.value, "number_literal"))
     ):
         return False
     names = [

@@ -102,7 +102,8 @@ def are_unwatched(targets: Sequence[Target], program: Program) -> bool:
     names, handed = named
     if any(_mentions(part, names, [*(one.node for one in targets), *handed]) for part in parts):
         return False
-    return not any(_is_waiting(part, parts) for part in parts)
+    changed = frozenset[str]().union(*(_assigned(part) for part in parts))
+    return not any(_is_waiting(part, changed) for part in parts)
 
 
 def _reach(part: Part, program: Program) -> list[Part]:
@@ -141,7 +142,9 @@ def _is_followed(part: Part, program: Program) -> bool:
             return False
         if node.type == "call_expression":
             home = part.procedure
-            known = home.model.declared(name) or home.source.file.unit.variables.get(name) or program.variables.get(name)
+            known = (
+                home.model.declared(name) or home.source.file.unit.variables.get(name) or program.variables.get(name)
+            )
             if (known is not None and (known.dims or known.type.startswith("character"))) or name in program.records:
                 continue
         if name not in INTRINSICS | OF_ARRAYS | _LANGUAGE and not name.startswith("omp_"):
@@ -214,7 +217,11 @@ def _mentions(part: Part, names: tuple[_Names, set[str]], allowed: Sequence[Node
                 continue
         elif not ((id(home), name) in variables or ((None, name) in variables and name not in own)):
             continue
-        if any(one.start_byte <= each.start_byte and each.end_byte <= _base_end(one) for one in allowed if inside(each, one)):
+        if any(
+            one.start_byte <= each.start_byte and each.end_byte <= _base_end(one)
+            for one in allowed
+            if inside(each, one)
+        ):
             continue
         if _is_declaration(each):
             continue
@@ -259,30 +266,24 @@ def _takes_records(part: Part, members: set[str]) -> bool:
     return False
 
 
-def _is_waiting(part: Part, parts: Sequence[Part]) -> bool:
+def _is_waiting(part: Part, changed: frozenset[str]) -> bool:
     """True where a loop without a counter may wait for what other threads write."""
     home = part.procedure
+    own = {one.name for one in home.model.declarations} if part.first == home.model.first else set()
     for loop in home.model.loops:
         if loop.counted or not part.first <= loop.first <= part.last:
             continue
         lines = Part(home, loop.first, loop.last)
-        mine = _assigned(lines)
-        own = {one.name for one in home.model.declarations}
-        for node in lines.all("parenthesized_expression", "while_statement"):
-            parent = node.parent
-            if node.type == "parenthesized_expression" and (parent is None or parent.type not in ("if_statement", "elseif_clause", "while_statement")):
-                continue
-            for each in nodes(node, "identifier", "type_member"):
-                name = text_of(each).lower()
-                if name in mine or (name in own and part.first == home.model.first):
-                    continue
-                if any(name in _assigned(one) for one in parts):
-                    return True
+        others = changed - _assigned(lines) - own
+        for node in lines.all("if_statement", "elseif_clause", "while_statement"):
+            condition = next((each for each in node.named_children if each.type == "parenthesized_expression"), node)
+            if any(text_of(each).lower() in others for each in nodes(condition, "identifier", "type_member")):
+                return True
     return False
 
 
-def _assigned(part: Part) -> set[str]:
-    """Names of variables and components that are assigned in the lines, or handed on in calls."""
+def _assigned(part: Part) -> frozenset[str]:
+    """Names of variables and components that are assigned in the lines."""
     found: set[str] = set()
     for node in part.all("assignment_statement"):
         target = field(node, "left")
@@ -291,4 +292,4 @@ def _assigned(part: Part) -> set[str]:
         if target is not None and target.type == "derived_type_member_expression":
             target = children(target)[-1]
         found.add(text_of(target).lower())
-    return found
+    return frozenset(found)

@@ -16,15 +16,13 @@ from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.threads.directives import Directive
 from chathpc.fix.recipes.threads.openmp_sums import Update, update_of
 from chathpc.fix.recipes.threads.regions import all_directives, reaches
-from chathpc.fix.recipes.threads.unwatched import are_unwatched
+from chathpc.fix.recipes.threads.unwatched import are_unwatched, last_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 #: Types that processors update at once or by a compare-and-swap, and that are not promoted in between.
-_TYPES = re.compile(
-    r"(?:std::)?(?:u?int(?:32|64)_t|s?size_t|ptrdiff_t)|(?:unsigned|signed|long|int| )+|float|double"
-)
+_TYPES = re.compile(r"(?:std::)?(?:u?int(?:32|64)_t|s?size_t|ptrdiff_t)|(?:unsigned|signed|long|int| )+|float|double")
 _PACKED = re.compile(rb"\bpacked\b|\bpragma\s+pack\b|\balignas\s*\(\s*1\s*\)")
 _WHOLE = ("&", "|", "^")
 
@@ -53,8 +51,10 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
     program = context.program
     if spot.procedure.is_broken or not any(True for _ in spot.procedure.all("preproc_call")):
         return
+    if any(one.is_fortran for one in program.sources.values()):
+        return  # what it calls, and its sections of the same names, are not followed
     mine = all_directives("critical", program)
-    if not mine or not program.has_only_openmp or program.unread or _in_fortran(program):
+    if not mine or not program.has_only_openmp or program.unread:
         return
     for name in dict.fromkeys(_name(one) for procedure, one in mine if procedure is spot.procedure):
         group = [_gathered(procedure, one, program) for procedure, one in mine if _name(one) == name]
@@ -68,7 +68,9 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
         if not exact and not context.may_round:
             continue
         regions = reaches(program)
-        if regions is None or not are_unwatched(_places(sections), [access for one in sections for access in one.written], regions, program):
+        if regions is None or not are_unwatched(
+            _places(sections), [access for one in sections for access in one.written], regions, program
+        ):
             continue
         edits: dict[str, tuple[Edit, ...]] = {}
         for one in sections:
@@ -99,13 +101,8 @@ def _places(sections: Sequence[Gathered]) -> list[tuple[Procedure, Node]]:
 def _again(one: Update) -> Node | None:
     expr = next(iter(children(one.statement)), None)
     whole = field(expr, "right") if expr is not None and text_of(field(expr, "operator")) == "=" else None
-    return next((side for side in (field(whole, "left"), field(whole, "right")) if side is not None and side != one.value), None)
-
-
-def _in_fortran(program: Program) -> bool:
-    """True where code in another language may have sections of the same name."""
-    return any(
-        one.is_fortran and re.search(rb"\bomp\s+critical\b", one.text, re.IGNORECASE) for one in program.sources.values()
+    return next(
+        (side for side in (field(whole, "left"), field(whole, "right")) if side is not None and side != one.value), None
     )
 
 
@@ -203,27 +200,25 @@ def _squeezed(node: Node | None) -> str:
 
 def _is_number(target: Node, procedure: Procedure, program: Program) -> bool:
     """True for a scalar, element or member of a type that is updated as it is."""
-    if any(True for _ in nodes(target, "call_expression", "cast_expression", "update_expression", "assignment_expression")):
+    if any(
+        True for _ in nodes(target, "call_expression", "cast_expression", "update_expression", "assignment_expression")
+    ):
         return False
     kind = type_of(target, procedure, program)
     if kind is None or kind.depth or not _TYPES.fullmatch(kind.name) or "double" in kind.name.split()[:-1]:
         return False
-    name = _last_name(target)
-    return bool(name) and not any(_is_marked(name, one.text) for one in program.sources.values()) and not any(
-        text_of(each.parent).split(":")[0].split()[-1] == name
-        for source in program.sources.values()
-        if not source.is_fortran
-        for each in nodes(source.file.tree.root_node, "bitfield_clause")
-        if each.parent is not None
+    name = last_name(target)
+    return (
+        bool(name)
+        and not any(_is_marked(name, one.text) for one in program.sources.values())
+        and not any(
+            text_of(each.parent).split(":")[0].split()[-1] == name
+            for source in program.sources.values()
+            if not source.is_fortran
+            for each in nodes(source.file.tree.root_node, "bitfield_clause")
+            if each.parent is not None
+        )
     )
-
-
-def _last_name(target: Node) -> str:
-    """The member, or the variable, that is updated or of which an element is."""
-    node: Node | None = target
-    while node is not None and node.type not in ("identifier", "field_expression"):
-        node = field(node, "argument") or next(iter(children(node)), None)
-    return text_of(field(node, "field") if node is not None and node.type == "field_expression" else node)
 
 
 def _is_marked(name: str, text: bytes) -> bool:

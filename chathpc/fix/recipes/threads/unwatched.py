@@ -10,7 +10,7 @@ from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects, is_library_pure
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, inside, nodes, text_of
-from chathpc.fix.recipes.analysis.types import declared, field_of, type_of
+from chathpc.fix.recipes.analysis.types import Type, declared, field_of, type_of
 from chathpc.fix.recipes.threads.regions import Part, Reach, pragmas_of
 
 if TYPE_CHECKING:
@@ -28,7 +28,8 @@ _LIBRARY = re.compile(
 _STANDARD = re.compile(
     r"std::(?!function|any|ref|weak|shared|unique|optional|span|\w*view)|(?:vector|string|array|deque|map|set|pair)\b(?!.*[*&])"
 )
-_OWNING = re.compile(r"\b(?:private|firstprivate|lastprivate|reduction|linear|copyin|copyprivate)\s*\(")
+#: By these a thread has a variable of its own under the same name.
+_CLAUSES = ("private", "firstprivate", "lastprivate", "reduction", "linear", "copyin", "copyprivate")
 
 
 def are_unwatched(
@@ -44,7 +45,8 @@ def are_unwatched(
             return False
         if any(_names(part, home, node, targets, program) for home, node in targets):
             return False
-    return not any(_is_waiting(part, list(parts.values()), program) for part in parts.values())
+    changed = [(part, _changed(part.node)) for part in parts.values()]
+    return not any(_is_waiting(part, changed) for part in parts.values())
 
 
 def _is_apart(
@@ -60,9 +62,7 @@ def _is_apart(
         return False
     own = {(home.source.path, node.start_byte, node.end_byte) for home, node in targets}
     others = [
-        one
-        for one in whole.accesses
-        if (one.procedure.source.path, one.node.start_byte, one.node.end_byte) not in own
+        one for one in whole.accesses if (one.procedure.source.path, one.node.start_byte, one.node.end_byte) not in own
     ]
     for call in whole.calls:
         handed = _handed(call, procedure, program)
@@ -111,18 +111,19 @@ def _names(
     part: Part, home: Procedure, target: Node, targets: Sequence[tuple[Procedure, Node]], program: Program
 ) -> bool:
     """True if the part names what is updated elsewhere than in the updates, or has it as its own by a clause."""
-    member, name, base = _named(target)
+    node = named_node(target)
+    member = node is not None and node.type == "field_expression"
+    name = last_name(target)
     is_local = not member and name in home.declarations
     if is_local and part.procedure is not home:
         return False
-    if not member and not is_local and name not in program.variables:
-        member = True  # of the object whose function it is
-    spans = [node for procedure, node in targets if procedure.source.path == part.procedure.source.path]
-    if any(_OWNING.search(one.words) and name in one.listed(*_CLAUSES) for one in pragmas_of(part)):
+    member = member or (not is_local and name not in program.variables)  # of the object whose function it is
+    if any(name in one.listed(*_CLAUSES) for one in pragmas_of(part)):
         return True
-    whose = type_of(base, home, program) if base is not None else None
+    spans = [one for procedure, one in targets if procedure.source.path == part.procedure.source.path]
+    whose = type_of(field(node, "argument"), home, program)
     for each in nodes(part.node, "field_identifier", "identifier"):
-        if text_of(each) != name or any(inside(each, one) and _is_outermost(each, one) for one in spans):
+        if text_of(each) != name or any(inside(each, one) and _is_name_of(each, one) for one in spans):
             continue
         if each.type == "field_identifier":
             if member and not _is_of_another(each, whose, part.procedure, program):
@@ -135,95 +136,85 @@ def _names(
     return False
 
 
-_CLAUSES = ("private", "firstprivate", "lastprivate", "reduction", "linear", "copyin", "copyprivate")
-
-
-def _named(target: Node) -> tuple[bool, str, Node | None]:
-    """Whether it is a member, the name of the member or variable, and the record."""
+def named_node(target: Node) -> Node | None:
+    """The variable or member that is updated, or of which an element is."""
     node: Node | None = target
     while node is not None and node.type not in ("identifier", "field_expression"):
         node = field(node, "argument") or next(iter(children(node)), None)
-    if node is not None and node.type == "field_expression":
-        return True, text_of(field(node, "field")), field(node, "argument")
-    return False, text_of(node), None
+    return node
 
 
-def _is_outermost(name: Node, target: Node) -> bool:
+def last_name(target: Node) -> str:
+    """Its name, that of a member without its record."""
+    node = named_node(target)
+    return text_of(field(node, "field") if node is not None and node.type == "field_expression" else node)
+
+
+def _is_name_of(name: Node, target: Node) -> bool:
     """True for the name of what is updated itself: not in an index."""
-    node: Node | None = target
-    while node is not None and node.type not in ("identifier", "field_expression"):
-        node = field(node, "argument") or next(iter(children(node)), None)
+    node = named_node(target)
     mine = field(node, "field") if node is not None and node.type == "field_expression" else node
     return mine is not None and mine.start_byte == name.start_byte
 
 
-def _is_of_another(name: Node, whose: object, procedure: Procedure, program: Program) -> bool:
+def _is_of_another(name: Node, whose: Type | None, procedure: Procedure, program: Program) -> bool:
     """True for a member of another record."""
     around = name.parent
     base = field(around, "argument") if around is not None and around.type == "field_expression" else None
-    kind = type_of(base, procedure, program) if base is not None else None
-    known = getattr(whose, "name", None)
+    kind = type_of(base, procedure, program)
     return (
         kind is not None
-        and known in program.records
+        and whose is not None
+        and whose.name in program.records
         and kind.name in program.records
-        and kind.name != known
-        and around is not None
-        and field_of(around, procedure, program) is not None
+        and kind.name != whose.name
     )
 
 
 def _is_declared_here(name: Node) -> bool:
     """True where the name stands as what is declared."""
-    around = name.parent
+    inner, around = name, name.parent
     while around is not None and around.type in ("pointer_declarator", "array_declarator", "reference_declarator"):
-        around = around.parent
-    if around is None:
-        return False
-    if around.type == "init_declarator":
-        return inside(name, field(around, "declarator") or around) and not inside(name, field(around, "value") or name)
-    return around.type in ("declaration", "parameter_declaration", "optional_parameter_declaration")
+        inner, around = around, around.parent
+    if around is not None and around.type == "init_declarator":
+        return field(around, "declarator") == inner
+    return around is not None and around.type in (
+        "declaration",
+        "parameter_declaration",
+        "optional_parameter_declaration",
+    )
 
 
-def _is_waiting(part: Part, parts: Sequence[Part], program: Program) -> bool:
-    """True where a loop may wait for what other threads write: it looks at a variable of all threads that it does not change itself."""
-    procedure = part.procedure
+def _is_waiting(part: Part, changed: Sequence[tuple[Part, frozenset[str]]]) -> bool:
+    """True where a loop may wait for what other threads write: it looks at what all threads see, and does not change it itself."""
+    everything = frozenset[str]().union(*(names for _, names in changed))
     for loop in nodes(part.node, *C_LOOPS):
-        conditions = [field(loop, "condition")]
-        conditions += [field(each, "condition") for each in nodes(loop, "if_statement")]
-        own = _changed(loop)
+        conditions = [field(loop, "condition"), *(field(each, "condition") for each in nodes(loop, "if_statement"))]
         called = {text_of(each) for each in nodes(loop, "identifier", "field_identifier")}
-        for one in parts:
-            if one.procedure.model.name in called:
-                own |= _changed(one.node)
+        own = _changed(loop).union(*(names for one, names in changed if one.procedure.model.name in called))
         for condition in conditions:
             for each in nodes(condition, "identifier", "field_identifier") if condition is not None else ():
                 name = text_of(each)
-                if name in own or (each.type == "identifier" and _is_private(name, part)):
-                    continue
-                if any(name in _changed(one.node) for one in parts):
+                if name in everything - own and not (each.type == "identifier" and _is_private(name, part)):
                     return True
-    del procedure, program
     return False
 
 
 def _is_private(name: str, part: Part) -> bool:
-    """True for a plain variable of a function that runs in the thread, or of the region's block."""
+    """True for a variable of a function that runs in the thread, or one that is declared in the region."""
     one = part.procedure.declarations.get(name)
     if one is None or one.static or one.reference:
         return False
-    return part.node is part.procedure.node or part.procedure.model.first <= one.line and any(
-        one.line == each.start_point[0] + 1 for each in nodes(part.node, "identifier") if text_of(each) == name
+    return part.node is part.procedure.node or any(
+        text_of(each) == name and _is_declared_here(each) for each in nodes(part.node, "identifier")
     )
 
 
-def _changed(node: Node) -> set[str]:
+def _changed(node: Node) -> frozenset[str]:
     """Names that are assigned or counted, of variables and members."""
     found: set[str] = set()
     for each in nodes(node, "assignment_expression", "update_expression"):
         target = field(each, "left") or field(each, "argument")
-        _, name, _ = _named(target) if target is not None else (False, "", None)
-        if target is not None and target.type == "pointer_expression":
-            name = next((text_of(one) for one in nodes(target, "identifier")), "")
-        found.add(name)
-    return found
+        if target is not None:
+            found.add(last_name(target))
+    return frozenset(found)
