@@ -119,6 +119,35 @@ int main(void)
 }
 """, "#pragma omp atomic\n        drift -= e;", "if (close) {\n#pragma omp atomic", has_not=("critical",), relative=1e-7,
     ),
+    c(
+        "lock", _ELEMENTS, """
+#include <omp.h>
+typedef struct { double mass[64]; omp_lock_t lock; } Cells;
+static long calls;
+static void put(Cells *c, int k, double w)
+{
+    omp_set_lock(&c->lock);
+    c->mass[k] += w;
+    if (k > 60)
+        calls++;
+    omp_unset_lock(&c->lock);
+}
+int main(void)
+{
+    static Cells c;
+    omp_init_lock(&c.lock);
+#pragma omp parallel for
+    for (int i = 0; i < 60000; i++) {
+        put(&c, i % 64, 1.0 / (1 + i % 7));
+        omp_set_lock(&c.lock); c.mass[0] -= 0.5; omp_unset_lock(&c.lock);
+    }
+    omp_destroy_lock(&c.lock);
+    for (int k = 0; k < 64; k++) printf("%.9e\\n", c.mass[k]);
+    printf("%ld\\n", calls);
+    return 0;
+}
+""", "#pragma omp atomic\n    c->mass[k] += w;", "#pragma omp atomic\n        c.mass[0] -= 0.5;", has_not=("omp_set_lock",), relative=1e-9,
+    ),
     cpp(
         "member functions and vectors", _ELEMENTS, """
 class Grid {
@@ -475,6 +504,55 @@ _MISSES_C = (
     ),
 )
 
+_LOCK = """#include <omp.h>
+typedef struct {{ double mass[64]; long n; omp_lock_t lock; }} Cells;
+{outside}
+static void put(Cells *c, int k, double w)
+{{
+    omp_set_lock(&c->lock);
+    {section}
+    omp_unset_lock(&c->lock);
+}}
+int main(void)
+{{
+    static Cells c;
+    omp_init_lock(&c.lock);
+#pragma omp parallel for
+    for (int i = 0; i < 60000; i++) {{ put(&c, i % 64, 1.0); {late} }}
+    omp_destroy_lock(&c.lock);
+    printf("%g %ld\\n", c.mass[3], c.n);
+    return 0;
+}}
+"""
+
+
+def lock_base(**parts: str) -> str:
+    """The program with some parts; without any it is one that is changed."""
+    plain = {"section": "c->mass[k] += w; c->n++;"}
+    return _LOCK.format(**{each: parts.get(each, plain.get(each, "")) for each in ("outside", "section", "late")})
+
+
+def _alike_lock(why: str, **parts: str) -> Miss:
+    return miss_c(why, _ELEMENTS, lock_base(**parts))
+
+
+_MISSES_LOCK = (
+    _alike_lock("something else under the lock", late="omp_set_lock(&c.lock); c.n = 0; omp_unset_lock(&c.lock);"),
+    _alike_lock("lock is tried", late="if (omp_test_lock(&c.lock)) { c.n += 2; omp_unset_lock(&c.lock); }"),
+    _alike_lock(
+        "lock is handed on",
+        outside='static void hold(omp_lock_t *l) { omp_set_lock(l); puts(""); omp_unset_lock(l); }',
+        late="if (i == 7) hold(&c.lock);",
+    ),
+    _alike_lock("lock by another name", outside="static omp_lock_t *other;", late="if (i == 7) other = &c.lock;"),
+    _alike_lock(
+        "left in another block",
+        late="omp_set_lock(&c.lock); if (i > 5) { c.n++; omp_unset_lock(&c.lock); } else omp_unset_lock(&c.lock);",
+    ),
+    _alike_lock("read under the lock", section="c->mass[k] += w; c->n += c->mass[0] > 4;"),
+    _alike_lock("read without the lock", late="if (c.n > 500) continue;"),
+)
+
 _FORTRAN = """
 module tallies
   implicit none
@@ -687,5 +765,6 @@ _MISSES_CPP = (
 ATOMIC_MISSES: tuple[Miss, ...] = (
     *_MISSES_C,
     *_MISSES_CPP,
+    *_MISSES_LOCK,
     *_MISSES_FORTRAN,
 )

@@ -1,4 +1,4 @@
-"""Critical sections that hold nothing but updates of numbers: each update becomes an atomic one."""
+"""Critical sections, and locks of OpenMP, that protect nothing but updates of numbers: each update becomes an atomic one."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start, without_line
+from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
 from chathpc.fix.recipes.analysis.effects import Access, effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
-from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import Directive
+from chathpc.fix.recipes.threads.directives import directive
 from chathpc.fix.recipes.threads.openmp_sums import Update, update_of
+from chathpc.fix.recipes.threads.protection import Section, locked
 from chathpc.fix.recipes.threads.regions import all_directives, reaches
 from chathpc.fix.recipes.threads.unwatched import are_unwatched, last_name
 
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
 #: Types that processors update at once or by a compare-and-swap, and that are not promoted in between.
 _TYPES = re.compile(r"(?:std::)?(?:u?int(?:32|64)_t|s?size_t|ptrdiff_t)|(?:unsigned|signed|long|int| )+|float|double")
 _PACKED = re.compile(rb"\bpacked\b|\bpragma\s+pack\b|\balignas\s*\(\s*1\s*\)")
+_LOCKS = ("omp_init_lock", "omp_init_lock_with_hint", "omp_destroy_lock")
 _WHOLE = ("&", "|", "^")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Gathered:
-    """A critical section with the updates that are all it does, and what it writes."""
+    """A section with the updates that are all it does, and what it writes."""
 
     procedure: Procedure
-    directive: Directive
+    section: Section
     updates: tuple[Update, ...]
     written: tuple[Access, ...]
 
@@ -49,42 +51,90 @@ def atomic_scalars(context: Context, spot: Spot) -> Iterator[Change]:
 
 def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]:
     program = context.program
-    if spot.procedure.is_broken or not any(True for _ in spot.procedure.all("preproc_call")):
+    if spot.procedure.is_broken or not program.has_only_openmp or program.unread:
         return
     if any(one.is_fortran for one in program.sources.values()):
         return  # what it calls, and its sections of the same names, are not followed
-    mine = all_directives("critical", program)
-    if not mine or not program.has_only_openmp or program.unread:
-        return
-    for name in dict.fromkeys(_name(one) for procedure, one in mine if procedure is spot.procedure):
-        group = [_gathered(procedure, one, program) for procedure, one in mine if _name(one) == name]
-        sections = [one for one in group if one is not None]
-        if len(sections) < len(group):
+    for group in (*_critical(spot.procedure, program), *_locked(spot.procedure, program)):
+        gathered = [_gathered(procedure, one, program) for procedure, one in group]
+        found = [one for one in gathered if one is not None]
+        if not found or len(found) < len(gathered):
             continue
-        updates = [(one.procedure, each) for one in sections for each in one.updates]
+        updates = [(one.procedure, each) for one in found for each in one.updates]
         if any(_is_element(each.target) for _, each in updates) != elements:
             continue
         exact = all(_is_exact(each, procedure, program) for procedure, each in updates)
         if not exact and not context.may_round:
             continue
-        regions = reaches(program)
-        if regions is None or not are_unwatched(
-            _places(sections), [access for one in sections for access in one.written], regions, program
-        ):
+        regions, written = reaches(program), [access for one in found for access in one.written]
+        if regions is None or not are_unwatched(_places(found), written, regions, program):
             continue
         edits: dict[str, tuple[Edit, ...]] = {}
-        for one in sections:
+        for one in found:
             path = one.procedure.source.path
             edits[path] = (*edits.get(path, ()), *_edits(one))
-        first = next(one for one in sections if one.procedure is spot.procedure)
+        first = next(one for one in found if one.procedure is spot.procedure)
         semantics: Semantics = "exact" if exact else "reassociates floating point"
         shown = ", ".join(dict.fromkeys(text_of(each.target) for each in first.updates))
-        yield Change(
-            edits,
-            line_of(first.directive.node),
-            f"updates {shown} by atomic operations instead of in a critical section",
-            semantics,
-        )
+        instead = "in a critical section" if first.section.word == "critical" else "under a lock"
+        yield Change(edits, first.section.line, f"updates {shown} by atomic operations instead of {instead}", semantics)
+
+
+#: Sections of which one thread at a time is in one, with the functions that they are in.
+_Group = list[tuple[Procedure, Section]]
+
+
+def _critical(procedure: Procedure, program: Program) -> Iterator[_Group]:
+    """Critical sections by name, of which the function has one, with those of that name in all files."""
+    if not any(True for _ in procedure.all("preproc_call")):
+        return
+    found = [
+        (home, Section("critical", one.words, (one.clause("critical") or "").strip(), (one.node,), (one.statement,)))
+        for home, one in all_directives("critical", program) or ()
+    ]
+    for name in dict.fromkeys(one.name for home, one in found if home is procedure):
+        yield [(home, one) for home, one in found if one.name == name]
+
+
+def _locked(procedure: Procedure, program: Program) -> Iterator[_Group]:
+    """What stands under each lock of OpenMP that the function takes, with all that stands under it elsewhere."""
+    if "omp_set_lock" not in procedure.identifiers:
+        return
+    found: _Group = []
+    for home in program.procedures:
+        for one in locked(home.body) if home.body is not None and not home.source.is_fortran else ():
+            if one is None or home.is_broken:
+                return
+            found.append((home, one))
+    for name in dict.fromkeys(_of_lock(one) for home, one in found if home is procedure):
+        group = [(home, one) for home, one in found if _of_lock(one) == name]
+        if _is_only_taken(name, group, program):
+            yield group
+
+
+def _of_lock(one: Section) -> str:
+    return re.split(r"\.|->", one.name)[-1]
+
+
+def _is_only_taken(name: str, group: _Group, program: Program) -> bool:
+    """True for a lock of OpenMP that is known by one name, and is made, taken in these sections, left and thrown away."""
+    uses = 0
+    for home, one in group:
+        if text_of(one.taken[0]).split("(")[0].strip() != "omp_set_lock" or name in home.parameters:
+            return False
+    for source in program.sources.values():
+        for each in nodes(source.file.tree.root_node, "identifier", "field_identifier"):
+            if text_of(each) != name:
+                continue
+            around = each.parent
+            while around is not None and around.type in ("field_expression", "pointer_expression", "argument_list"):
+                around = around.parent
+            called = text_of(field(around, "function"))
+            if called in ("omp_set_lock", "omp_unset_lock"):
+                uses += 1
+            elif called not in _LOCKS and (around is None or around.type not in ("declaration", "field_declaration")):
+                return False
+    return uses == 2 * len(group)
 
 
 def _places(sections: Sequence[Gathered]) -> list[tuple[Procedure, Node]]:
@@ -106,10 +156,6 @@ def _again(one: Update) -> Node | None:
     )
 
 
-def _name(one: Directive) -> str:
-    return (one.clause("critical") or "").strip()
-
-
 def _is_element(target: Node) -> bool:
     """True for an element whose index is no constant."""
     return any(
@@ -125,35 +171,47 @@ def _is_exact(update: Update, procedure: Procedure, program: Program) -> bool:
     return all(kind is not None and kind.is_integer for kind in kinds)
 
 
-def _gathered(procedure: Procedure, one: Directive, program: Program) -> Gathered | None:
-    """The section; None if it does anything else than updates."""
-    following = one.node.next_named_sibling
-    while following is not None and following.type == "comment":
-        following = following.next_named_sibling
-    around = one.node.parent
-    if following != one.statement or around is None or around.type != "compound_statement":
+def _gathered(procedure: Procedure, one: Section, program: Program) -> Gathered | None:
+    """The section with its updates; None if it does anything else."""
+    around = one.taken[0].parent
+    if around is None or around.type != "compound_statement" or not _is_plain(one):
         return None
-    if not re.fullmatch(r"critical\s*(?:\(\s*\w+\s*\))?\s*(?:hint\s*\(.*\))?", one.words):
-        return None
-    updates = _updates(one.statement)
-    whole = effects(one.statement, procedure, program)
-    if not updates or not whole.is_known or whole.jumps or whole.pragmas:
-        return None
-    if not all(_is_number(each.target, procedure, program) for each in updates):
+    updates = _updates(one.statements)
+    if not updates or not all(_is_number(each.target, procedure, program) for each in updates):
         return None
     places = {(each.target.start_byte, each.target.end_byte) for each in updates}
-    written = [each for each in whole.writes if (each.node.start_byte, each.node.end_byte) in places]
-    if len(written) < len(whole.writes) or {(each.node.start_byte, each.node.end_byte) for each in written} != places:
+    written: list[Access] = []
+    own: set[str] = set()
+    for statement in one.statements:
+        whole = effects(statement, procedure, program)
+        if not whole.is_known or whole.jumps or whole.pragmas:
+            return None
+        written += whole.writes
+        own |= whole.declared
+    if {(each.node.start_byte, each.node.end_byte) for each in written} != places:
         return None
-    if any(each.procedure is not procedure or each.name in whole.declared for each in written):
+    if any(each.procedure is not procedure for each in written) or any(
+        last_name(each.target) in own for each in updates
+    ):
         return None
     return Gathered(procedure, one, tuple(updates), tuple(written))
 
 
-def _updates(statement: Node) -> list[Update] | None:
-    """All that a statement does, where that is updates, conditions around them, and variables of its own."""
+def _is_plain(one: Section) -> bool:
+    """True where nothing stands between a directive and its statement, and in it nothing but a name and a hint."""
+    if one.word != "critical":
+        return True
+    following = one.taken[0].next_named_sibling
+    while following is not None and following.type == "comment":
+        following = following.next_named_sibling
+    words = r"critical\s*(?:\(\s*\w+\s*\))?\s*(?:hint\s*\(.*\))?"
+    return following == one.statements[0] and re.fullmatch(words, one.words) is not None
+
+
+def _updates(listed: Sequence[Node]) -> list[Update] | None:
+    """All that statements do, where that is updates, conditions around them, and variables of their own."""
     found: list[Update] = []
-    todo = [statement]
+    todo = list(reversed(listed))
     while todo:
         node = todo.pop()
         if node.type in ("compound_statement", "else_clause"):
@@ -236,12 +294,13 @@ def _is_marked(name: str, text: bytes) -> bool:
 
 
 def _edits(one: Gathered) -> list[Edit]:
-    """The directive goes, and each update gets its own."""
-    text = one.procedure.source.text
-    statement, node = one.directive.statement, one.directive.node
-    if statement.type == "expression_statement":
-        return [Edit(node.start_byte, one.directive.end(text), b"#pragma omp atomic")]
-    edits = [without_line(node, text)]
+    """What protects the section goes, and each update gets its own directive."""
+    text, node = one.procedure.source.text, one.section.taken[0]
+    if one.section.word == "critical" and one.section.statements[0].type == "expression_statement":
+        whole = directive(node)
+        end = node.end_byte if whole is None else whole.end(text)
+        return [Edit(node.start_byte, end, b"#pragma omp atomic")]
+    edits = one.section.edits(text)
     for each in one.updates:
         edits += _behind_directive(each.statement, text)
     return edits
