@@ -186,9 +186,7 @@ def _with_arguments(
                 given = named_argument(call, name, listed.index(name))
                 if given is None:
                     return None
-                base: Node | None = given
-                if base.type == "call_expression":
-                    base = next(iter(children(base)), None)
+                base = next(iter(children(given)), None) if given.type == "call_expression" else given
                 if base is None or base.type not in ("identifier", "derived_type_member_expression"):
                     return None
                 handed.append(given)
