@@ -30,6 +30,7 @@ static void score_depth(Score *s, double z, double w)
         s->events++;
     }
 }
+/* was: #pragma omp critical (all) */
 static void score_end(Score *s, double x, int upward, double w)
 {
 #pragma omp critical(score)
@@ -487,6 +488,7 @@ _MISSES_C = (
         "static void add(double *h, const double *w, int k) {\n#pragma omp critical\n h[k] += w[k];\n}\nint main(void) {\n  double *bins = calloc(40, sizeof *bins);\n"
         '#pragma omp parallel for\n  for (int i = 0; i < 999; i++) { add(bins, bins + 1, i % 39); }\n  printf("%g", bins[3]);\n  return 0;\n}',
     ),
+    _alike("union", outside="typedef union { double d; long bits; } Either;"),
     _alike("several at once", section="s->depth[k] += w, s->events++;"),
     _alike(
         "lock around it reads",
@@ -607,6 +609,40 @@ def fortran_base(**parts: str) -> str:
     return _FORTRAN.format(**{each: parts.get(each, plain.get(each, "")) for each in _FORTRAN_PARTS})
 
 
+_INTERNAL = """
+program main
+  implicit none
+  integer :: hist(40), i, k
+  hist = 0
+  !$omp parallel do private(k)
+  do i = 1, 5000
+    k = 1 + mod(i, 40)
+    !$omp critical
+    hist(k) = hist(k) + 1
+    !$omp end critical
+    {loop}
+  end do
+  !$omp end parallel do
+  print *, hist
+contains
+  logical function deep()
+    deep = hist(1) > 50
+  end function
+  subroutine put(k)
+    integer, intent(in) :: k
+    !$omp critical
+    hist(k) = hist(k) + 1
+    !$omp end critical
+  end subroutine
+end program
+"""
+
+
+def internal_base(loop: str = "") -> str:
+    """A program with procedures in it that know its variables; with `call put(3)` in its loop it is one that is changed."""
+    return _INTERNAL.format(loop=loop)
+
+
 def _alike_f90(why: str, **parts: str) -> Miss:
     return miss_f90(why, "fortran-atomic-instead-of-critical", fortran_base(**parts))
 
@@ -684,6 +720,21 @@ _MISSES_FORTRAN = (
         "tasks",
         "fortran-atomic-instead-of-critical",
         fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
+    ),
+    _alike_f90(
+        "record in a record is copied",
+        outside="type :: run\n    type(tally) :: inner\n  end type\n  type(run) :: first, second",
+        late="if (i == 7) first%inner = second%inner",
+    ),
+    miss_f90(
+        "an internal procedure reads it",
+        "fortran-atomic-instead-of-critical",
+        internal_base("call put(3)\n if (deep()) cycle"),
+    ),
+    miss_f90(
+        "it is read around an internal procedure",
+        "fortran-atomic-instead-of-critical",
+        internal_base("call put(3)\n if (hist(2) > 40) cycle"),
     ),
 )
 

@@ -11,7 +11,7 @@ from chathpc.fix.recipes.table import RECIPES
 from chathpc.fix.recipes.threads.atomic_updates import atomic_elements
 from tests.fix.recipes import misses
 from tests.fix.recipes.applying import changed, project
-from tests.fix.recipes.atomic_programs import ATOMIC, base, cpp_base, fortran_base, lock_base
+from tests.fix.recipes.atomic_programs import ATOMIC, base, cpp_base, fortran_base, internal_base, lock_base
 from tests.fix.recipes.cases import Case
 from tests.fix.recipes.misses import Miss
 
@@ -26,6 +26,7 @@ _ELEMENTS = "atomic-instead-of-critical"
         misses.c("lock", _ELEMENTS, lock_base()),
         misses.cpp("C++", _ELEMENTS, cpp_base()),
         misses.f90("Fortran", f"fortran-{_ELEMENTS}", fortran_base()),
+        misses.f90("internal procedure", f"fortran-{_ELEMENTS}", internal_base("call put(3)")),
     ],
     ids=lambda one: one.why,
 )

@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.fortran.accesses import INTRINSICS, is_safe, pure_function
 from chathpc.fix.recipes.fortran.loops import own_text
-from chathpc.fix.recipes.fortran.regions import Target, are_unwatched, is_own
+from chathpc.fix.recipes.fortran.regions import Target, are_unwatched, declared, is_own
 from chathpc.fix.recipes.fortran.statements import arguments, called, is_only_statement, squeezed
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
@@ -96,7 +95,7 @@ def _sections(program: Program) -> list[Section] | None:
     found: list[Section] = []
     written = 0
     for source in program.sources.values():
-        written += len(re.findall(rb"\bomp\s+critical\b", source.text, re.IGNORECASE))
+        written += len(re.findall(rb"^[ \t]*!\$omp\s+critical\b", source.text, re.IGNORECASE | re.MULTILINE))
     for procedure in program.procedures:
         if not procedure.source.is_fortran:
             continue
@@ -211,16 +210,6 @@ def _is_number(one: Update, procedure: Procedure, program: Program) -> bool:
             if inner is not None and inner.dims and not is_base:
                 return False
     return True
-
-
-def declared(target: Target, program: Program) -> Declaration | None:
-    """How a variable or component is declared; None where that is not known."""
-    if target.member:
-        found = [one for record in program.records.values() for one in record.fields if one.name == target.name]
-        same = {(one.type, one.pointers, len(one.dims)) for one in found}
-        return found[0] if len(same) == 1 and not found[0].pointers else None
-    own = target.procedure.model.declared(target.name)
-    return own or target.procedure.source.file.unit.variables.get(target.name) or program.variables.get(target.name)
 
 
 def _is_exact(one: Update, procedure: Procedure, program: Program) -> bool:

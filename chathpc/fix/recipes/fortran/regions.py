@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, text_of
 from chathpc.fix.recipes.fortran.accesses import INTRINSICS, OF_ARRAYS, is_safe
-from chathpc.fix.recipes.fortran.statements import arguments, called, named_argument
+from chathpc.fix.recipes.fortran.statements import called, named_argument
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -44,6 +45,21 @@ class Target:
     node: Node
     name: str
     member: bool
+
+
+def declared(target: Target, program: Program) -> Declaration | None:
+    """How a variable or component is declared, be it in a procedure around; None where that is not known."""
+    if target.member:
+        found = [one for record in program.records.values() for one in record.fields if one.name == target.name]
+        same = {(one.type, one.pointers, len(one.dims)) for one in found}
+        return found[0] if len(same) == 1 and not found[0].pointers else None
+    home = target.procedure
+    around = [one for one in program.procedures if one.source is home.source and inside(home.node, one.node)]
+    for one in sorted(around, key=lambda each: -each.node.start_byte):
+        own = one.model.declared(target.name)
+        if own is not None:
+            return own
+    return home.source.file.unit.variables.get(target.name) or program.variables.get(target.name)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,7 +116,8 @@ def are_unwatched(targets: Sequence[Target], program: Program) -> bool:
     if named is None:
         return False
     names, handed = named
-    if any(_mentions(part, names, [*(one.node for one in targets), *handed]) for part in parts):
+    allowed = [*((one.procedure, one.node) for one in targets), *handed]
+    if any(_mentions(part, names, allowed, program) for part in parts):
         return False
     changed = frozenset[str]().union(*(_assigned(part) for part in parts))
     return not any(_is_waiting(part, changed) for part in parts)
@@ -141,10 +158,7 @@ def _is_followed(part: Part, program: Program) -> bool:
                 continue
             return False
         if node.type == "call_expression":
-            home = part.procedure
-            known = (
-                home.model.declared(name) or home.source.file.unit.variables.get(name) or program.variables.get(name)
-            )
+            known = declared(Target(part.procedure, node, name, False), program)
             if (known is not None and (known.dims or known.type.startswith("character"))) or name in program.records:
                 continue
         if name not in INTRINSICS | OF_ARRAYS | _LANGUAGE and not name.startswith("omp_"):
@@ -158,11 +172,11 @@ _Names = set[tuple[int | None, str]]
 
 def _with_arguments(
     targets: Sequence[Target], parts: Sequence[Part], program: Program
-) -> tuple[tuple[_Names, set[str]], list[Node]] | None:
+) -> tuple[tuple[_Names, set[str]], list[tuple[Procedure, Node]]] | None:
     """All names of what is updated, also those by which callers hand it in, with the arguments that do so; None where it is not known."""
     variables: _Names = set()
     members: set[str] = set()
-    handed: list[Node] = []
+    handed: list[tuple[Procedure, Node]] = []
     todo: list[tuple[Procedure, str]] = []
     for one in targets:
         if one.member:
@@ -189,7 +203,7 @@ def _with_arguments(
                 base = next(iter(children(given)), None) if given.type == "call_expression" else given
                 if base is None or base.type not in ("identifier", "derived_type_member_expression"):
                     return None
-                handed.append(given)
+                handed.append((part.procedure, given))
                 if base.type == "identifier":
                     todo.append((part.procedure, text_of(base).lower()))
                 else:
@@ -197,7 +211,9 @@ def _with_arguments(
     return (variables, members), handed
 
 
-def _mentions(part: Part, names: tuple[_Names, set[str]], allowed: Sequence[Node]) -> bool:
+def _mentions(
+    part: Part, names: tuple[_Names, set[str]], allowed: Sequence[tuple[Procedure, Node]], program: Program
+) -> bool:
     """True where the part uses one of the names elsewhere than where that is allowed, or has it as its own by a clause."""
     variables, members = names
     home = part.procedure
@@ -208,23 +224,21 @@ def _mentions(part: Part, names: tuple[_Names, set[str]], allowed: Sequence[Node
             listed = {each.strip() for found in _CLAUSE.findall(region.words) for each in re.split(r"[,:]", found)}
             if listed & plain:
                 return True
+    here = [node for procedure, node in allowed if procedure.source is home.source]
     for each in part.all("identifier", "type_member"):
         name = text_of(each).lower()
         if each.type == "type_member":
             if name not in members:
                 continue
-        elif not ((id(home), name) in variables or ((None, name) in variables and name not in own)):
-            continue
-        if any(
-            one.start_byte <= each.start_byte and each.end_byte <= _base_end(one)
-            for one in allowed
-            if inside(each, one)
+        elif (id(home), name) not in variables and (
+            name not in plain or (name in own and (None, name) not in variables)
         ):
+            continue  # what a procedure does not declare may be that of one around it
+        if any(inside(each, one) and each.end_byte <= _base_end(one) for one in here):
             continue
-        if _is_declaration(each):
-            continue
-        return True
-    return _takes_records(part, members)
+        if not _is_declaration(each):
+            return True
+    return _takes_records(part, members, program)
 
 
 def _base_end(node: Node) -> int:
@@ -242,25 +256,34 @@ def _is_declaration(node: Node) -> bool:
     return False
 
 
-def _takes_records(part: Part, members: set[str]) -> bool:
-    """True where a record that has such components is assigned or written as a whole."""
+def _takes_records(part: Part, members: set[str], program: Program) -> bool:
+    """True where a record that may have such components is assigned or written as a whole."""
     home = part.procedure
-    records = {
-        one.name
-        for one in (*home.model.declarations, *home.model.parameters)
-        if members and one.type.startswith(("type(", "class("))
-    }
-    for each in part.all("assignment_statement", "print_statement", "write_statement", "output_item_list"):
-        for one in nodes(each, "identifier"):
-            parent = one.parent
-            if text_of(one).lower() not in records or parent is None:
+    if not members:
+        return False
+    declared = [*home.model.declarations, *home.model.parameters, *program.variables.values()]
+    declared += [one for record in program.records.values() for one in record.fields]
+    records = {one.name for one in declared if one.type.startswith(("type(", "class("))}
+    for each in part.all("assignment_statement", "print_statement", "write_statement"):
+        for one in nodes(each, "identifier", "type_member"):
+            whole: Node | None = one
+            while (
+                whole is not None
+                and whole.parent is not None
+                and (
+                    (
+                        whole.parent.type == "derived_type_member_expression"
+                        and one.type == "type_member"
+                        and children(whole.parent)[-1] == whole
+                    )
+                    or (whole.parent.type == "call_expression" and children(whole.parent)[0] == whole)
+                )
+            ):
+                whole = whole.parent
+            if text_of(one).lower() not in records or whole is None or whole.parent is None:
                 continue
-            if parent.type == "call_expression":
-                parent = parent.parent
-            if parent is None or parent.type != "derived_type_member_expression":
-                call = next((each for each in nodes(each, "call_expression") if one in arguments(each)), None)
-                if call is None:
-                    return True
+            if whole.parent.type not in ("derived_type_member_expression", "argument_list"):
+                return True
     return False
 
 

@@ -53,8 +53,8 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
     program = context.program
     if spot.procedure.is_broken or not program.has_only_openmp or program.unread:
         return
-    if any(one.is_fortran for one in program.sources.values()):
-        return  # what it calls, and its sections of the same names, are not followed
+    if program.has_unions or any(one.is_fortran for one in program.sources.values()):
+        return  # one memory under two types; what Fortran calls, and its sections of the same names
     for group in (*_critical(spot.procedure, program), *_locked(spot.procedure, program)):
         gathered = [_gathered(procedure, one, program) for procedure, one in group]
         found = [one for one in gathered if one is not None]

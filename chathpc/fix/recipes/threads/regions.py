@@ -14,6 +14,7 @@ from chathpc.fix.recipes.threads.directives import Directive, directive, directi
 if TYPE_CHECKING:
     from tree_sitter import Node
 
+_COMMENT = re.compile(rb"//[^\n]*|/\*.*?\*/", re.DOTALL)
 _JOINED = re.compile(rb"\\\r?\n")
 #: Directives that stand elsewhere than in a line of their own.
 _HIDDEN = re.compile(rb"\b_Pragma\b|\b__pragma\b|\bomp\s*::")
@@ -47,7 +48,7 @@ def all_directives(word: str, program: Program) -> list[tuple[Procedure, Directi
     if any(_HIDDEN.search(text) for text in texts):
         return None
     pattern = re.compile(rb"\bpragma\s+omp\b[^\n]*\b%s\b" % word.encode())
-    written = sum(len(pattern.findall(_JOINED.sub(b" ", text))) for text in texts)
+    written = sum(len(pattern.findall(_JOINED.sub(b" ", _COMMENT.sub(b" ", text)))) for text in texts)
     found = [
         (procedure, one)
         for procedure in program.procedures
