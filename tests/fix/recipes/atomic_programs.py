@@ -721,6 +721,8 @@ _MISSES_FORTRAN = (
         "fortran-atomic-instead-of-critical",
         fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
     ),
+    _alike_f90("read in a line for OpenMP alone", late="!$ if (total > 900) print *, i"),
+    _alike_f90("part of the text is elsewhere", late="include 'more.inc'"),
     _alike_f90(
         "record in a record is copied",
         outside="type :: run\n    type(tally) :: inner\n  end type\n  type(run) :: first, second",

@@ -31,9 +31,11 @@ _POINTED = re.compile(r"=>\s*(?!null\b)", re.IGNORECASE)
 _HARMLESS = re.compile(r"\s*(?:use\b|procedure\b|generic\b)", re.IGNORECASE)
 _REFUSED = re.compile(
     r"^\s*!\$omp\s+(?:.*\b(?:task|taskloop|target|flush)\b)|^\s*!\$acc\b|^\s*(?:namelist|final|equivalence|common)\b"
-    r"|^\s*interface\s+(?:operator|assignment)\b|^\s*associate\b|^\s*select\s+type\b|^\s*#|\bvolatile\b",
+    r"|^\s*interface\s+(?:operator|assignment)\b|^\s*(?:associate|include)\b|^\s*select\s+type\b|^\s*#|\bvolatile\b",
     re.IGNORECASE | re.MULTILINE,
 )
+#: A line that is compiled with OpenMP only, and a comment for the parser.
+_CONDITIONAL = re.compile(r"\s*!\$\s+(.*)")
 _CLAUSE = re.compile(r"\b(?:private|firstprivate|lastprivate|reduction|linear|copyin|copyprivate)\s*\(([^)]*)\)")
 
 
@@ -92,8 +94,12 @@ def are_unwatched(targets: Sequence[Target], program: Program) -> bool:
     texts = [one.text.decode("utf-8", "replace") for one in program.sources.values()]
     if any(_REFUSED.search(text) for text in texts) or any(not one.is_fortran for one in program.sources.values()):
         return False
+    known = {one.name for one in targets} | {one.model.name for one in program.procedures}
     for text in texts:
         for line in text.splitlines():
+            hidden = _CONDITIONAL.match(line)
+            if hidden and known & set(re.findall(r"\w+", hidden[1].lower())):
+                return False
             pointed = _POINTED.search(line.split("!")[0])
             if pointed and not _HARMLESS.match(line):
                 return False
