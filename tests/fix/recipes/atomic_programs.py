@@ -64,7 +64,7 @@ int main(void)
     return 0;
 }
 """, "#pragma omp atomic\n        s->depth[k] += w;   /*", "#pragma omp atomic\n            s->up[k] += w;\n        } // out",
-        "int k = bin(s, x);", has_not=("critical",), relative=1e-9,
+        "int k = bin(s, x);", has_not=("critical (score)", "critical(score)"), relative=1e-9,
     ),
     c(
         "histograms of the loop", _ELEMENTS, """
@@ -184,6 +184,52 @@ int main()
     std::printf("%.9e\\n", g.total());
 }
 """, "#pragma omp atomic\n        ++hits[k];", has_not=("critical",), relative=1e-9,
+    ),
+    cpp(
+        "other work in the region",
+        _ELEMENTS,
+        """
+#include <cstring>
+struct Particle { double mass, x; };
+struct Cells {
+    double mass[32];
+    long seen;
+    std::vector<int> order;
+    Cells() : mass(), seen(0) {}
+};
+static Particle particle(int i) { Particle p = { 1.0 + i % 5, std::fmod(i * 0.37, 1.0) }; return p; }
+static const double table[4] = { 0.5, 1.0, 1.5, 2.0 };
+static void put(Cells *c, const Particle &p, double w)
+{
+    int k = (int)(p.x * 32);
+#pragma omp critical (cells)
+    {
+        c->mass[k] += p.mass * w;
+        if (w > 1) c->seen += 2;
+    }
+}
+int main()
+{
+    Cells c;
+    c.order.push_back(3);
+#pragma omp parallel
+    {
+        double own[4];
+        std::memcpy(own, table, sizeof own);
+#pragma omp for
+        for (int i = 0; i < 40000; i++) {
+            std::vector<double> some(3);
+            some.push_back(own[i % 4]);
+            put(&c, particle(i), some.back());
+        }
+    }
+    for (int k = 0; k < 32; k++) std::printf("%.9e\\n", c.mass[k]);
+    std::printf("%ld\\n", c.seen);
+}
+""",
+        "#pragma omp atomic\n        c->mass[k] += p.mass * w;",
+        has_not=("critical",),
+        relative=1e-9,
     ),
     cpp(
         "reference to a vector", _ELEMENTS, """
@@ -338,6 +384,48 @@ end program
 """, "!$omp atomic\n    grid(k) = grid(k) + w", has_not=("CRITICAL",), relative=1e-9,
     ),
     f90(
+        "component that is handed on",
+        "fortran-atomic-instead-of-critical",
+        """
+module counts
+  implicit none
+  type :: cells
+    integer :: n
+    integer :: hits(100)
+  end type
+contains
+  subroutine bump(v, k)
+    integer, intent(inout) :: v(:)
+    integer, intent(in) :: k
+    !$omp critical
+    v(k) = v(k) + 1
+    ! the last one counts all
+    v(100) = 2 + v(100)
+    !$omp end critical
+  end subroutine
+end module
+program main
+  use counts
+  implicit none
+  type(cells) :: c
+  character(len=4) :: word
+  integer :: i
+  c%n = 99
+  c%hits = 0
+  word = 'abcd'
+  !$omp parallel do
+  do i = 1, 50000
+    if (word(2:2) == 'b') call bump(c%hits, 1 + mod(i*7, c%n))
+  end do
+  !$omp end parallel do
+  print '(i0)', c%hits
+end program
+""",
+        "!$omp atomic\n    v(k) = v(k) + 1",
+        has_not=("critical",),
+        relative=1e-9,
+    ),
+    f90(
         "scalars of a module", "fortran-atomic-scalars-instead-of-critical", """
 module sums
   implicit none
@@ -488,6 +576,16 @@ _MISSES_C = (
         "static void add(double *h, const double *w, int k) {\n#pragma omp critical\n h[k] += w[k];\n}\nint main(void) {\n  double *bins = calloc(40, sizeof *bins);\n"
         '#pragma omp parallel for\n  for (int i = 0; i < 999; i++) { add(bins, bins + 1, i % 39); }\n  printf("%g", bins[3]);\n  return 0;\n}',
     ),
+    _alike(
+        "function by a pointer", outside="static double (*chosen)(double) = sin;", loop="if (chosen(i) > 2) continue;"
+    ),
+    _alike(
+        "two directives in a row",
+        before="\n#pragma omp critical (other)\n{ int q = k; k = q; }\n",
+        section="s->depth[k] += w; switch (k) { case 3: s->events++; }",
+    ),
+    miss_c("elements are another matter", _SCALARS, base()),
+    miss_c("section of a condition", _ELEMENTS, base(section="if (w > 3) { s->depth[k] += w; } else return;")),
     _alike("union", outside="typedef union { double d; long bits; } Either;"),
     _alike("several at once", section="s->depth[k] += w, s->events++;"),
     _alike(
@@ -720,6 +818,24 @@ _MISSES_FORTRAN = (
         "tasks",
         "fortran-atomic-instead-of-critical",
         fortran_base(loop="!$omp task\n call add(t, 1, 1d0)\n !$omp end task"),
+    ),
+    miss_f90("no tolerance", "fortran-atomic-instead-of-critical", fortran_base(), relative=0),
+    miss_f90("elements are another matter", "fortran-atomic-scalars-instead-of-critical", fortran_base()),
+    _alike_f90("two statements in a line", section="t%depth(k) = t%depth(k) + w; t%events = t%events + 1"),
+    _alike_f90("two statements, the second one first", section="t%n = t%n + 1; t%depth(k) = t%depth(k) + w"),
+    _alike_f90(
+        "a function that nobody has shown", late="if (shown(i) > 3) cycle", variables="integer, external :: shown"
+    ),
+    _alike_f90("greatest of three", section="t%depth(k) = max(t%depth(k), w, 3d0)"),
+    _alike_f90("divided", section="t%depth(k) = t%depth(k)/w"),
+    _alike_f90("raised", section="t%depth(k) = t%depth(k)**2"),
+    _alike_f90("product of something else", section="t%depth(k) = abs(t%depth(k))"),
+    _alike_f90("truths", member="logical :: seen(40)", section=_SUM + "t%seen(k) = t%seen(k) .or. w > 3"),
+    _alike_f90(
+        "a procedure of the type",
+        member="contains\n procedure :: show => shown",
+        procedures="subroutine shown(t)\n class(tally), intent(in) :: t\n if (t%n > 99) print *, 1\n end subroutine",
+        late="if (i == 7) call t%show()",
     ),
     _alike_f90("read in a line for OpenMP alone", late="!$ if (total > 900) print *, i"),
     _alike_f90("part of the text is elsewhere", late="include 'more.inc'"),
