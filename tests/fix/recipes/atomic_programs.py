@@ -586,6 +586,24 @@ _MISSES_C = (
     ),
     miss_c("elements are another matter", _SCALARS, base()),
     miss_c("section of a condition", _ELEMENTS, base(section="if (w > 3) { s->depth[k] += w; } else return;")),
+    _alike(
+        "address of a variable of the file is handed on",
+        outside="static long total; static void note(long *p) { (void)p; }",
+        section="s->depth[k] += w; total += k;",
+        late="note(&total);",
+    ),
+    _alike(
+        "own sum by a clause alone",
+        outside="static long total;",
+        section="s->depth[k] += w; total += k;",
+        late="\n#pragma omp simd reduction(+ : total)\n for (int j = 0; j < 3; j++) ;\n",
+    ),
+    miss_c(
+        "address of a variable of the function is handed on",
+        _SCALARS,
+        "static long *kept; static void keep(long *p) { kept = p; }\nint main(void) {\n  long n = 0;\n#pragma omp parallel for\n  for (int i = 0; i < 999; i++) {\n"
+        '#pragma omp critical\n    n += i;\n    keep(&n);\n  }\n  printf("%ld", n);\n  return 0;\n}',
+    ),
     _alike("union", outside="typedef union { double d; long bits; } Either;"),
     _alike("several at once", section="s->depth[k] += w, s->events++;"),
     _alike(
@@ -827,6 +845,16 @@ _MISSES_FORTRAN = (
         "a function that nobody has shown", late="if (shown(i) > 3) cycle", variables="integer, external :: shown"
     ),
     _alike_f90("greatest of three", section="t%depth(k) = max(t%depth(k), w, 3d0)"),
+    _alike_f90(
+        "an element of what a function gives",
+        outside="integer, external :: chosen",
+        section=_SUM + "t%events = t%events + chosen(k)",
+    ),
+    _alike_f90(
+        "array from an expression",
+        procedures="subroutine bump(v, k)\n real(8) :: v(:)\n integer, intent(in) :: k\n !$omp critical (score)\n v(k) = v(k) + 1\n !$omp end critical (score)\n end subroutine",
+        late="call bump([1d0, 2d0], 1)",
+    ),
     _alike_f90("divided", section="t%depth(k) = t%depth(k)/w"),
     _alike_f90("raised", section="t%depth(k) = t%depth(k)**2"),
     _alike_f90("product of something else", section="t%depth(k) = abs(t%depth(k))"),
@@ -922,6 +950,12 @@ _MISSES_CPP = (
         outside="struct Log; Log &logger(); struct View { explicit View(void *); double top(); };",
         before="View v(&g);",
         loop="if (v.top() > 5) continue;",
+    ),
+    _alike_cpp(
+        "member that nobody has shown",
+        outside="struct Log { void *of; double top() const; };",
+        member="Log log{};",
+        loop="if (g.log.top() > 5) continue;",
     ),
     _alike_cpp("written to a stream", loop="if (i == 77) std::cerr << i;"),
     _alike_cpp(

@@ -23,6 +23,16 @@ _ELEMENTS = "atomic-instead-of-critical"
     "whole",
     [
         misses.c("C", _ELEMENTS, base()),
+        misses.c(
+            "pointer of its own", _ELEMENTS, base(before="double *h = s->depth;", section="h[k] += w; s->events++;")
+        ),
+        misses.c(
+            "loop of its own",
+            _ELEMENTS,
+            base(
+                loop="int stop = i % 3; double x = 0; stop += 1; for (int j = 0; j < stop; j++) x += j; if (x < 0) continue;"
+            ),
+        ),
         misses.c("lock", _ELEMENTS, lock_base()),
         misses.cpp("C++", _ELEMENTS, cpp_base()),
         misses.f90("Fortran", f"fortran-{_ELEMENTS}", fortran_base()),

@@ -54,10 +54,8 @@ def _is_apart(
 ) -> bool:
     """True if no access of the part but the updates may be to what they update, as far as effects tell."""
     procedure = part.procedure
-    body = part.node if part.node is not procedure.node else procedure.body
-    if body is None:
-        return False
-    whole: Effects = effects(body, procedure, program, 1)
+    body = procedure.body if part.node is procedure.node else part.node
+    whole: Effects = effects(body or part.node, procedure, program, 1)
     if any(not each.startswith(_LOOKED_AT) for each in whole.opaque):
         return False
     own = {(home.source.path, node.start_byte, node.end_byte) for home, node in targets}
@@ -101,8 +99,6 @@ def _handed(call: Node, procedure: Procedure, program: Program) -> list[Access] 
     for each in listed:
         kind = type_of(each, procedure, program)
         if each.type not in ("string_literal", "null") and (kind is None or kind.depth or not kind.is_arithmetic):
-            if each.type in ("lambda_expression",):
-                return None
             found.append(Access(each, procedure, text_of(each), True, True, True))
     return found
 
