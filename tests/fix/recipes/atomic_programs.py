@@ -656,6 +656,11 @@ def _alike_lock(why: str, **parts: str) -> Miss:
 
 _MISSES_LOCK = (
     _alike_lock("something else under the lock", late="omp_set_lock(&c.lock); c.n = 0; omp_unset_lock(&c.lock);"),
+    _alike_lock(
+        "macro that takes the lock",
+        outside="static Cells *all;\n#define HOLD omp_set_lock(&all->lock)\n#define LEAVE omp_unset_lock(&all->lock)\nstatic void clear(void) { HOLD; all->n = 0; LEAVE; }",
+        late="if (i == 7777) clear();",
+    ),
     _alike_lock("lock is tried", late="if (omp_test_lock(&c.lock)) { c.n += 2; omp_unset_lock(&c.lock); }"),
     _alike_lock(
         "lock is handed on",

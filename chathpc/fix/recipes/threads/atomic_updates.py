@@ -123,10 +123,14 @@ def _is_only_taken(name: str, group: _Group, program: Program) -> bool:
         if text_of(one.taken[0]).split("(")[0].strip() != "omp_set_lock" or name in home.parameters:
             return False
     for source in program.sources.values():
-        for each in nodes(source.file.tree.root_node, "identifier", "field_identifier"):
+        for each in nodes(source.file.tree.root_node, "identifier", "field_identifier", "preproc_arg"):
+            around = each.parent
+            if each.type == "preproc_arg":
+                if around is not None and around.type != "preproc_call" and re.search(rf"\b{name}\b", text_of(each)):
+                    return False  # a macro may take it
+                continue
             if text_of(each) != name:
                 continue
-            around = each.parent
             while around is not None and around.type in ("field_expression", "pointer_expression", "argument_list"):
                 around = around.parent
             called = text_of(field(around, "function"))
