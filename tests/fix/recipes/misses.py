@@ -32,6 +32,6 @@ def cpp(why: str, recipe: str, body: str) -> Miss:
     return Miss(why, recipe, "c++", _CPP + body)
 
 
-def f90(why: str, recipe: str, body: str) -> Miss:
+def f90(why: str, recipe: str, body: str, *, relative: float = 1e-9) -> Miss:
     """A near miss in Fortran."""
-    return Miss(why, recipe, "fortran", body)
+    return Miss(why, recipe, "fortran", body, None, relative)

@@ -8,6 +8,7 @@ import pytest
 
 from chathpc.fix.recipes.table import RECIPES
 from tests.fix.recipes.applying import changed, output
+from tests.fix.recipes.atomic_programs import ATOMIC
 from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.handover_programs import HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULTS
@@ -17,9 +18,10 @@ from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
-from tests.fix.recipes.thread_programs import THREADED
+from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *FORTRAN, *HANDOVERS, *MPI)
+THREADED = (*THREADS, *ATOMIC)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

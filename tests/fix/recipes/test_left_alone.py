@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.fix.recipes.applying import changed
+from tests.fix.recipes.atomic_programs import ATOMIC_MISSES
 from tests.fix.recipes.descriptor_programs import DESCRIPTOR_MISSES
 from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULT_MISSES
@@ -14,7 +15,16 @@ from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.pool_programs import POOL_MISSES
 from tests.fix.recipes.record_programs import RECORD_MISSES
 
-LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *DESCRIPTOR_MISSES, *POOL_MISSES, *LAST_RESULT_MISSES, *HANDOVERS, *MPI)
+LEFT_ALONE = (
+    *OTHERS,
+    *RECORD_MISSES,
+    *DESCRIPTOR_MISSES,
+    *POOL_MISSES,
+    *LAST_RESULT_MISSES,
+    *ATOMIC_MISSES,
+    *HANDOVERS,
+    *MPI,
+)
 
 
 @pytest.mark.parametrize("case", LEFT_ALONE, ids=lambda case: f"{case.recipe}-{case.why}")

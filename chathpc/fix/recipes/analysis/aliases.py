@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import Access, _local_array
 from chathpc.fix.recipes.analysis.exchanges import are_exchanged
-from chathpc.fix.recipes.analysis.origins import ALLOCATORS, origins
+from chathpc.fix.recipes.analysis.origins import ALLOCATORS, object_name, origins
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, declared, field_of, of_declaration, type_of
@@ -52,7 +52,10 @@ def _may_be_pointed_at(variable: Access, memory: Access, program: Program) -> bo
     if variable.name not in addressed:
         return False
     kind = type_of(memory.node, memory.procedure, program)
-    return kind is None or one is None or _same_type(kind, of_declaration(one))
+    if kind is not None and one is not None and not _same_type(kind, of_declaration(one)):
+        return False
+    made = origins(base_of(memory), memory.procedure, program) if is_local else None
+    return made is None or object_name(variable.name, variable.procedure) in made
 
 
 def _root(node: Node | None) -> str:

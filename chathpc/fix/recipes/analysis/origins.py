@@ -56,7 +56,7 @@ def origins(
             if inner is not None and inner.type == "subscript_expression":
                 return of(field(inner, "argument"))
             if inner is not None and inner.type == "identifier":
-                return frozenset({_object(text_of(inner), procedure)})
+                return frozenset({object_name(text_of(inner), procedure)})
             return None
         case "subscript_expression":
             kind = type_of(field(node, "argument"), procedure, program)
@@ -82,7 +82,8 @@ def _site(node: Node, procedure: Procedure) -> str:
     return f"{procedure.source.path}:{node.start_byte}"
 
 
-def _object(name: str, procedure: Procedure) -> str:
+def object_name(name: str, procedure: Procedure) -> str:
+    """How a variable's own memory is named among origins."""
     return (
         f"{procedure.source.path}:{procedure.node.start_byte}:{name}"
         if name in procedure.declarations
@@ -134,7 +135,7 @@ def _of_name(name: str, procedure: Procedure, program: Program, depth: int, seen
     if one is None:
         return None
     is_local = name in procedure.declarations
-    key = _object(name, procedure)
+    key = object_name(name, procedure)
     if key in seen:
         return _NOTHING
     seen = seen | {key}

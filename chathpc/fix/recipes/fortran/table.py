@@ -6,6 +6,7 @@ from chathpc.fix.recipes.fortran import (
     allocations,
     appends,
     assumed_shapes,
+    atomic_updates,
     dimensions,
     files,
     growth,
@@ -145,5 +146,19 @@ RECIPES: tuple[Recipe, ...] = (
         "Every call is known and hands over an array or section of as many dimensions; where the end of the array matters, its size is shown to be the same.",
         ("redundant-copies", "allocation-churn", "page-faults", "memory-bandwidth", "loop-invariant-work", *COMPUTE), FORTRAN, "exact",
         assumed_shapes.taking_any_shape, 0.9,
+    ),
+    Recipe(
+        "fortran-atomic-instead-of-critical",
+        "Updates elements of arrays by atomic operations instead of in critical sections.",
+        "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
+        "reassociates floating point", atomic_updates.atomic_elements, 0.8,
+    ),
+    Recipe(
+        "fortran-atomic-scalars-instead-of-critical",
+        "Updates scalars by atomic operations instead of in critical sections.",
+        "The sections of that name hold nothing but updates of numbers, which nothing else in the parallel region reads or writes.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), FORTRAN,
+        "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
     ),
 )  # fmt: skip

@@ -102,29 +102,31 @@ def updates_of(section: Section) -> list[Update] | None:
     words = section.words.split()
     if section.word == "atomic" and any(each in words for each in ("read", "write", "capture", "compare")):
         return None
-    found = []
-    for statement in section.statements:
-        expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
-        if expr is None:
-            return None
-        if expr.type == "update_expression":
-            target, operator, value_ = field(expr, "argument"), "+", None
-        elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in (
-            "+=",
-            "-=",
-            "*=",
-            "|=",
-            "&=",
-            "^=",
-        ):
-            sign = text_of(field(expr, "operator"))[0]
-            target, operator, value_ = field(expr, "left"), "+" if sign == "-" else sign, field(expr, "right")
-        else:
-            return None
-        if target is None:
-            return None
-        found.append(Update(target, operator, value_, statement))
-    return found
+    found = [update_of(statement) for statement in section.statements]
+    return None if any(one is None for one in found) else [one for one in found if one is not None]
+
+
+def update_of(statement: Node) -> Update | None:
+    """A statement as an update; None if it is something else."""
+    expr = next(iter(children(statement)), None) if statement.type == "expression_statement" else None
+    if expr is None:
+        return None
+    value_: Node | None = None
+    if expr.type == "update_expression":
+        target, operator = field(expr, "argument"), "+"
+    elif expr.type == "assignment_expression" and text_of(field(expr, "operator")) in (
+        "+=",
+        "-=",
+        "*=",
+        "|=",
+        "&=",
+        "^=",
+    ):
+        sign = text_of(field(expr, "operator"))[0]
+        target, operator, value_ = field(expr, "left"), "+" if sign == "-" else sign, field(expr, "right")
+    else:
+        return None
+    return None if target is None else Update(target, operator, value_, statement)
 
 
 def _privatised(each: Protected, updates: list[Update], spot: Spot, context: Context) -> Change | None:

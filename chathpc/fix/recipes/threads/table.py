@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
     atomic_counts,
+    atomic_updates,
     gathering,
     narrowing,
     openmp_collapse,
@@ -161,5 +162,19 @@ RECIPES: tuple[Recipe, ...] = (
         "Keeps an element or a member that a loop adds to in a variable of the thread's own as long as the loop runs.",
         "The loop always means the same element, and nothing else in it may be that memory.",
         ("omp-false-sharing", "hot-compute", "lock-contention"), HOST, "exact", own_elements.kept_in_variables, 0.85,
+    ),
+    Recipe(
+        "atomic-instead-of-critical",
+        "Updates elements of arrays by atomic operations instead of in critical sections or under a lock of OpenMP.",
+        "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
+        "reassociates floating point", atomic_updates.atomic_elements, 0.8,
+    ),
+    Recipe(
+        "atomic-scalars-instead-of-critical",
+        "Updates scalars by atomic operations instead of in critical sections or under a lock of OpenMP.",
+        "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
+        ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
+        "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
     ),
 )  # fmt: skip
