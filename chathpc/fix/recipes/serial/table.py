@@ -22,6 +22,7 @@ from chathpc.fix.recipes.serial import (
     recursion,
     references,
     running_powers,
+    searched_arrays,
     streams,
     structure_splitting,
     swaps,
@@ -272,5 +273,12 @@ RECIPES: tuple[Recipe, ...] = (
         "What the loops use is at most half of the record. Records of C are made by allocations and arrays in the sources and never copied, "
         "those of C++ constructed and copied as values; none is handed to other libraries or taken for bytes.",
         ("strided-access", "memory-bandwidth", "memory-latency", *COMPUTE), HOST, "exact", structure_splitting.split, 0.7,
+    ),
+    Recipe(
+        "index-searched-array",
+        "Finds items of an array in a hash table of their places instead of going through it from its beginning.",
+        "Items are only appended, or the array begins anew; nobody changes their keys, which are whole numbers or addresses, and there are "
+        "no threads.",
+        ("quadratic-algorithm", "hot-compute", "memory-latency", "memory-bandwidth"), ("c",), "exact", searched_arrays.indexed, 0.95,
     ),
 )  # fmt: skip
