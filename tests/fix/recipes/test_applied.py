@@ -13,9 +13,10 @@ from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
+from tests.fix.recipes.search_programs import SEARCHED
 from tests.fix.recipes.thread_programs import THREADED
 
-APPLIED = (*OTHERS, *RECORDS, *FORTRAN, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *SEARCHED, *FORTRAN, *MPI)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

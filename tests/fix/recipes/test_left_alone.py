@@ -9,8 +9,9 @@ from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.record_programs import RECORD_MISSES
+from tests.fix.recipes.search_programs import SEARCH_MISSES
 
-LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *MPI)
+LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *SEARCH_MISSES, *MPI)
 
 
 @pytest.mark.parametrize("case", LEFT_ALONE, ids=lambda case: f"{case.recipe}-{case.why}")

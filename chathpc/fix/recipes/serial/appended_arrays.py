@@ -43,9 +43,9 @@ def resets(array: Array, source: Source, program: Program) -> list[Reset] | None
     """Where the array begins anew; None where an item's key may change in another way, or the array begins anew in another file."""
     found: list[tuple[Source, Reset]] = []
     if array.record:
-        if set(program.holders.get(array.name, {})) != {array.record} or set(
-            program.holders.get(array.count, {})
-        ) != {array.record}:
+        if set(program.holders.get(array.name, {})) != {array.record} or set(program.holders.get(array.count, {})) != {
+            array.record
+        }:
             return None
         made = creations(array.record, program)
         if made is None:
@@ -265,4 +265,3 @@ def _is_looked_up(node: Node) -> bool:
     if parent is None or parent.type in ("update_expression", "pointer_expression"):
         return False
     return parent.type != "assignment_expression" or field(parent, "left") != access
-

@@ -95,7 +95,10 @@ def _is_right(
 
 
 def _is_array(node: Node | None, array: str) -> bool:
-    return node is not None and (text_of(field(node, "field")) if node.type == "field_expression" else text_of(node)) == array
+    return (
+        node is not None
+        and (text_of(field(node, "field")) if node.type == "field_expression" else text_of(node)) == array
+    )
 
 
 def _is_behind(base: Node, node: Node, behind: re.Pattern[str], home: Procedure, program: Program) -> bool:
@@ -114,7 +117,10 @@ def _is_behind(base: Node, node: Node, behind: re.Pattern[str], home: Procedure,
         return False
     one: Node | None = first
     while one is not None and one != last:
-        if calls_own(one, program) or next(nodes(one, *C_LOOPS, "labeled_statement", "goto_statement"), None) is not None:
+        if (
+            calls_own(one, program)
+            or next(nodes(one, *C_LOOPS, "labeled_statement", "goto_statement"), None) is not None
+        ):
             return False
         one = one.next_named_sibling
     return one is not None

@@ -40,9 +40,12 @@ def creations(name: str, program: Program) -> list[tuple[Procedure, int, str]] |
     tag = text_of(field(defined[0], "name"))
     for source in program.sources.values():
         for node in nodes(source.file.tree.root_node, "type_identifier"):
-            if text_of(node) in (name, tag) and not inside(node, record_definition(defined[0])):
-                if text_of(node) != name or not _is_mentioned_well(node):
-                    return None
+            if (
+                text_of(node) in (name, tag)
+                and not inside(node, record_definition(defined[0]))
+                and not (text_of(node) == name and _is_mentioned_well(node))
+            ):
+                return None
     found: list[tuple[Procedure, int, str]] = []
     for home in program.procedures:
         more = _in(home, name, program)
@@ -116,9 +119,7 @@ def _in(home: Procedure, name: str, program: Program) -> list[tuple[Procedure, i
             inner = field(inner, "value") or next(iter(children(inner)), None)
         if text_of(field(inner, "function")) in _MAKING:
             found += [(home, value.start_byte, "({} = 0, "), (home, value.end_byte, ")")]
-        elif text_of(inner) not in _NOTHING and (
-            inner != value or type_of(value, home, program) != Type(name, 1)
-        ):
+        elif text_of(inner) not in _NOTHING and (inner != value or type_of(value, home, program) != Type(name, 1)):
             return None
     for node in home.all("cast_expression"):
         kind = type_of(node, home, program)
@@ -143,8 +144,10 @@ def _in(home: Procedure, name: str, program: Program) -> list[tuple[Procedure, i
                 return None
     for node in home.all("return_statement"):
         given = type_of(next(iter(children(node)), None), home, program)
-        if given is not None and given.name == name and not (
-            home.model.returns is not None and home.model.returns.type.split()[-1] == name
+        if (
+            given is not None
+            and given.name == name
+            and not (home.model.returns is not None and home.model.returns.type.split()[-1] == name)
         ):
             return None
     return found

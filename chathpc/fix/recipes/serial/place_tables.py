@@ -71,7 +71,9 @@ def definitions(table: Table) -> str:
         return f"({t.kind}){t.array}[{at}]{t.member}"
 
     owned = (
-        f"  if ({t.owned} != (const void *){t.owner}) {{\n    {t.owned} = {t.owner};\n    {t.known} = 0;\n  }}\n" if t.owner else ""
+        f"  if ({t.owned} != (const void *){t.owner}) {{\n    {t.owned} = {t.owner};\n    {t.known} = 0;\n  }}\n"
+        if t.owner
+        else ""
     )
     return f"""static {kept} *{t.slots}; /* places of items, from 1 on; 0 is a free slot */
 static size_t {t.room}, {t.used};
@@ -121,7 +123,7 @@ def key_type(item: Node, wanted: Node, procedure: Procedure, program: Program) -
     if one is None or other is None:
         return None
     if one.depth or other.depth:
-        return "const void *" if one == other and one.name != "void" or one == other == Type("void", 1) else None
+        return "const void *" if (one == other and one.name != "void") or one == other == Type("void", 1) else None
     if one == other and _is_enumeration(one.name, program):
         return "long long"
     if not one.is_integer or not other.is_integer:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -12,11 +11,11 @@ from chathpc.fix.recipes.analysis.edits import Edit, fresh_name
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
-from chathpc.fix.recipes.analysis.syntax import bare, children, field, line_of, nodes, statements, text_of
+from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.appended_arrays import Array, Reset, resets
-from chathpc.fix.recipes.serial.bisection import counted_up, has_name, start_of
+from chathpc.fix.recipes.serial.array_searches import PATHS, Search, search_in
 from chathpc.fix.recipes.serial.invariants import directive_before
 from chathpc.fix.recipes.serial.item_keys import unspaced
 from chathpc.fix.recipes.serial.place_tables import Table, declarations, definitions, key_type
@@ -24,24 +23,8 @@ from chathpc.fix.recipes.serial.place_tables import Table, declarations, definit
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_PATHS = frozenset({"identifier", "field_expression"})
-_LEAVING = frozenset({"return_statement", "break_statement", "goto_statement"})
 _INTERRUPTED = re.compile(rb"\b(?:signal|sigaction|makecontext|longjmp)\s*\(")
 _QUOTED = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.MULTILINE)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Search:
-    """A loop that does nothing with the items before the first whose key equals `wanted`; it counts from the number `zero`."""
-
-    loop: Node
-    variable: str
-    zero: Node
-    item: Node  #: the key, as it is compared: `ids[i]`, `r->items[i].id`
-    array: Node
-    key: str
-    wanted: Node
-    count: Node
 
 
 def indexed(context: Context, spot: Spot) -> Iterator[Change]:
@@ -65,7 +48,7 @@ def indexed(context: Context, spot: Spot) -> Iterator[Change]:
     ):
         return
     for loop in loops_of(procedure):
-        search = _search(loop, procedure)
+        search = search_in(loop, procedure)
         if search is None or directive_before(loop) is not None or not _is_repeated(loop, procedure, program):
             continue
         change = _with_table(search, spot, program)
@@ -98,98 +81,6 @@ def _is_repeated(loop: Node, procedure: Procedure, program: Program) -> bool:
     return False
 
 
-def _search(loop: Node, procedure: Procedure) -> Search | None:
-    condition, listed = bare(field(loop, "condition")), statements(field(loop, "body"))
-    listed = [each for each in listed if text_of(each) != ";"]
-    if condition is None or condition.type != "binary_expression":
-        return None
-    if loop.type == "for_statement":
-        variable, begun = counted_up(field(loop, "update")), field(loop, "initializer") or _before(loop)
-    elif loop.type == "while_statement" and listed:
-        variable, begun = counted_up(bare(listed.pop())), _before(loop)
-    else:
-        return None
-    if variable is None or begun is None or len(listed) > 1:
-        return None
-    test: Node | None
-    if listed:
-        test, operator = _asked(listed[0]), "=="
-    else:
-        if text_of(field(condition, "operator")) != "&&":
-            return None
-        test, operator = bare(field(condition, "right")), "!="
-        condition = bare(field(condition, "left"))
-    own = procedure.declarations.get(variable)
-    zero = start_of(begun, variable)
-    if own is None or own.pointers or own.dims or own.static or variable in procedure.addressed or zero is None:
-        return None
-    count = field(condition, "right")
-    if (
-        count is None
-        or test is None
-        or condition is None
-        or text_of(zero) != "0"
-        or text_of(field(condition, "left")) != variable
-        or text_of(field(condition, "operator")) not in ("<", "!=")
-        or text_of(field(test, "operator")) != operator
-    ):
-        return None
-    return _compared(loop, variable, zero, test, count)
-
-
-def _before(loop: Node) -> Node | None:
-    one = loop.prev_named_sibling
-    while one is not None and one.type == "comment":
-        one = one.prev_named_sibling
-    return one
-
-
-def _asked(node: Node) -> Node | None:
-    """The first comparison of a condition that leaves the loop where it holds."""
-    found = statements(field(node, "consequence"))
-    if node.type != "if_statement" or field(node, "alternative") is not None or not found:
-        return None
-    if found[-1].type not in _LEAVING:
-        return None
-    test = bare(field(node, "condition"))
-    while test is not None and text_of(field(test, "operator")) == "&&":
-        test = bare(field(test, "left"))
-    return test
-
-
-def _compared(loop: Node, variable: str, zero: Node, test: Node, count: Node) -> Search | None:
-    for item, wanted in (
-        (bare(field(test, "left")), bare(field(test, "right"))),
-        (bare(field(test, "right")), bare(field(test, "left"))),
-    ):
-        if item is None or wanted is None or has_name(wanted, variable):
-            continue
-        access: Node | None = item
-        key = ""
-        if item.type == "field_expression" and text_of(field(item, "operator")) == ".":
-            access, key = field(item, "argument"), text_of(field(item, "field"))
-        array = field(access, "argument")
-        if (
-            access is None
-            or array is None
-            or access.type != "subscript_expression"
-            or text_of(field(access, "index")) != variable
-            or array.type not in _PATHS
-            or count.type != array.type
-        ):
-            continue
-        if array.type == "field_expression" and (
-            field(array, "argument", "field") is not None
-            or unspaced(array).removesuffix(text_of(field(array, "field")))
-            != unspaced(count).removesuffix(text_of(field(count, "field")))
-            or (base := field(array, "argument")) is None
-            or base.type != "identifier"
-        ):
-            continue
-        return Search(loop, variable, zero, item, array, key, wanted, count)
-    return None
-
-
 def _with_table(search: Search, spot: Spot, program: Program) -> Change | None:
     procedure, source = spot.procedure, spot.source
     of = type_of(search.array, procedure, program)
@@ -197,10 +88,19 @@ def _with_table(search: Search, spot: Spot, program: Program) -> Change | None:
     counter = type_of(_identifier(search), procedure, program)
     kind = key_type(search.item, search.wanted, procedure, program)
     asked = effects(search.wanted, procedure, program)
-    if of is None or of.depth != 1 or number is None or not number.is_integer or counter is None or kind is None:
+    same = type_of(search.item, procedure, program)
+    if (
+        of is None
+        or same is None
+        or of.depth != (1 if search.key else same.depth + 1)
+        or number is None
+        or not number.is_integer
+        or counter is None
+        or kind is None
+    ):
         return None
     if not counter.is_integer or not asked.is_known or asked.writes or search.wanted.type not in (
-        *_PATHS, "subscript_expression", "number_literal", "char_literal",
+        *PATHS, "subscript_expression", "number_literal", "char_literal",
     ):  # fmt: skip
         return None
     found = _array(search, of, procedure, program)
@@ -224,9 +124,7 @@ def _with_table(search: Search, spot: Spot, program: Program) -> Change | None:
 
 
 def _identifier(search: Search) -> Node | None:
-    return next(
-        (each for each in nodes(search.item, "identifier") if text_of(each) == search.variable), None
-    )
+    return next((each for each in nodes(search.item, "identifier") if text_of(each) == search.variable), None)
 
 
 def _array(search: Search, of: Type, procedure: Procedure, program: Program) -> tuple[Array, list[str]] | None:
@@ -323,7 +221,8 @@ def _table(
         shown=text_of(search.array), place=fresh(f"{name}_place"), slot=fresh(f"{name}_slot"), slots=fresh(f"{name}_slots"),
         room=fresh(f"{name}_room"), used=fresh(f"{name}_used"), known=fresh(f"{name}_known"), owner=owner,
         owned=fresh(f"{name}_owner"), key=fresh("key"), at=fresh("at"), items=fresh("items"), wide=fresh("wide"),
-        kind=kind, number=number.name, counter=counter.name, array=text_of(search.array), member=f".{search.key}" if search.key else "", count=text_of(search.count),
+        kind=kind, number=number.name, counter=counter.name, array=text_of(search.array), member=f".{search.key}" if search.key else "",
+        count=text_of(search.count),
         given=tuple(given), handed=tuple(dict.fromkeys(
             text_of(next(nodes(each, "identifier"))) for each in (search.array, search.count)
         )) if given else (),
@@ -359,9 +258,7 @@ def _edits(search: Search, table: Table, begun: list[Reset], procedure: Procedur
 def _resetting(begun: list[Reset], source: Source) -> list[Procedure]:
     """Functions in which the array begins anew."""
     return [
-        one
-        for one in source.procedures
-        if any(one.node.start_byte <= each.at <= one.node.end_byte for each in begun)
+        one for one in source.procedures if any(one.node.start_byte <= each.at <= one.node.end_byte for each in begun)
     ]
 
 
