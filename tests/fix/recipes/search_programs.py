@@ -21,6 +21,59 @@ SEARCHED = (
     c("the plain array of the near misses", _NAME, _HEAD + _FIND + _MAIN.replace("DO", "")),
     c("the plain list of the near misses", _NAME, _ITEMS + _ADD + _LIST.replace("BEGIN", _EMPTY).replace("DO", "l.items[k % l.count].uses++;")),
     c(
+        "records of the file, their keys first written through a pointer", _NAME,
+        """
+struct item { long id; int uses; };
+static struct item items[4000];
+static int count;
+static int find(long id) { for (int i = 0; i < count; i++) if (items[i].id == id) return i; return -1; }
+static void use(long id)
+{
+    int at = find(id);
+    if (at < 0) {
+        struct item *last = items + count;
+        last->uses = 0;
+        last->id = id;
+        at = count++;
+    }
+    struct item *one = &items[at];
+    one->uses++;
+}
+static int uses(const struct item *items, int count) { int s = 0; for (int i = 0; i < count; i++) s += items[i].uses % 7 * i; return s; }
+int main(void)
+{
+    for (long k = 0; k < 30000; k++) use(k * k % 3571 - 900);
+    printf("%d %d\\n", uses(items, count), count);
+    return 0;
+}
+""", "for (int i = find_place(id); i < count; i++)",
+    ),
+    c(
+        "members of one record, handed over", _NAME,
+        """
+struct list { int size, room; unsigned long *ids; };
+static struct list list;
+static int is_in(const unsigned long ids[], int n, unsigned id)
+{
+    for (int i = 0; i != n; i += 1) if (ids[i] == id) return 1;
+    return 0;
+}
+int main(void)
+{
+    unsigned s = 0;
+    for (unsigned k = 0; k < 30000; k++) {
+        unsigned id = k * 2654435761u % 4001;
+        if (is_in(list.ids, list.size, id)) { s += id; continue; }
+        if (list.size == list.room) list.ids = realloc(list.ids, (list.room = list.room * 2 + 1) * sizeof *list.ids);
+        list.ids[list.size] = id;
+        list.size = list.size + 1;
+    }
+    printf("%u %d\\n", s, list.size);
+    return 0;
+}
+""", "int i = is_in_place(ids, n, id)",
+    ),
+    c(
         "identifiers of the file, cleared in another function", _NAME,
         """
 static long ids[9000];
@@ -339,6 +392,16 @@ SEARCH_MISSES = (
     _list("the record is handed over by value", "if (k == 80) printf(\"%d\", total(l));", "static int total(struct list l) { return l.count; }\n"),
     _list("other records hold it", "if (k == 80) w.l.count = 0;", "struct world { struct list l; };\nstatic struct world w;\n"),
     _list("begins with items", "", begin="struct list l = {0}; for (int r = 0; r < 2; r++) { struct list m = {l.items, 4}; find(&m, 3); }"),
+    _list("made by a function that gives what calloc gives", "", "static struct list *make(void) { return calloc(1, sizeof(struct list)); }\nstatic void again(void) { struct list *l = make(); l->items = calloc(9, sizeof(struct item)); add(l, 3); free(l->items); free(l); }\n"),
+    _list("handed over as it is allocated", "", "static void again(struct list *l) { l->items = calloc(9, sizeof(struct item)); add(l, 3); free(l->items); free(l); }\nstatic void more(void) { again(calloc(1, sizeof(struct list))); }\n"),
+    _list("one of two pointers is handed on", "if (k == 80) memmove(k > 3 ? l.items : l.items + 2, l.items + 1, 16);"),
+    _list("a function gives the items as anything", "if (k == 80) memset(raw(&l), 1, 16);", "static void *raw(struct list *l) { return l->items; }\n"),
+    _list("memory of somebody else", "if (k == 80) l.items = pool;", "static struct item pool[900];\n"),
+    _of("a function of the program searches between", "if (k == 80) ids[count++] = find(3);"),
+    miss("a parameter has the name of the array", _NAME, "struct item { long id; int uses; };\nstatic struct item items[900];\nstatic int count;\nstatic int find(long id) { for (int i = 0; i < count; i++) if (items[i].id == id) return i; return -1; }\nstatic void turn(struct item *items) { items[2].id = 5; }\nint main(void) { for (long k = 0; k < 900; k++) { if (find(k % 70) < 0) { items[count].id = k % 70; count++; } if (k == 80) turn(items); } return count; }"),
+    miss("a record of another type has a member of the array's name", _NAME, "struct item { long id; int uses; };\nstatic struct item items[900];\nstruct view { struct item *items; };\nstatic int count;\nstatic int find(long id) { for (int i = 0; i < count; i++) if (items[i].id == id) return i; return -1; }\nint main(void) { struct view v = {items}; for (long k = 0; k < 900; k++) { if (find(k % 70) < 0) { items[count].id = k % 70; count++; } if (k == 80) v.items[2].id = 5; } return count; }"),
+    miss("a local number has the name of the count", _NAME, "struct item { long id; int uses; };\nstatic struct item items[900];\nstatic int count;\nstatic int find(long id) { for (int i = 0; i < count; i++) if (items[i].id == id) return i; return -1; }\nstatic void turn(void) { int count = 2; struct item *p = &items[count]; p->id = 5; }\nint main(void) { for (long k = 0; k < 900; k++) { if (find(k % 70) < 0) { items[count].id = k % 70; count++; } if (k == 80) turn(); } return count; }"),
+    miss("handed over from two records", _NAME, "struct list { long *ids; int count; };\nstatic struct list a, b;\nstatic int find(const long *v, int n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) { a.ids = realloc(a.ids, (a.count + 1) * sizeof(long)); if (find(a.ids, a.count, k % 7) < 0) a.ids[a.count++] = k % 7; b.ids = realloc(b.ids, (b.count + 1) * sizeof(long)); if (find(b.ids, b.count, k % 7) < 0) b.ids[b.count++] = k % 7; } return a.count; }"),
     # -- the search
     _of("from behind", "", find="static int find(long id) { for (int i = count - 1; i >= 0; i--) if (ids[i] == id) return i; return -1; }\n"),
     _of("not from the first", "", find="static int find(long id) { for (int i = 1; i < count; i++) if (ids[i] == id) return i; return -1; }\n"),

@@ -8,27 +8,18 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
 from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, nodes, text_of
-from chathpc.fix.recipes.serial.item_keys import are_kept, calls_own, unspaced
+from chathpc.fix.recipes.serial.item_keys import Array, are_kept, calls_own, unspaced
 from chathpc.fix.recipes.serial.item_records import creations
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
 _READING = frozenset({"free", "fwrite"})
+#: Where a pointer to items goes on, in an expression whose type is known.
+_POINTING = frozenset(
+    {"init_declarator", "assignment_expression", "return_statement", "binary_expression", "field_expression"}
+)
 _NOTHING = frozenset({"0", "NULL", "((void*)0)"})
-
-
-@dataclass(frozen=True, slots=True)
-class Array:
-    """An array and the number of its items: variables outside functions, or members of `record`. `key` is the member of an item,
-    of type `item`, by which it is found; both are empty where items are numbers.
-    """
-
-    name: str
-    count: str
-    record: str
-    key: str
-    item: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +53,7 @@ def resets(array: Array, source: Source, program: Program) -> list[Reset] | None
             if more is None:
                 return None
             found += [(home.source, each) for each in more]
-    if array.key and not are_kept(array.name, array.count, array.key, array.item, program):
+    if array.key and not are_kept(array, program):
         return None
     return [each for _, each in found] if all(home is source for home, _ in found) else None
 
@@ -163,8 +154,8 @@ def _of_array(use: Node, home: Procedure, array: Array, program: Program) -> lis
         return _of_memory(value, unspaced(use), home)
     if parent.type == "argument_list":
         return [] if _is_read(use, parent, array, program) else None
-    if array.key:  # who else has a pointer to items does not write their keys: that is looked at by the items' type
-        return []
+    if array.key and parent.type in _POINTING:
+        return []  # who else has a pointer to items does not write their keys: that is looked at by the items' type
     return [] if _is_asked(parent) else None
 
 

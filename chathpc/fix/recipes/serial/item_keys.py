@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.program import Procedure, Program
@@ -16,6 +17,19 @@ if TYPE_CHECKING:
 _READING = frozenset({"free", "fwrite", "realloc"})
 _MAKING = frozenset({"malloc", "calloc", "realloc"})
 _NOTHING = frozenset({"0", "NULL"})
+
+
+@dataclass(frozen=True, slots=True)
+class Array:
+    """An array and the number of its items: variables outside functions, or members of `record`. `key` is the member of an item,
+    of type `item`, by which it is found; both are empty where items are numbers.
+    """
+
+    name: str
+    count: str
+    record: str
+    key: str
+    item: str
 
 
 def unspaced(node: Node | None) -> str:
@@ -34,19 +48,20 @@ def calls_own(node: Node | None, program: Program) -> bool:
     )
 
 
-def are_kept(array: str, count: str, key: str, item: str, program: Program) -> bool:
-    """True if all that is ever done to the key of a record of type `item` is to set that of a variable, which is no item, or that of
+def are_kept(array: Array, program: Program) -> bool:
+    """True if all that is ever done to the key of a record of the items' type is to set that of a variable, which is no item, or that of
     the item behind the array's last one; items are neither copied over others nor handed to what is not in the sources.
     """
-    if key in program.addressed or program.has_unions:
+    item = array.item
+    if array.key in program.addressed or program.has_unions:
         return False
     behind = re.compile(
-        rf"(?:&(?P<a>(?:\w+(?:->|\.))?){array}\[(?P=a){count}(?:\+\+)?\]|(?P<b>(?:\w+(?:->|\.))?){array}\+(?P=b){count}(?:\+\+)?)\Z"
+        rf"(?:&(?P<a>(?:\w+(?:->|\.))?){array.name}\[(?P=a){array.count}(?:\+\+)?\]|(?P<b>(?:\w+(?:->|\.))?){array.name}\+(?P=b){array.count}(?:\+\+)?)\Z"
     )
     for home in program.procedures:
         for node in home.all("assignment_expression", "update_expression"):
             target = field(node, "left") or field(node, "argument")
-            if target is None or not _is_right(node, target, array, key, item, behind, home, program):
+            if target is None or not _is_right(node, target, array, behind, home, program):
                 return False
         for node in home.all("init_declarator", "assignment_expression"):
             if not _is_of_its_type(node, item, home, program):
@@ -57,33 +72,31 @@ def are_kept(array: str, count: str, key: str, item: str, program: Program) -> b
         for node in home.all("call_expression"):
             if not _is_called_well(node, item, home, program):
                 return False
+        for node in home.all("return_statement"):
+            kind = type_of(next(iter(children(node)), None), home, program)
+            returns = home.model.returns
+            if kind is not None and kind.name == item and (returns is None or returns.type.split()[-1] != item):
+                return False
     return True
 
 
 def _is_right(
-    node: Node,
-    target: Node,
-    array: str,
-    key: str,
-    item: str,
-    behind: re.Pattern[str],
-    home: Procedure,
-    program: Program,
+    node: Node, target: Node, array: Array, behind: re.Pattern[str], home: Procedure, program: Program
 ) -> bool:
     """True for an assignment that changes no key of an item that is there."""
     base: Node | None = target
     if target.type == "field_expression":
-        if text_of(field(target, "field")) != key:
+        if text_of(field(target, "field")) != array.key:
             return True
         base = field(target, "argument")
         of = type_of(base, home, program)
-        if of is not None and of.name != item and of.name in program.records:
+        if of is not None and of.name != array.item and of.name in program.records:
             return True
-    elif type_of(target, home, program) != Type(item):
+    elif type_of(target, home, program) != Type(array.item):
         return not (type_of(target, home, program) is None and target.type != "identifier")
     if base is None:
         return False
-    if base.type == "subscript_expression" and _is_array(field(base, "argument"), array):
+    if base.type == "subscript_expression" and _is_array(field(base, "argument"), array, home):
         return True  # all uses of the array are looked at
     if base.type == "identifier" and (target is base or text_of(field(target, "operator")) == "."):
         return True  # a variable of its own
@@ -94,11 +107,12 @@ def _is_right(
     return node.type == "assignment_expression" and _is_behind(base, node, behind, home, program)
 
 
-def _is_array(node: Node | None, array: str) -> bool:
-    return (
-        node is not None
-        and (text_of(field(node, "field")) if node.type == "field_expression" else text_of(node)) == array
-    )
+def _is_array(node: Node | None, array: Array, home: Procedure) -> bool:
+    if node is None:
+        return False
+    if array.record:
+        return node.type == "field_expression" and text_of(field(node, "field")) == array.name
+    return node.type == "identifier" and text_of(node) == array.name and array.name not in home.declarations
 
 
 def _is_behind(base: Node, node: Node, behind: re.Pattern[str], home: Procedure, program: Program) -> bool:
@@ -158,6 +172,10 @@ def _is_called_well(node: Node, item: str, home: Procedure, program: Program) ->
         return True
     for at, each in enumerate(children(field(node, "arguments"))):
         kind = type_of(each, home, program)
+        if kind is None and any(
+            _points(one, item, home, program) for one in nodes(each, "identifier", "field_expression")
+        ):
+            return False
         if kind is None or kind.name != item or not kind.depth:
             continue
         if not own:
@@ -173,3 +191,8 @@ def _is_called_well(node: Node, item: str, home: Procedure, program: Program) ->
 def _is_own_variable(node: Node | None, home: Procedure) -> bool:
     one = home.declarations.get(text_of(node)) if node is not None and node.type == "identifier" else None
     return one is not None and not one.pointers and not one.dims and not one.reference
+
+
+def _points(node: Node, item: str, home: Procedure, program: Program) -> bool:
+    kind = type_of(node, home, program)
+    return kind is not None and kind.name == item and kind.depth > 0

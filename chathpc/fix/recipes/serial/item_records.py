@@ -134,21 +134,22 @@ def _in(home: Procedure, name: str, program: Program) -> list[tuple[Procedure, i
             continue
         for at, each in enumerate(children(field(node, "arguments"))):
             given = type_of(each, home, program)
+            taken = own[0].model.parameters[at : at + 1] if len(own) == 1 else ()
+            takes = bool(taken) and taken[0].type.split()[-1] == name
+            if takes and (given is None or given.name != name) and text_of(each) not in _NOTHING:
+                return None
             if given is None or given.name != name:
                 continue
-            taken = own[0].model.parameters[at : at + 1] if len(own) == 1 else ()
-            if not taken or taken[0].type.split()[-1] != name:
+            if not takes:
                 if not own and _is_cleared(node):
                     found.append((home, node.start_byte, "{} = 0, "))
                     continue
                 return None
     for node in home.all("return_statement"):
-        given = type_of(next(iter(children(node)), None), home, program)
-        if (
-            given is not None
-            and given.name == name
-            and not (home.model.returns is not None and home.model.returns.type.split()[-1] == name)
-        ):
+        value = next(iter(children(node)), None)
+        given = type_of(value, home, program)
+        gives = home.model.returns is not None and home.model.returns.type.split()[-1] == name
+        if (given is not None and given.name == name) != gives and not (gives and text_of(value) in _NOTHING):
             return None
     return found
 

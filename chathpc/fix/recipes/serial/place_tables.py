@@ -70,6 +70,7 @@ def definitions(table: Table) -> str:
     def item(at: str) -> str:
         return f"({t.kind}){t.array}[{at}]{t.member}"
 
+    owner = f"static const void *{t.owned}; /* whose items they are */\n" if t.owner else ""
     owned = (
         f"  if ({t.owned} != (const void *){t.owner}) {{\n    {t.owned} = {t.owner};\n    {t.known} = 0;\n  }}\n"
         if t.owner
@@ -77,7 +78,7 @@ def definitions(table: Table) -> str:
     )
     return f"""static {kept} *{t.slots}; /* places of items, from 1 on; 0 is a free slot */
 static size_t {t.room}, {t.used};
-{f"static const void *{t.owned};" if t.owner else ""}
+{owner}
 static size_t {t.slot}({given}{t.kind} {t.key})
 {{
   size_t {t.at} = (size_t)((unsigned long long){bits} * 11400714819323198485ull >> 24) & ({t.used} - 1);

@@ -14,10 +14,10 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spo
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, type_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.serial.appended_arrays import Array, Reset, resets
+from chathpc.fix.recipes.serial.appended_arrays import Reset, resets
 from chathpc.fix.recipes.serial.array_searches import PATHS, Search, search_in
 from chathpc.fix.recipes.serial.invariants import directive_before
-from chathpc.fix.recipes.serial.item_keys import unspaced
+from chathpc.fix.recipes.serial.item_keys import Array
 from chathpc.fix.recipes.serial.place_tables import Table, declarations, definitions, key_type
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _with_table(search: Search, spot: Spot, program: Program) -> Change | None:
         return None
     if any(each.node.parent != procedure.node.parent for each in _resetting(begun, source)):
         return None
-    owner = roots[0] if roots[0] in names and array.record else ""
+    owner = roots[0] if roots[0] in names and search.array.type == "field_expression" else ""
     table = _table(search, kind, number, counter, given, owner, procedure, program)
     return Change(
         {source.path: tuple(_edits(search, table, begun, procedure, source))},
@@ -176,10 +176,10 @@ def _parameter(name: str, procedure: Procedure) -> tuple[int, str] | None:
 
 
 def _handed(places: list[int], procedure: Procedure, program: Program) -> tuple[str, str, str] | None:
-    """The array and the number of its items that all calls hand over, and the record that they belong to."""
+    """The array and the number of its items that all calls hand over, variables of the file or members of one."""
     if procedure.model.name in program.handed_on or len(program.named(procedure.model.name)) != 1:
         return None
-    found: set[tuple[str, str, str]] = set()
+    found: set[tuple[str, str, str, str]] = set()
     for home, call in program.calls.get(procedure.model.name, []):
         arguments = children(field(call, "arguments"))
         if len(arguments) <= max(places):
@@ -189,16 +189,23 @@ def _handed(places: list[int], procedure: Procedure, program: Program) -> tuple[
             names = text_of(array), text_of(count)
             if any(each in home.declarations for each in names):
                 return None
-            found.add((*names, ""))
+            found.add((*names, "", ""))
             continue
         if array.type != "field_expression" or count.type != "field_expression":
             return None
         names = text_of(field(array, "field")), text_of(field(count, "field"))
         record = _record(array, home, program)
-        if not record or unspaced(array).removesuffix(names[0]) != unspaced(count).removesuffix(names[1]):
+        base = text_of(field(array, "argument"))
+        if not record or base != text_of(field(count, "argument")) or not _is_of_file(base, home, program):
             return None
-        found.add((*names, record))
-    return found.pop() if len(found) == 1 else None
+        found.add((*names, record, base))
+    return found.pop()[:3] if len(found) == 1 else None
+
+
+def _is_of_file(name: str, home: Procedure, program: Program) -> bool:
+    """True for the name of a variable outside functions that is no pointer."""
+    one = program.variables.get(name)
+    return one is not None and not one.pointers and not one.dims and name not in home.declarations
 
 
 def _table(
@@ -220,7 +227,7 @@ def _table(
     return Table(
         shown=text_of(search.array), place=fresh(f"{name}_place"), slot=fresh(f"{name}_slot"), slots=fresh(f"{name}_slots"),
         room=fresh(f"{name}_room"), used=fresh(f"{name}_used"), known=fresh(f"{name}_known"), owner=owner,
-        owned=fresh(f"{name}_owner"), key=fresh("key"), at=fresh("at"), items=fresh("items"), wide=fresh("wide"),
+        owned=fresh(f"{name}_owner"), key=fresh("key"), at=fresh("probe"), items=fresh("held"), wide=fresh("wide"),
         kind=kind, number=number.name, counter=counter.name, array=text_of(search.array), member=f".{search.key}" if search.key else "",
         count=text_of(search.count),
         given=tuple(given), handed=tuple(dict.fromkeys(
