@@ -74,6 +74,66 @@ int main(void)
 """, "int i = is_in_place(ids, n, id)",
     ),
     c(
+        "several sets, in whatever order they are used, cleared, and made", _NAME,
+        """
+typedef struct set { long *keys; int count, room; } Set;
+static Set first;
+static Set *made(void)
+{
+    Set *s = malloc(sizeof *s);
+    s->keys = NULL;
+    s->count = s->room = 0;
+    s->count = 0;
+    return s;
+}
+static int place(const Set *s, long key)
+{
+    for (int i = 0; i < s->count; i++) {
+        if (s->keys[i] == key)
+            return i;
+    }
+    return -1;
+}
+static void append(Set *s, long key)
+{
+    if (s->count == s->room) s->keys = realloc(s->keys, (s->room = 2 * s->room + 1) * sizeof(long));
+    s->keys[s->count++] = key;
+}
+static void drop(Set *s)
+{
+    free(s->keys);
+    free(s);
+}
+int main(void)
+{
+    unsigned state = 7;
+    long sum = 0;
+    Set *sets[3] = {&first, NULL, NULL};
+    sets[1] = made();
+    sets[2] = made();
+    for (int step = 0; step < 60000; step++) {
+        state = state * 1664525u + 1013904223u;
+        Set *s = sets[state / 4096u % 997u % 3u];
+        long key = (long)(state >> 16) % 300 - 150;
+        switch (state >> 8 & 15u) {
+        case 0: if (key > 140) s->count = 0; break;
+        case 1: for (int k = 0; k < 30 && s->count < 2000; k++) append(s, key + k); break;
+        case 2: if (key < -140) { drop(sets[2]); sets[2] = made(); append(sets[2], key); } break;
+        default: if (place(s, key) < 0) append(s, key); else sum = (sum * 31 + place(s, key)) % 1000003; break;
+        }
+        if (step % 3000 == 0) {
+            Set passing = {0};
+            for (int k = 0; k < 40; k++) append(&passing, k * (step + 1) % 37);
+            for (int k = 0; k < 40; k++) sum += place(&passing, k) * k;
+            free(passing.keys);
+            printf("%ld %d %d %d\\n", sum, first.count, sets[1]->count, sets[2]->count);
+        }
+    }
+    return 0;
+}
+""", "if (place_owner != (const void *)s) {",
+    ),
+    c(
         "identifiers of the file, cleared in another function", _NAME,
         """
 static long ids[9000];
@@ -426,6 +486,8 @@ SEARCH_MISSES = (
     _list("lists in an array", "if (k == 80) many[1] = many[0];", "static struct list many[3];\n"),
     _list("a list that is declared in a switch", "", "static void again(int k) { switch (k) { case 1:; struct list m = {0}; m.items = calloc(9, sizeof(struct item)); add(&m, 3); free(m.items); } }\n"),
     _list("volatile", "", "static void again(volatile struct list *m) { m->count = 0; }\n"),
+    _list("memory for a list in braces", "", "static void again(void) { struct list *m[2] = {calloc(1, sizeof(struct list)), NULL}; m[0]->items = calloc(9, sizeof(struct item)); add(m[0], 3); free(m[0]->items); free(m[0]); }\n"),
+    _of("as many items as another array has", "if (k == 80) count = other = 3;", "static int other;\n"),
     # -- the search
     _of("from behind", "", find="static int find(long id) { for (int i = count - 1; i >= 0; i--) if (ids[i] == id) return i; return -1; }\n"),
     _of("not from the first", "", find="static int find(long id) { for (int i = 1; i < count; i++) if (ids[i] == id) return i; return -1; }\n"),

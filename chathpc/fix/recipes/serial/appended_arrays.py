@@ -131,7 +131,10 @@ def _of_count(use: Node, home: Procedure) -> list[Reset] | None:
     if parent.type != "assignment_expression" or field(parent, "left") != use:
         return []
     operator, value = text_of(field(parent, "operator")), field(parent, "right")
-    if operator == "=" and value is not None and text_of(value) == "0":
+    last = value
+    while last is not None and last.type == "assignment_expression" and text_of(field(last, "operator")) == "=":
+        last = field(last, "right")
+    if operator == "=" and value is not None and text_of(last) == "0":
         return [Reset(value.start_byte, "{} = ")]
     if operator == "=" and unspaced(value) in (f"{unspaced(use)}+1", f"1+{unspaced(use)}"):
         return []

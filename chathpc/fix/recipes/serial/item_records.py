@@ -121,6 +121,10 @@ def _in(home: Procedure, name: str, program: Program) -> list[tuple[Procedure, i
             found += [(home, value.start_byte, "({} = 0, "), (home, value.end_byte, ")")]
         elif text_of(inner) not in _NOTHING and (inner != value or type_of(value, home, program) != Type(name, 1)):
             return None
+    for each in home.all("initializer_list"):
+        kinds = (type_of(one, home, program) for one in nodes(each, "call_expression"))
+        if any(kind is None or (kind.name == "void" and kind.depth) for kind in kinds):
+            return None  # memory for a record, perhaps
     for node in home.all("cast_expression"):
         kind = type_of(node, home, program)
         given = type_of(field(node, "value"), home, program)
@@ -161,7 +165,7 @@ def _is_pointer(node: Node, name: str, home: Procedure, program: Program) -> boo
         return type_of(left, home, program) == Type(name, 1)
     variable = next((text_of(each) for each in nodes(field(node, "declarator") or node, "identifier")), "")
     own = home.declarations.get(variable)
-    return own is not None and own.pointers == 1 and own.type.split()[-1] == name
+    return own is not None and own.pointers == 1 and not own.dims and own.type.split()[-1] == name
 
 
 def _is_cleared(node: Node) -> bool:
