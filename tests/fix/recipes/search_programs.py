@@ -134,6 +134,28 @@ int main(void)
 """, "if (place_owner != (const void *)s) {",
     ),
     c(
+        "a list that is cleared as a whole", _NAME,
+        """
+struct list;
+struct list { int count; long ids[700]; struct { int a, b; } span; };
+static int find(const struct list *l, long id) { int i = 0; /* the first */ while (i < l->count && l->ids[i] != id) ++i; return i; }
+int main(void)
+{
+    struct list l = {0, {0}, {0, 0}};
+    long s = 0;
+    for (int k = 0; k < 20000; k++) {
+        long id = (long)k * k % 691;
+        if (k % 4999 == 4998) { memset(&l, 0, sizeof l); for (int r = 0; r < 500; r++) l.ids[l.count++] = r * 2; }
+        int at = find(&l, id);
+        if (at == l.count && at < 700) l.ids[l.count++] = id;
+        s += at;
+    }
+    printf("%ld %d\\n", s, l.count);
+    return 0;
+}
+""", "find_known = 0, memset(&l, 0, sizeof l);", "int i = find_place(l, id); /* the first */",
+    ),
+    c(
         "identifiers of the file, cleared in another function", _NAME,
         """
 static long ids[9000];
@@ -495,6 +517,13 @@ SEARCH_MISSES = (
     _list("another record has a number of that name", "if (k == 80) { struct other o = {4}; l.count -= o.count; }", "struct other { int count; };\n"),
     _list("the list begins with another one's items", "if (k == 80) { struct list m = {l.items, 0}; m.items[0].id = 9; }"),
     # -- the search
+    _of("the loop never ends by itself", "", find="static int find(long id) { int i = 0; while (count) { if (ids[i] == id) break; i++; } return i; }\\n"),
+    _of("both may hold", "", find="static int find(long id) { int i = 0; while (i < count || ids[i] != id) i++; return i; }\\n"),
+    _of("another place is counted", "", find="static int find(long id) { static int i; for (i = 0; i < count; i++) if (ids[i] == id) return i; return -1; }\\n"),
+    _of("not found is what is looked for", "", find="static int find(long id) { for (int i = 0; i < count; i++) if (ids[i] != id) return i; return -1; }\\n"),
+    _of("the next item", "", find="static int find(long id) { for (int i = 0; i < count; i++) if (ids[i + 1] == id) return i; return -1; }\\n"),
+    _of("a part of the items", "", find="static int find(long id) { for (int i = 0; i < count - 1; i++) if (ids[i] == id) return i; return -1; }\\n"),
+    _of("a do loop", "", find="static int find(long id) { int i = 0; do { if (ids[i] == id) break; i++; } while (i < count); return i; }\\n"),
     _of("from behind", "", find="static int find(long id) { for (int i = count - 1; i >= 0; i--) if (ids[i] == id) return i; return -1; }\n"),
     _of("not from the first", "", find="static int find(long id) { for (int i = 1; i < count; i++) if (ids[i] == id) return i; return -1; }\n"),
     _of("every other item", "", find="static int find(long id) { for (int i = 0; i < count; i += 2) if (ids[i] == id) return i; return -1; }\n"),
@@ -512,6 +541,13 @@ SEARCH_MISSES = (
     _of("a signal comes in between", "signal(2, stop);", "#include <signal.h>\nstatic void stop(int s) { (void)s; count = 0; }\n"),
     _of("threads", "", "#include <pthread.h>\n"),
     _of("a header that is not there", "", "#include \"more.h\"\n"),
+    miss("a part of the array is handed over", _NAME, "static long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(a + 1, n, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("one item less is handed over", _NAME, "static long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(a, n - 1, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("the parameter goes on in the array", _NAME, "static long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { if (n > 4) { v++; n--; } for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(a, n, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("the parameter gets another value", _NAME, "static long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { if (n > 4) n = 4; for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(a, n, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("the list is handed over through a pointer", _NAME, "struct list { long ids[90]; int n; };\nstatic struct list one, *l = &one;\nstatic long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(l->ids, l->n, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("the number of another list", _NAME, "struct list { long ids[90]; int n; };\nstatic struct list one, two;\nstatic long a[90];\nstatic int n;\nstatic int find(const long *v, int n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(one.ids, two.n, k % 7) < 0) a[n++] = k % 7; return n; }"),
+    miss("the numbers are fractions", _NAME, "static long a[90];\nstatic double n;\nstatic int find(const long *v, double n, long id) { for (int i = 0; i < n; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) if (find(a, n, k % 7) < 0) a[(int)n++] = k % 7; return n; }"),
     miss("searched once", _NAME, _HEAD + _FIND + "int main(void) { ids[count++] = 4; printf(\"%d\", find(4)); return 0; }"),
     miss("two arrays are handed over", _NAME, "static long a[90], b[90];\nstatic int n, m;\nstatic int find(const long *v, int k, long id) { for (int i = 0; i < k; i++) if (v[i] == id) return i; return -1; }\nint main(void) { for (long k = 0; k < 90; k++) { if (find(a, n, k % 7) < 0) a[n++] = k % 7; if (find(b, m, k) < 0) b[m++] = k; } return n; }"),
     miss("who calls it is not known", _NAME, "static long a[90];\nstatic int n;\nint find(const long *v, int k, long id) { for (int i = 0; i < k; i++) if (v[i] == id) return i; return -1; }\nint (*asked)(const long *, int, long) = find;\nint main(void) { for (long k = 0; k < 90; k++) if (find(a, n, k % 7) < 0) a[n++] = k % 7; return n; }"),
