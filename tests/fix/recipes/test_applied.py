@@ -20,8 +20,9 @@ from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
-APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *FORTRAN, *HANDOVERS, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *SEARCHED, *FORTRAN, *HANDOVERS, *MPI)
 THREADED = (*THREADS, *ATOMIC)
+from tests.fix.recipes.thread_programs import THREADED
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

@@ -14,8 +14,9 @@ from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.pool_programs import POOL_MISSES
 from tests.fix.recipes.record_programs import RECORD_MISSES
+from tests.fix.recipes.search_programs import SEARCH_MISSES
 
-LEFT_ALONE = (
+LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *SEARCH_MISSES, *MPI)
     *OTHERS,
     *RECORD_MISSES,
     *DESCRIPTOR_MISSES,

@@ -74,10 +74,10 @@ def _skipping(loop: Node, procedure: Procedure) -> Search | None:
         return None
     limit, test = bare(field(condition, "left")), bare(field(condition, "right"))
     if loop.type == "while_statement" and len(listed) == 1:
-        variable = _counted_up(bare(listed[0]))
+        variable = counted_up(bare(listed[0]))
         begun = loop.prev_named_sibling
     elif loop.type == "for_statement" and not [each for each in listed if text_of(each) != ";"]:
-        variable = _counted_up(field(loop, "update"))
+        variable = counted_up(field(loop, "update"))
         begun = field(loop, "initializer")
         if begun is not None and begun.type == "declaration":
             return None
@@ -85,13 +85,13 @@ def _skipping(loop: Node, procedure: Procedure) -> Search | None:
         return None
     if variable is None or limit is None or test is None or begun is None:
         return None
-    start = _start(begun, variable)
+    start = start_of(begun, variable)
     end = _limit(limit, variable)
     kind = procedure.declarations.get(variable)
     if start is None or end is None or kind is None or kind.pointers or kind.reference or not _is_order(test):
         return None
     return Search(
-        begun if loop.type == "while_statement" else loop, loop, variable, kind.type, start, end[0], end[1],
+        begun if loop.type == "while_statement" else loop, loop, variable, kind.type, text_of(start), end[0], end[1],
         text_of(test), (test,), declares=begun.type == "declaration",
     )  # fmt: skip
 
@@ -102,7 +102,7 @@ def _looking(loop: Node, procedure: Procedure) -> Search | None:
     if loop.type != "for_statement" or len(listed) != 1 or listed[0].type != "if_statement":
         return None
     condition, found = bare(field(listed[0], "condition")), field(listed[0], "consequence")
-    variable = _counted_up(field(loop, "update"))
+    variable = counted_up(field(loop, "update"))
     limit = bare(field(loop, "condition"))
     begun = field(loop, "initializer")
     if condition is None or found is None or variable is None or limit is None or begun is None:
@@ -116,7 +116,7 @@ def _looking(loop: Node, procedure: Procedure) -> Search | None:
         leaving[-1].type == "break_statement"
     ):
         return None
-    start = _start(begun, variable)
+    start = start_of(begun, variable)
     end = _limit(limit, variable)
     own = begun.type == "declaration"
     only_leaves = leaving[0].type == "break_statement"
@@ -131,7 +131,7 @@ def _looking(loop: Node, procedure: Procedure) -> Search | None:
         return None
     passed, tests = what
     return Search(
-        loop, loop, variable, kind, start, *end, passed, tests, own, None if only_leaves else found,
+        loop, loop, variable, kind, text_of(start), *end, passed, tests, own, None if only_leaves else found,
         None if only_leaves and _is_order(condition) else condition,
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _condition(condition: Node, variable: str) -> tuple[str, tuple[Node, ...]] |
         return None
     match text_of(operator):
         case "==":
-            key, wanted = (left, right) if _has(left, variable) else (right, left)
+            key, wanted = (left, right) if has_name(left, variable) else (right, left)
             return f"{text_of(key)} < {text_of(wanted)}", (condition,)
         case "&&":
             lower, upper = bare(left), bare(right)
@@ -165,10 +165,10 @@ def _is_interval(lower: Node, upper: Node, variable: str) -> bool:
     tables, values = [], []
     for one in (lower, upper):
         left, right = field(one, "left"), field(one, "right")
-        if left is None or right is None or _has(left, variable) == _has(right, variable):
+        if left is None or right is None or has_name(left, variable) == has_name(right, variable):
             return False
         operator = text_of(field(one, "operator"))
-        indexed = _has(left, variable)
+        indexed = has_name(left, variable)
         tables.append(text_of(left if indexed else right).replace(" ", ""))
         values.append((text_of(right if indexed else left), operator if indexed else _turned(operator)))
     if values[0][0] != values[1][0] or values[0][1][0] != "<" or values[1][1][0] != ">":
@@ -180,7 +180,7 @@ def _turned(operator: str) -> str:
     return {"<": ">", "<=": ">=", ">": "<", ">=": "<="}[operator]
 
 
-def _counted_up(update: Node | None) -> str | None:
+def counted_up(update: Node | None) -> str | None:
     """The variable that is counted up by one."""
     if update is None:
         return None
@@ -188,7 +188,7 @@ def _counted_up(update: Node | None) -> str | None:
     return (match[1] or match[2]) if match is not None else None
 
 
-def _start(begun: Node, variable: str) -> str | None:
+def start_of(begun: Node, variable: str) -> Node | None:
     """The number from which it counts; None for any other beginning."""
     if begun.type == "declaration":
         declarators = begun.children_by_field_name("declarator")
@@ -201,7 +201,7 @@ def _start(begun: Node, variable: str) -> str | None:
         name, value = field(one, "left"), field(one, "right")
     if text_of(name) != variable or value is None or value.type != "number_literal":
         return None
-    return text_of(value) if text_of(value).rstrip("uUlL").isdigit() else None
+    return value if text_of(value).rstrip("uUlL").isdigit() else None
 
 
 def _limit(condition: Node, variable: str) -> tuple[Node, bool] | None:
@@ -209,7 +209,7 @@ def _limit(condition: Node, variable: str) -> tuple[Node, bool] | None:
     if condition.type != "binary_expression" or text_of(field(condition, "operator")) not in ("<", "<="):
         return None
     left, right = bare(field(condition, "left")), field(condition, "right")
-    if left is None or right is None or text_of(left) not in (variable, f"{variable} + 1") or _has(right, variable):
+    if left is None or right is None or text_of(left) not in (variable, f"{variable} + 1") or has_name(right, variable):
         return None
     return condition, text_of(field(condition, "operator")) == "<="
 
@@ -218,7 +218,8 @@ def _is_order(test: Node) -> bool:
     return test.type == "binary_expression" and text_of(field(test, "operator")) in _ORDERS
 
 
-def _has(node: Node, name: str) -> bool:
+def has_name(node: Node, name: str) -> bool:
+    """True if the name stands in an expression."""
     return any(text_of(each) == name for each in nodes(node, "identifier"))
 
 
@@ -231,8 +232,8 @@ def _is_search(one: Search, loop: Node, procedure: Procedure, program: Program) 
         parts = (test,) if text_of(field(test, "operator")) in (*_ORDERS, "==") else ()
         for each in parts:
             sides = [field(each, "left"), field(each, "right")]
-            indexed = [side for side in sides if side is not None and _has(side, one.variable)]
-            still = [side for side in sides if side is not None and not _has(side, one.variable)]
+            indexed = [side for side in sides if side is not None and has_name(side, one.variable)]
+            still = [side for side in sides if side is not None and not has_name(side, one.variable)]
             if len(indexed) != 1 or len(still) != 1 or not _is_item(indexed[0], one.variable):
                 return False
             for side, kind in ((side, type_of(side, procedure, program)) for side in (*indexed, *still)):
@@ -273,7 +274,7 @@ def _is_item(node: Node, variable: str) -> bool:
     return (
         index is not None
         and base is not None
-        and not _has(base, variable)
+        and not has_name(base, variable)
         and re.fullmatch(rf"{variable}(?: [+-] \d+)?", text_of(index)) is not None
     )
 

@@ -25,6 +25,7 @@ from chathpc.fix.recipes.serial import (
     recursion,
     references,
     running_powers,
+    searched_arrays,
     streams,
     structure_splitting,
     swaps,
@@ -287,5 +288,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Keeps the arguments and the result of a function's last call, for each thread where there are several, and gives it back for the same.",
         "A function of numbers alone that changes nothing, does not call itself and costs something; a loop further out asks it the same again.",
         ("loop-invariant-work", "expensive-math", "quadratic-algorithm", *COMPUTE), HOST, "exact", last_results.kept, 0.85,
+    ),
+    Recipe(
+        "index-searched-array",
+        "Finds items of an array in a hash table of their places instead of going through it from its beginning.",
+        "Items are only appended, or the array begins anew; nobody changes their keys, which are whole numbers or addresses, and there are "
+        "no threads.",
+        ("quadratic-algorithm", "hot-compute", "memory-latency", "memory-bandwidth"), ("c",), "exact", searched_arrays.indexed, 0.95,
     ),
 )  # fmt: skip
