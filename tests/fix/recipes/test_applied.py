@@ -18,11 +18,11 @@ from tests.fix.recipes.programs import Case
 from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
+from tests.fix.recipes.search_programs import SEARCHED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *SEARCHED, *FORTRAN, *HANDOVERS, *MPI)
 THREADED = (*THREADS, *ATOMIC)
-from tests.fix.recipes.thread_programs import THREADED
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

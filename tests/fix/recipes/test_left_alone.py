@@ -16,13 +16,14 @@ from tests.fix.recipes.pool_programs import POOL_MISSES
 from tests.fix.recipes.record_programs import RECORD_MISSES
 from tests.fix.recipes.search_programs import SEARCH_MISSES
 
-LEFT_ALONE = (*OTHERS, *RECORD_MISSES, *SEARCH_MISSES, *MPI)
+LEFT_ALONE = (
     *OTHERS,
     *RECORD_MISSES,
     *DESCRIPTOR_MISSES,
     *POOL_MISSES,
     *LAST_RESULT_MISSES,
     *ATOMIC_MISSES,
+    *SEARCH_MISSES,
     *HANDOVERS,
     *MPI,
 )
