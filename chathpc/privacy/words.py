@@ -29,6 +29,8 @@ _NUMBER_AND_UNIT = re.compile(r"(\d+(?:\.\d+)*)([^\W\d_]{1,6})")
 
 #: Files of words that chathpc understands but does not write: what a model may say is no reason to let a name leave.
 _UNDERSTOOD = frozenset({"vocabulary.yaml", "everyday.yaml"})
+#: Folders whose texts are in no sentence of ours: words that are looked for in what models say, and programs' code.
+_SPEECHLESS = frozenset({"grounding", "recipes"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +105,8 @@ def own_words() -> frozenset[str]:
 def _own_texts() -> Iterator[str]:
     package = find_spec("chathpc")
     for top in (package and package.submodule_search_locations) or ():
-        for folder, _folders, files in os.walk(top, followlinks=True):
+        for folder, folders, files in os.walk(top, followlinks=True):
+            folders[:] = [each for each in folders if each not in _SPEECHLESS]
             for name in files:
                 path = os.path.join(folder, name)
                 if name.endswith(".py"):
