@@ -250,9 +250,9 @@ def is_math(name: str) -> bool:
     return bool(_MATH_PATTERN.match(base_name(name)))
 
 
-def is_vector_math(name: str) -> bool:
-    """True for a function of libmvec, which nobody calls but the compiler."""
-    return is_math(name) and bool(VECTOR_ABI.match(base_name(name)))
+def is_for_vectors(name: str) -> bool:
+    """True for a function that nobody calls but the compiler, for several values at once: mathematical ones are libmvec's."""
+    return "ZGV" in name and bool(VECTOR_ABI.match(base_name(name)))
 
 
 def is_interface(name: str) -> bool:

@@ -25,13 +25,13 @@ from chathpc.profile.activity import (
     activity_of_module,
     activity_of_name,
     is_binding,
+    is_for_vectors,
     is_fortran_library,
     is_inner,
     is_interface,
     is_librarys_alone,
     is_math,
     is_outlined,
-    is_vector_math,
 )
 from chathpc.profile.tree import BoolArray, CallTree, IntArray, NodeKind, Relation
 
@@ -204,12 +204,12 @@ def _frames(tree: CallTree) -> Frames:
     trusted = (by_module != _USER) | placeholder
     trusted |= np.isin(by_name, _BY_NAME) & (outside | _named(tree, is_interface))
     trusted |= _named(tree, is_librarys_alone)
-    trusted |= outside & _named(tree, lambda name: name.endswith("@plt") or is_math(name))
+    math = _named(tree, is_math)
+    trusted |= outside & (math | _named(tree, lambda name: name.endswith("@plt")))
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
     # The dynamic loader's and the C library's inner functions, whatever they do.
     frame[outside & (frame == _USER) & _named(tree, is_inner)] = Activity.LIBRARY
-    librarys = outside | (by_module == Activity.MATH) | _named(tree, is_vector_math)
-    frame[librarys & _named(tree, is_math)] = Activity.MATH
+    frame[math & (outside | (by_module == Activity.MATH) | _named(tree, is_for_vectors))] = Activity.MATH
     frame[placeholder & _named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.

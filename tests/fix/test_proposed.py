@@ -6,10 +6,11 @@ import pytest
 import yaml
 
 from chathpc.bench.fixes.task import Task
-from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
+from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.fix.project_file import read
 from chathpc.fix.recipes import Recipes
 from chathpc.fix.records import Problem
+from tests.fix.recipes.test_proposer import finding
 from tests.fix.tasks_here import TASKS, editable, tasks
 
 #: The recipe that was accepted for each task (docs/fix-accuracy.md); the others were mended by flags, or not at all, or need a GPU.
@@ -69,9 +70,8 @@ def problem(task: Task) -> Problem:
     """The task with a finding where its label says that the cost is."""
     label = yaml.safe_load((TASKS / task.name / "task.yaml").read_text())
     function, file = label["where"]["function"], label["where"]["file"]
-    place = Place(function, f"/build/{file}", label["where"].get("line"), None, ("main", function))
-    finding = Finding(label["cause"], "", "", place, 1.0, 0.8, 0.9, 3.0, 0.9, "", ())
-    return Problem(read(task.original), editable(task), Diagnosis(Verdict.BOTTLENECK, "", (finding,)))
+    found = finding(label["cause"], function, label["where"].get("line"), file=file)
+    return Problem(read(task.original), editable(task), Diagnosis(Verdict.BOTTLENECK, "", (found,)))
 
 
 @pytest.mark.parametrize("name", RECIPES)

@@ -23,21 +23,9 @@ _STANDARD = re.compile(
 )
 
 
-def below(procedure: Procedure, program: Program) -> list[Procedure]:
-    """Functions of the program that a function calls, and those that they call."""
-    found: list[Procedure] = []
-    todo = [procedure]
-    while todo:
-        for one in program.callees(todo.pop()):
-            if all(one is not each for each in found):
-                found.append(one)
-                todo.append(one)
-    return found
-
-
 def is_function_of_arguments(procedure: Procedure, program: Program) -> bool:
     """True for a function of its arguments alone, as are all that it calls; it does not call itself, also not through others."""
-    called = below(procedure, program)
+    called = program.below(procedure)
     if any(one is procedure for one in called):
         return False
     if any(plain_name(field(call, "function")) == procedure.model.name for call in procedure.all("call_expression")):

@@ -134,18 +134,21 @@ def is_invariant(
 def used_after(name: str, loop: Node, procedure: Procedure) -> bool:
     """True if a variable is used outside the loop other than in loops that give it a new value first."""
     for node in procedure.identifiers.get(name, ()):
-        if inside(node, loop):
-            continue
-        parent = node.parent
-        if (
-            parent is not None
-            and parent.type in ("declaration", "init_declarator")
-            and (parent.type == "declaration" or node == field(parent, "declarator"))
-        ):
+        if inside(node, loop) or is_declared(node):
             continue
         if not _is_counted_again(node, name, procedure):
             return True
     return False
+
+
+def is_declared(node: Node) -> bool:
+    """True where the name of a variable stands as what is declared."""
+    parent = node.parent
+    return (
+        parent is not None
+        and parent.type in ("declaration", "init_declarator")
+        and (parent.type == "declaration" or node == field(parent, "declarator"))
+    )
 
 
 def _is_counted_again(node: Node, name: str, procedure: Procedure) -> bool:

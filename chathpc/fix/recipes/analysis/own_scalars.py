@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.effects import Effects, effects
-from chathpc.fix.recipes.analysis.loops import used_after
+from chathpc.fix.recipes.analysis.loops import is_declared, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import enclosing, field, inside, text_of
 
@@ -41,7 +41,7 @@ def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Progra
     if not used_after(name, loop, procedure):
         return False
     for node in procedure.identifiers.get(name, ()):
-        if inside(node, loop) or _is_declared(node) or _is_set(node):
+        if inside(node, loop) or is_declared(node) or _is_set(node):
             continue
         around = enclosing(node, _LOOPS, procedure.node)
         while around is not None and not inside(loop, around):
@@ -52,15 +52,6 @@ def _used_elsewhere(name: str, loop: Node, procedure: Procedure, program: Progra
         if around is None or inside(loop, around):
             return True
     return False
-
-
-def _is_declared(node: Node) -> bool:
-    parent = node.parent
-    return (
-        parent is not None
-        and parent.type in ("declaration", "init_declarator")
-        and (parent.type == "declaration" or node == field(parent, "declarator"))
-    )
 
 
 def _is_set(node: Node) -> bool:

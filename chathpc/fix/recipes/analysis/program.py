@@ -403,6 +403,17 @@ class Program:
                     found.append(one)
         return found
 
+    def below(self, procedure: Procedure) -> list[Procedure]:
+        """Functions that a function calls, and those that they call, each once; itself where it is called by others of them."""
+        found: list[Procedure] = []
+        todo = [procedure]
+        while todo:
+            for one in self.callees(todo.pop()):
+                if all(one is not each for each in found):
+                    found.append(one)
+                    todo.append(one)
+        return found
+
     @cached_property
     def handed_on(self) -> frozenset[str]:
         """Functions that are used other than by a call in a function, and so may be called from anywhere."""

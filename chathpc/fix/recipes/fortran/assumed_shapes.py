@@ -239,15 +239,10 @@ def _may_be_seen_otherwise(
         if any(each is None or "intent(in)" not in each.attributes for each in pair):
             return True
     root = mine.partition("%")[0]
-    reached, todo = [procedure], [procedure]
-    while todo:
-        for one in program.callees(todo.pop()):
-            if one not in reached:
-                reached.append(one)
-                todo.append(one)
-        if len(reached) > _MOST_CALLEES:
-            return True
-    return any(identifiers(one.node, root) and declaration(one, root) is None for one in reached)
+    reached = program.below(procedure)
+    if len(reached) >= _MOST_CALLEES:
+        return True
+    return any(identifiers(one.node, root) and declaration(one, root) is None for one in (procedure, *reached))
 
 
 def _path(node: Node) -> str:

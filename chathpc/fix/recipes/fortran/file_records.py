@@ -164,13 +164,9 @@ def is_alone(record: Record, procedure: Procedure, program: Program) -> bool:
         for each in procedure.all("call_expression", "subroutine_call")
     ):
         return False
-    reached, todo = [procedure], [procedure]
-    while todo:
-        for one in program.callees(todo.pop()):
-            if one not in reached:
-                reached.append(one)
-                todo.append(one)
-    for one in reached[1:]:
+    for one in program.below(procedure):
+        if one is procedure:
+            continue
         if any(True for _ in one.all("open_statement", "close_statement", "inquire_statement")) or any(
             called(each) == procedure.model.name for each in one.all("subroutine_call")
         ):

@@ -15,6 +15,7 @@ from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import children, line_of
 from chathpc.fix.recipes.fortran.accesses import are_same, is_safe, path, uses
 from chathpc.fix.recipes.fortran.loops import control, dependences, do_node, is_index_free_after, nest, own_text
+from chathpc.fix.recipes.fortran.openmp import fortran_directives
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 
 if TYPE_CHECKING:
@@ -117,16 +118,12 @@ def _head(procedure: Procedure, loop: Loop) -> Node | None:
 
 
 def _directive_before(loop: Loop, procedure: Procedure) -> str:
-    """The OpenMP directive right before a loop with its continuation lines, in lower case; "" without one."""
+    """The words of the OpenMP directive right before a loop; "" without one."""
     node = do_node(procedure, loop)
-    lines: list[str] = []
     previous = node.prev_named_sibling if node is not None else None
-    while previous is not None and previous.type == "comment" and own_text(previous).startswith("!$omp"):
-        if lines and not own_text(previous).rstrip().endswith("&"):
-            break
-        lines.insert(0, own_text(previous).removeprefix("!$omp").strip().strip("&"))
-        previous = previous.prev_named_sibling
-    return " ".join(lines)
+    if previous is None or previous.type != "comment" or not own_text(previous).startswith("!$omp"):
+        return ""
+    return next((words for _, words, one in fortran_directives(procedure) if one is loop), own_text(previous))
 
 
 def _private_in(directive: str) -> set[str]:

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Does, Function, Kind, Loop, Region
 from chathpc.fix.recipes.analysis.dependences import is_independent
+from chathpc.fix.recipes.analysis.directives import uses_openmp
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, nodes
 from chathpc.fix.recipes.fortran.accesses import is_safe
 from chathpc.fix.recipes.fortran.loops import dependences, do_node, is_index_free_after, nest, own_text
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import uses_openmp
 
 if TYPE_CHECKING:
     from tree_sitter import Node

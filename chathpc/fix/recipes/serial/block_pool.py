@@ -117,16 +117,9 @@ def _promised(source: Source) -> Iterator[str]:
 
 def _reaches(procedure: Procedure, program: Program) -> bool:
     """True if the function, or one that it calls, allocates or frees."""
-    todo, seen = [procedure], {id(procedure)}
-    while todo:
-        one = todo.pop()
-        if any(_called(each) in _ALL for each in one.all("call_expression")):
-            return True
-        for each in program.callees(one):
-            if id(each) not in seen:
-                seen.add(id(each))
-                todo.append(each)
-    return False
+    return any(
+        _called(each) in _ALL for one in (procedure, *program.below(procedure)) for each in one.all("call_expression")
+    )
 
 
 def _uses(source: Source) -> list[tuple[int, str]] | None:

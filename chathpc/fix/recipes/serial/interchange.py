@@ -11,6 +11,7 @@ from chathpc.diagnosis.source.affine import Scope, factor, linear
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, keeps_order
+from chathpc.fix.recipes.analysis.directives import Directive, directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, shifted
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, is_invariant, loops_of, used_after
@@ -89,11 +90,11 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
     if best is None:
         return None
     # Where threads go on without waiting, a later loop may count on who did what.
-    waits = not re.search(r"#\s*pragma[^\n]*\bnowait\b", text_of(procedure.node))
-    directive = directive_before(nest[0].node)
-    if directive is not None and not (
-        waits and _may_share(nest, found, directive) and set(own) <= _private_in(directive)
-    ):
+    waits = not any(one.has("nowait") for one in directives(procedure))
+    before = directive_before(nest[0].node)
+    shared = directive(before) if before is not None else None
+    private = shared.listed("private") if shared is not None else set()
+    if before is not None and not (waits and _may_share(nest, found, shared, private) and set(own) <= private):
         return None
     chosen = best[1]
     text = spot.source.text
@@ -104,12 +105,9 @@ def _best_order(nest: Sequence[Counted], spot: Spot, context: Context) -> Change
             first, last = nest[old].header
             edits.append(Edit(start, end, text[first:last]))
     outermost = nest[0]
-    if directive is not None and not outermost.own and chosen[0] and outermost.variable not in _private_in(directive):
+    if shared is not None and not outermost.own and chosen[0] and outermost.variable not in private:
         # What the directive made the threads' own while it stood right below it.
-        at = directive.start_byte + len(
-            re.split(rb"//|/\*", text[directive.start_byte : directive.end_byte])[0].rstrip()
-        )
-        edits.append(Edit(at, at, f" private({outermost.variable})".encode()))
+        edits.append(shared.with_clause(f"private({outermost.variable})", text))
     semantics: Semantics = "exact" if exact else "reassociates floating point"
     names = ", ".join(nest[old].variable for old in chosen)
     return Change(
@@ -125,21 +123,14 @@ def directive_inside(nest: Sequence[Counted]) -> bool:
     return any(True for _ in nodes(nest[0].body, "preproc_call"))
 
 
-def _may_share(nest: Sequence[Counted], found: Dependences, directive: Node) -> bool:
+def _may_share(nest: Sequence[Counted], found: Dependences, directive: Directive | None, private: set[str]) -> bool:
     """True if any of the loops may be shared among threads: nothing runs from one iteration to another, and variables are their own."""
-    shared = re.match(r"#\s*pragma\s+omp\s+(?:parallel\s+)?for\b", text_of(directive)) is not None
-    private = _private_in(directive)
+    shared = directive is not None and re.match(r"(?:parallel )?for\b", directive.words) is not None
     return (
         not found.reductions
         and all(one.own or (shared and (not at or one.variable in private)) for at, one in enumerate(nest))
         and all(value == 0 for vector in found.vectors for value in vector)
     )
-
-
-def _private_in(directive: Node) -> set[str]:
-    """Variables that each thread has for its own, without the values of before or for after."""
-    lists = re.findall(r"\bprivate\s*\(([^()]*)\)", text_of(directive))
-    return {name.strip() for each in lists for name in each.split(",")}
 
 
 def _is_rectangular(nest: Sequence[Counted], procedure: Procedure, program: Program) -> bool:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.model import Declaration
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import effects
-from chathpc.fix.recipes.analysis.functions_of_arguments import below, is_function_of_arguments
+from chathpc.fix.recipes.analysis.functions_of_arguments import is_function_of_arguments
 from chathpc.fix.recipes.analysis.heads import has_plain_head, is_cpp
 from chathpc.fix.recipes.analysis.loops import around, is_repeated_on_purpose
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
@@ -132,14 +132,14 @@ def _is_called_independently(procedure: Procedure, program: Program) -> bool:
             home = next(
                 (one for one in source.procedures if one.node.start_byte <= match.start() < one.node.end_byte), None
             )
-            if home is None or home is procedure or procedure in below(home, program):
+            if home is None or home is procedure or procedure in program.below(home):
                 return True
     return False
 
 
 def _is_expensive(procedure: Procedure, program: Program) -> bool:
     """True if it, or what it calls, calls mathematics of more than one instruction or has a loop."""
-    for one in (procedure, *below(procedure, program)):
+    for one in (procedure, *program.below(procedure)):
         if any(True for _ in one.all(*C_LOOPS)):
             return True
         for call in effects(one.body, one, program, 1).pure_calls if one.body is not None else ():

@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.directives import directive
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
 from chathpc.fix.recipes.analysis.effects import Access, effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import directive
 from chathpc.fix.recipes.threads.openmp_sums import Update, update_of
 from chathpc.fix.recipes.threads.protection import Section, locked
 from chathpc.fix.recipes.threads.regions import all_directives, reaches

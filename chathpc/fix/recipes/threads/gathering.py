@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import value
 from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import loops_of
@@ -17,7 +18,6 @@ from chathpc.fix.recipes.analysis.syntax import field, inside, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, declared, field_of, type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
 from chathpc.fix.recipes.threads.atomic_counts import is_watched
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directive
 from chathpc.fix.recipes.threads.openmp_sums import Update, updates_of
 from chathpc.fix.recipes.threads.own_elements import LEAVING, is_named_by_callees, line_at, place_before
 from chathpc.fix.recipes.threads.protection import Section, sections, without

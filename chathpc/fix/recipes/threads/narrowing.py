@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.directives import directive, region_of
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.directives import directive, region_of
 from chathpc.fix.recipes.threads.protection import Section, locked
 
 if TYPE_CHECKING:

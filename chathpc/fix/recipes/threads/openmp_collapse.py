@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chathpc.fix.recipes.analysis.dependences import dependences
+from chathpc.fix.recipes.analysis.directives import THREADS, directives, private_names
 from chathpc.fix.recipes.analysis.loops import counted, is_invariant
 from chathpc.fix.recipes.analysis.program import Spot
 from chathpc.fix.recipes.analysis.syntax import line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import THREADS, directives, private_names
 
 
 def collapsed(context: Context, spot: Spot) -> Iterator[Change]:

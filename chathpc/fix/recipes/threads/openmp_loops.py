@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.dependences import Dependences, dependences, is_independent
+from chathpc.fix.recipes.analysis.directives import THREADS, directives, is_parallel_already, uses_openmp
 from chathpc.fix.recipes.analysis.edits import Edit, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import Counted, around, counted, is_invariant, loops_of, used_after
@@ -14,7 +15,6 @@ from chathpc.fix.recipes.analysis.own_scalars import own_scalars
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import THREADS, directives, is_parallel_already, uses_openmp
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directives
 from chathpc.fix.recipes.analysis.edits import without_line
 from chathpc.fix.recipes.analysis.loops import around, counted
 from chathpc.fix.recipes.analysis.program import Spot
 from chathpc.fix.recipes.analysis.syntax import inside, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directives
 from chathpc.fix.recipes.threads.openmp_loops import shared_directive
 from chathpc.fix.recipes.threads.protection import at_the_same_place, without
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.layout import value
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directives, region_of
 from chathpc.fix.recipes.analysis.loops import Counted, counted, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directives, region_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
+from chathpc.fix.recipes.analysis.directives import Directive, private_names
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import Access, Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, is_invariant
@@ -17,7 +18,6 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, nodes, text_of
 from chathpc.fix.recipes.analysis.types import declared, field_of, type_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import Directive, private_names
 from chathpc.fix.recipes.threads.protection import Protected, Section, protected_loops
 
 if TYPE_CHECKING:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, applied, fresh_name, indent, line_end, line_start
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, enclosing, field, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directives
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -8,11 +8,11 @@ from collections.abc import Iterator
 
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.layout import value
+from chathpc.fix.recipes.analysis.directives import THREADS, directives
 from chathpc.fix.recipes.analysis.edits import Edit, without_line
 from chathpc.fix.recipes.analysis.program import Procedure, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, text_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.directives import THREADS, directives
 
 _NUMBER = re.compile(rb"[ \t,]*\bnum_threads\s*\(\s*(\w+)\s*\)")
 _NESTED = ("omp_set_nested", "omp_set_max_active_levels")

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.dependences import dependences, is_independent
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive, directives, private_names, region_of
 from chathpc.fix.recipes.analysis.edits import Edit, without_line
 from chathpc.fix.recipes.analysis.effects import Access, effects
 from chathpc.fix.recipes.analysis.loops import counted, is_invariant
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, line_of, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context, Semantics
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directive, directives, private_names, region_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node

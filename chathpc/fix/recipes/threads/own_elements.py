@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.aliases import may_overlap
+from chathpc.fix.recipes.analysis.directives import directive
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import loops_of
@@ -14,7 +15,6 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, line_of, nodes, text_of
 from chathpc.fix.recipes.analysis.types import Type, type_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.directives import directive
 
 if TYPE_CHECKING:
     from tree_sitter import Node

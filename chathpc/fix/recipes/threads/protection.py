@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.directives import THREADS, Directive, directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, without_line
 from chathpc.fix.recipes.analysis.loops import Counted, counted
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.program import program as parsed_program
 from chathpc.fix.recipes.analysis.syntax import children, line_of, nodes, statements, text_of
-from chathpc.fix.recipes.threads.directives import THREADS, Directive, directive, directives
 
 if TYPE_CHECKING:
     from tree_sitter import Node

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.directives import Directive, directive, directives
 from chathpc.fix.recipes.analysis.program import Procedure, Program
 from chathpc.fix.recipes.analysis.syntax import nodes, text_of
-from chathpc.fix.recipes.threads.directives import Directive, directive, directives
 
 if TYPE_CHECKING:
     from tree_sitter import Node
