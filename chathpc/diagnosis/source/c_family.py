@@ -111,11 +111,20 @@ def unit(nodes: list[Node], original: bytes) -> Unit:
                     if value is not None:
                         found.constants[one.name] = value
         elif node.type == "enum_specifier":
-            for each in (node.child_by_field_name("body") or node).named_children:
-                value = constant(text_of(each.child_by_field_name("value")))
-                if each.type == "enumerator" and value is not None:
-                    found.constants[text_of(each.child_by_field_name("name"))] = value
+            found.constants.update(_enumerated(node))
     return found
+
+
+def _enumerated(node: Node) -> Iterator[tuple[str, int]]:
+    """The enumerators that are known: one without a value is one more than that before it (C11 6.7.2.2 p3)."""
+    following: int | None = 0
+    for each in (node.child_by_field_name("body") or node).named_children:
+        if each.type == "enumerator":
+            written = each.child_by_field_name("value")
+            number = following if written is None else constant(text_of(written))
+            following = None if number is None else number + 1
+            if number is not None:
+                yield text_of(each.child_by_field_name("name")), number
 
 
 def constant(text: str) -> int | None:

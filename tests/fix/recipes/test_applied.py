@@ -19,9 +19,10 @@ from tests.fix.recipes.programs_fortran import APPLIED as FORTRAN
 from tests.fix.recipes.programs_mpi import APPLIED as MPI
 from tests.fix.recipes.record_programs import RECORDS
 from tests.fix.recipes.search_programs import SEARCHED
+from tests.fix.recipes.table_programs import TABULATED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
-APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *SEARCHED, *FORTRAN, *HANDOVERS, *MPI)
+APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *SEARCHED, *TABULATED, *FORTRAN, *HANDOVERS, *MPI)
 THREADED = (*THREADS, *ATOMIC)
 
 

@@ -15,6 +15,7 @@ from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
 from tests.fix.recipes.pool_programs import POOL_MISSES
 from tests.fix.recipes.record_programs import RECORD_MISSES
 from tests.fix.recipes.search_programs import SEARCH_MISSES
+from tests.fix.recipes.table_programs import TABLE_MISSES
 
 LEFT_ALONE = (
     *OTHERS,
@@ -24,6 +25,7 @@ LEFT_ALONE = (
     *LAST_RESULT_MISSES,
     *ATOMIC_MISSES,
     *SEARCH_MISSES,
+    *TABLE_MISSES,
     *HANDOVERS,
     *MPI,
 )

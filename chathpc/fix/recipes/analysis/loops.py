@@ -49,11 +49,15 @@ class Counted:
         return opening.end_byte, closing.start_byte
 
 
-def counted(node: Node | None, procedure: Procedure) -> Counted | None:
-    """The loop as one that counts upwards or downwards by a number; None for any other."""
+def counted(node: Node | None, procedure: Procedure, condition: Node | None = None) -> Counted | None:
+    """The loop as one that counts upwards or downwards by a number; None for any other.
+
+    `condition` is the part of its condition that counts, where that has other parts as well.
+    """
     if node is None or node.type != "for_statement" or field(node, "body") is None or node.has_error:
         return None
-    initial, condition, update = (field(node, name) for name in ("initializer", "condition", "update"))
+    initial, update = field(node, "initializer"), field(node, "update")
+    condition = condition or field(node, "condition")
     if initial is None or condition is None or update is None:
         return None
     variable, start, own = "", None, initial.type == "declaration"

@@ -21,7 +21,7 @@ from chathpc.fix.recipes.fortran.accesses import (
     pure_function,
     uses,
 )
-from chathpc.fix.recipes.fortran.loops import declarations_end, do_node, own_text, type_text
+from chathpc.fix.recipes.fortran.loops import declarations_end, do_node, first_directive, own_text, type_text
 from chathpc.fix.recipes.fortran.powers import is_real, written_number
 from chathpc.fix.recipes.recipe import Change, Context
 
@@ -39,9 +39,9 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
     number = 0
     taken: list[Node] = []
     for node in procedure.all("math_expression", "call_expression"):
-        if any(inside(node, each) for each in taken) or not _is_costly(node, procedure, program):
+        if any(inside(node, each) for each in taken) or not is_costly(node, procedure, program):
             continue
-        expr = resolved(expression(node), _arrays(procedure))
+        expr = resolved(expression(node), arrays_of(procedure))
         if any(one.kind == Kind.OTHER and one.text != "extent_specifier" for one in expr.walk()):
             continue
         statement = node
@@ -52,12 +52,12 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         best = None
         inner = function.innermost(line_of(node))
         for loop in function.chain(inner.index) if inner is not None else ():
-            if not _stays(expr, loop, function, program):
+            if not stays(expr, loop, function, program):
                 break
             best = loop
         own = [one for one in expr.calls() if one.text not in INTRINSICS]
         own += [one for one in expr.walk() if one.kind == Kind.INDEX]
-        if best is None or (own and not _is_surely_done(node, procedure)):
+        if best is None or (own and not is_surely_done(node, procedure)):
             continue
         outer, kind = do_node(procedure, best), type_text(expr, function, program)
         if outer is None or kind is None:
@@ -65,16 +65,10 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         name = fresh_name("invariant_value", text, number)
         number += 1
         taken.append(node)
-        first = outer
-        while (
-            first.prev_named_sibling is not None
-            and first.prev_named_sibling.type == "comment"
-            and own_text(first.prev_named_sibling).startswith("!$omp")
-        ):
-            first = first.prev_named_sibling
+        first = first_directive(outer)
         start, blank = line_start(text, first.start_byte), indent(text, outer.start_byte)
         value_ = text[node.start_byte : node.end_byte]
-        written = _declared_type(kind, procedure)
+        written = declared_type(kind)
         yield Change(
             {spot.source.path: (
                 Edit(at, at, b"\n" + indent(text, at - 1) + f"{written} :: {name}".encode()),
@@ -85,7 +79,8 @@ def hoisted(context: Context, spot: Spot) -> Iterator[Change]:
         )  # fmt: skip
 
 
-def _arrays(procedure: Procedure) -> frozenset[str]:
+def arrays_of(procedure: Procedure) -> frozenset[str]:
+    """Names of the arrays that the procedure sees."""
     named = {
         **procedure.source.file.unit.variables,
         **{one.name: one for one in (*procedure.model.declarations, *procedure.model.parameters)},
@@ -93,11 +88,13 @@ def _arrays(procedure: Procedure) -> frozenset[str]:
     return frozenset(name for name, one in named.items() if one.dims)
 
 
-def _declared_type(kind: str, procedure: Procedure) -> str:
+def declared_type(kind: str) -> str:
+    """A type as it is written."""
     return {"doubleprecision": "double precision"}.get(kind, kind)
 
 
-def _is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
+def is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
+    """True for a power, a costly intrinsic, what goes over a whole array, or a pure function of the program."""
     if node.type == "math_expression":
         exponent = field(node, "right")
         named = exponent is not None and exponent.type == "identifier" and is_real(exponent, procedure)
@@ -118,17 +115,18 @@ def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:
 
 
 def _names_arrays(node: Node, procedure: Procedure) -> bool:
-    arrays = _arrays(procedure)
+    arrays = arrays_of(procedure)
     return any(own_text(each) in arrays for each in nodes(node, "identifier"))
 
 
-def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool:
+def stays(expr: Expr, loop: Loop, function: Function, program: Program, apart: frozenset[str] = frozenset()) -> bool:
+    """True if nothing in the loop changes what an expression reads, `apart` from these counters, and reading it changes nothing."""
     found = uses(function, loop, program)
     if found is None:
         return False
     moving = {one.name for one in found if one.write} | {one.variable for one in (loop, *function.loops_in(loop.index))}
     bases = {path(one.base) for one in expr.walk() if one.kind == Kind.MEMBER and one.base is not None}
-    names = {path(one) for one in expr.walk() if one.kind in (Kind.NAME, Kind.MEMBER)} - bases
+    names = {path(one) for one in expr.walk() if one.kind in (Kind.NAME, Kind.MEMBER)} - bases - apart
     for call in expr.calls():
         callee = pure_function(call.text, program)
         if callee is not None:
@@ -142,7 +140,7 @@ def _stays(expr: Expr, loop: Loop, function: Function, program: Program) -> bool
     )
 
 
-def _is_surely_done(node: Node, procedure: Procedure) -> bool:
+def is_surely_done(node: Node, procedure: Procedure) -> bool:
     """True if no condition stands around the node inside its loops; a pure function may then run once more at most."""
     one = node.parent
     while one is not None and one != procedure.node:

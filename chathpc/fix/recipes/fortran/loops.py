@@ -26,6 +26,18 @@ def do_node(procedure: Procedure, loop: Loop) -> Node | None:
     return None
 
 
+def first_directive(node: Node) -> Node:
+    """The first of the OpenMP directives in front of a statement, or the statement."""
+    first = node
+    while (
+        (before := first.prev_named_sibling) is not None
+        and before.type == "comment"
+        and own_text(before).startswith("!$omp")
+    ):
+        first = before
+    return first
+
+
 def control(node: Node) -> Node | None:
     """`i = 1, n` of a loop."""
     head = next(iter(children(node)), None)

@@ -17,6 +17,7 @@ from chathpc.fix.recipes.fortran import (
     powers,
     strings,
     sums,
+    value_tables,
 )
 from chathpc.fix.recipes.recipe import COMPUTE, FORTRAN, Recipe
 
@@ -38,6 +39,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Computes a power, an intrinsic or a pure function once in front of the outermost loop in which it stays the same.",
         "Nothing in the loop changes what it reads, and it changes nothing itself.",
         ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", invariants.hoisted, 0.9,
+    ),
+    Recipe(
+        "fortran-tabulate-calls",
+        "Computes a power or function of the counters of inner loops once for each of their values, into a table, before the loop that repeats it.",
+        "Nothing else that it reads changes in the outer loop, and it may be computed where it was not.",
+        ("loop-invariant-work", "expensive-math", *COMPUTE), FORTRAN, "exact", value_tables.tabulated, 0.8,
     ),
     Recipe(
         "fortran-schedule-dynamic",

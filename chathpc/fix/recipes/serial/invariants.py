@@ -177,7 +177,7 @@ def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) ->
     condition = field(loop, "condition")
     if condition is not None and inside(call, condition):
         return _is_first(call, condition)
-    return _is_unconditional(call, loop, procedure) and _guard(loop, procedure, program) is not None
+    return is_unconditional(call, loop, procedure) and guard_of(loop, procedure, program) is not None
 
 
 def _cannot_fail(call: Node, procedure: Procedure, program: Program) -> bool:
@@ -231,7 +231,7 @@ def _is_first(call: Node, condition: Node) -> bool:
     return True
 
 
-def _is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
+def is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
     """True if every first iteration makes the call: no condition and no way out before it."""
     body = field(loop, "body")
     if body is None or not inside(call, body):
@@ -268,7 +268,7 @@ def _is_unconditional(call: Node, loop: Node, procedure: Procedure) -> bool:
     return True
 
 
-def _guard(loop: Node, procedure: Procedure, program: Program) -> str | None:
+def guard_of(loop: Node, procedure: Procedure, program: Program) -> str | None:
     """The condition under which the loop has a first iteration, written so that it may stand before it."""
     if loop.type == "while_statement":
         condition = bare(field(loop, "condition"))
@@ -286,25 +286,21 @@ def _widened(call: Node, loop: Node, procedure: Procedure, program: Program) -> 
     """The largest expression around the call that is invariant as a whole and may be moved."""
     best: Node = call
     one = call.parent
-    while one is not None and one.type in (
-        "binary_expression",
-        "parenthesized_expression",
-        "unary_expression",
-        "cast_expression",
-    ):
-        kind = type_of(one, procedure, program)
-        operator = text_of(field(one, "operator"))
-        if (
-            kind is None
-            or not kind.is_arithmetic
-            or operator in ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "!")
-        ):
-            break
+    while one is not None and is_arithmetic_part(one, procedure, program):
         if not is_invariant(one, loop, procedure, program) or not _may_move(one, loop, procedure, program):
             break
         best = one
         one = one.parent
     return best
+
+
+def is_arithmetic_part(node: Node, procedure: Procedure, program: Program) -> bool:
+    """True for an operation on numbers with a number as its result that is no condition."""
+    if node.type not in ("binary_expression", "parenthesized_expression", "unary_expression", "cast_expression"):
+        return False
+    kind = type_of(node, procedure, program)
+    compares = ("<", ">", "<=", ">=", "==", "!=", "&&", "||", "<<", ">>", "!")
+    return kind is not None and kind.is_arithmetic and text_of(field(node, "operator")) not in compares
 
 
 def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -> Change | None:
@@ -323,7 +319,7 @@ def _moved(whole: Node, loop: Node, spot: Spot, context: Context, number: int) -
         guard = None
         condition = field(loop, "condition")
         if condition is None or not inside(whole, condition):
-            guard = _guard(loop, procedure, program)
+            guard = guard_of(loop, procedure, program)
             if guard is None:
                 return None
         if guard is not None:

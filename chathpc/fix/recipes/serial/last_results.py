@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.model import Declaration
-from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end, line_start
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.functions_of_arguments import is_function_of_arguments
-from chathpc.fix.recipes.analysis.heads import has_plain_head, is_cpp
+from chathpc.fix.recipes.analysis.heads import has_plain_head, included, is_cpp
 from chathpc.fix.recipes.analysis.loops import around, is_repeated_on_purpose
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
 from chathpc.fix.recipes.analysis.repeats import is_repeated
-from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, line_of, nodes, text_of
+from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, field, line_of
 from chathpc.fix.recipes.analysis.types import of_declaration, plain, type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.invariants import is_cheap, outermost
@@ -217,7 +217,7 @@ def _change(procedure: Procedure, body: Node, returns: Declaration, line: int, c
         edits.append(Edit(value.start_byte, value.start_byte, before))
         edits += [Edit(value.end_byte, value.end_byte, b")")] if comma else []
     if any("memcmp" in each for each in same):
-        edits += _included("cstring" if cpp else "string.h", procedure)
+        edits += included("cstring" if cpp else "string.h", procedure)
     did = f"keeps the last result of {procedure.model.name} with its arguments instead of computing it again"
     return Change({procedure.source.path: tuple(edits)}, line, did)
 
@@ -229,28 +229,3 @@ def _at_beginning(body: Node, text: bytes, lines: bytes, blank: bytes) -> Edit:
     if not rest or (rest.startswith(b"//") and not rest.endswith(b"\\")):
         return Edit(end, end, lines)
     return Edit(start, start + (text[start : start + 1] == b" "), b"\n" + lines + blank)
-
-
-def _included(header: str, procedure: Procedure) -> list[Edit]:
-    """The header's inclusion behind others before the function that no condition can leave out; nothing where it is included."""
-    text, top = procedure.source.text, procedure.node
-    while top.parent is not None and top.parent.type != "translation_unit":
-        top = top.parent
-    places = []
-    for one in nodes(top.parent, "preproc_include") if top.parent is not None else ():
-        holder = one.parent
-        if one.start_byte < procedure.node.start_byte and holder is not None and _holds(holder, procedure.node):
-            if text_of(field(one, "path")) == f"<{header}>":
-                return []
-            places.append(line_end(text, one.end_byte - 1))
-    line = f"#include <{header}>\n".encode()
-    at = places[-1] if places else line_start(text, top.start_byte)
-    return [Edit(at, at, line)]
-
-
-def _holds(holder: Node, node: Node) -> bool:
-    """True if what holds an inclusion holds the function as well, and not behind an `#else`."""
-    one = node.parent
-    while one is not None and one != holder and one.type not in ("preproc_else", "preproc_elif"):
-        one = one.parent
-    return one == holder

@@ -30,6 +30,7 @@ from chathpc.fix.recipes.serial import (
     structure_splitting,
     swaps,
     texts,
+    value_tables,
     vectors,
 )
 
@@ -39,6 +40,12 @@ RECIPES: tuple[Recipe, ...] = (
         "Computes a pure call, or the expression around it, once in front of the outermost loop in which it stays the same.",
         "The call changes nothing, nothing that it reads is written in the loop, and where it might fail the loop's first iteration makes it.",
         ("loop-invariant-work", "expensive-math", "quadratic-algorithm", *COMPUTE), C_FAMILY, "exact", invariants.hoisted, 0.9,
+    ),
+    Recipe(
+        "tabulate-calls",
+        "Computes a pure call of the counters of inner loops once for each of their values, into a table, before the loop that repeats it.",
+        "Nothing else that it reads changes in the outer loop, and it may be computed where it was not.",
+        ("loop-invariant-work", "expensive-math", *COMPUTE), HOST, "exact", value_tables.tabulated, 0.8,
     ),
     Recipe(
         "power-to-products",
