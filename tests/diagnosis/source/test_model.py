@@ -141,8 +141,12 @@ def test_iterations_of_a_loop_between_constants(header: str, count: int | None) 
 
 
 def test_constants_of_a_file() -> None:
-    text = "#define A 12\n#define B (1 << 10)\n#define C 0x10\n#define D (A + 1)\n#define E f(x)\nstatic const int F = 7;\nenum { G = 3, H };\nenum e { I, J = sizeof(int), K, L = 2, M };\n"
-    assert file_of(text).unit.constants == {"A": 12, "B": 1024, "C": 16, "F": 7, "G": 3, "H": 4, "I": 0, "L": 2, "M": 3}
+    text = (
+        "#define A 12\n#define B (1 << 10)\n#define C 0x10\n#define D (A + 1)\n#define E f(x)\nstatic const int F = 7;\n"
+        "enum { G = 3, H };\nenum e { I, J = sizeof(int), K, L = 2, M };\n"
+    )
+    known = {"A": 12, "B": 1024, "C": 16, "F": 7, "G": 3, "H": 4, "I": 0, "L": 2, "M": 3}
+    assert file_of(text).unit.constants == known
     text = "module m\ninteger, parameter :: nx = 40, ny = 50\ninteger :: nz = 3\nend module"
     assert file_of(text, "a.f90").unit.constants == {"nx": 40, "ny": 50}
 
