@@ -95,7 +95,7 @@ def _run(session: Session, profile: Path | None) -> Outcome:
             if spent is not None:
                 session.remarks.append(spent.message)
                 complete = False
-            if spent is not None or (best is None and not _may_say_more(session)):
+            if spent is not None or last.profile is None or (best is None and not _may_say_more(session)):
                 break
     outcome = outcome_of(session, first, last, accepted, complete=complete)
     if complete:

@@ -71,7 +71,7 @@ def outcome_of(session: Session, first: State, last: State, accepted: Sequence[A
     baselines: tuple[Baseline, ...] = ()
     if accepted:
         speedup = accepted[0].speedup if len(accepted) == 1 else _whole(session, first, last)
-        diff = session.compared(first, last.built)
+        diff = None if last.profile is None else session.compared(first, last.built)
         if session.with_baselines:
             baselines = _baselines(session, first, last)
     return Outcome(

@@ -170,6 +170,8 @@ def _tree(state: State) -> TreeRecord | None:
     from chathpc.pipeline import report_of
     from chathpc.reports.calltree import largest
 
+    if state.profile is None:
+        return None
     tree = report_of(state.profile, Facts(state.profile), state.diagnosis).tree
     return None if tree is None else largest(tree, _ROWS)
 

@@ -42,15 +42,23 @@ class Budget:
 class State:
     """Where the loop stands: files that are changed so far, flags (None: the user's), how it is built and what its profile says.
 
-    `key` is that of the candidate that led here; None for the original.
+    `key` is that of the candidate that led here; None for the original. There is no profile of a change that made the program too
+    short for one: nothing is tried from there.
     """
 
     files: Mapping[str, str]
     flags: str | None
     built: Built
-    profile: Profile
+    profile: Profile | None
     diagnosis: Diagnosis
     key: str | None = None
+
+    @property
+    def measured(self) -> Profile:
+        """The profile, of a state that others are compared with."""
+        if self.profile is None:
+            raise AssertionError("nothing is tried where there is no profile")
+        return self.profile
 
     def changed_by(self, candidate: Candidate) -> tuple[dict[str, str], str | None]:
         """Files and flags of the whole change against the original once `candidate` is added."""
@@ -105,7 +113,12 @@ class Session:
         """
         from chathpc.diagnosis.diagnose import diagnose
 
-        profile = self._load(self._measured(built) if given is None else given)
+        try:
+            profile = self._load(self._measured(built) if given is None else given)
+        except MeasurementError as error:
+            if key is None:
+                raise
+            return State(files, flags, built, None, Diagnosis(Verdict.INSUFFICIENT, error.message, ()), key)
         diagnosis = diagnose(profile)
         if given is None and diagnosis.verdict == Verdict.INSUFFICIENT:
             with suppress(MeasurementError):  # what has become this short may leave nothing the next time
@@ -136,7 +149,7 @@ class Session:
         before = self._known(state.built, again=True)
         after = self._known(changed, again=True) or self._measured(changed)
         self.progress("comparing the profiles")
-        return diff(state.profile if before is None else self._load(before), self._load(after))
+        return diff(state.measured if before is None else self._load(before), self._load(after))
 
     def forget(self, built: Built) -> None:
         """Let go of the profiles of a tree that is not gone on with."""

@@ -166,6 +166,34 @@ def test_anything_else_leaves_the_cause_unmoved(tmp_path: Path, after: dict[str,
     assert says in refused.statement
 
 
+def test_what_takes_more_in_one_of_two_comparisons_only_is_noise(tmp_path: Path) -> None:
+    """Each time something else that the change has nothing to do with: how libraries start, where the machine was busy."""
+    first, found = compared(tmp_path, BEFORE, {"main;slow": 600, "main;other": 500, "main;start;scan": 1500})
+    suspected = cause.suspects(first, found)
+    assert suspected == {"scan"}
+    again, _ = compared(tmp_path, BEFORE, {"main;slow": 600, "main;other": 500, "main;start;print": 1500})
+    assert "more than before" in cause.judge(again, found).statement
+    passed = cause.judge(again, found, (), suspected)
+    assert passed.passed, passed.statement
+    # What was moved elsewhere takes more each time.
+    refused = cause.judge(first, found, (), suspected)
+    assert refused.verdict == Verdict.CAUSE_UNMOVED
+    assert "scan takes" in refused.statement
+    # And what was diagnosed has to go down whatever else is noise.
+    still, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 3990, "main;slow": 500, "main;print": 300})
+    assert "still there" in cause.judge(still, found, (), suspected).statement
+
+
+def test_all_time_is_gone_from_a_program_that_is_too_short_to_be_profiled() -> None:
+    gone = cause.vanished(before=2.0, cost=1.8, after=0.01)
+    assert gone is not None
+    assert gone.passed
+    assert "too short to be profiled: 10.0 ms" in gone.statement
+    # Neither a program that still takes a while, nor a finding that is hardly larger than what is left.
+    assert cause.vanished(before=2.0, cost=1.8, after=0.3) is None
+    assert cause.vanished(before=2.0, cost=0.012, after=0.01) is None
+
+
 def test_a_change_without_finding_has_to_shorten_the_run(tmp_path: Path) -> None:
     diff, _ = compared(tmp_path, BEFORE, {"main;slow;pow": 400, "main;slow": 50, "main;other": 50})
     assert cause.judge(diff, None).passed

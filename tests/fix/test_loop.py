@@ -231,6 +231,35 @@ def test_a_change_of_which_no_profile_comes_is_dropped_and_the_session_goes_on(t
     assert found.attempts[0].gates[-1].statement.endswith("no sample was taken.")
 
 
+def test_a_program_that_has_become_too_short_to_be_profiled_has_lost_all_that_was_diagnosed(tmp_path: Path) -> None:
+    """Timed runs of some milliseconds say it, where seconds were diagnosed. Nothing is tried from there."""
+
+    def short(runner: Runner, built: Built, folder: Path) -> Path:
+        if "0.001" in (built.folder / "work.txt").read_text():
+            raise MeasurementError("The program could not be measured: no sample was taken.")
+        folder.mkdir(parents=True, exist_ok=True)
+        frames = [{"name": each} for each in ("main", "slow", "pow", "other")]
+        told = {"type": "sampled", "unit": "seconds", "name": "app", "startValue": 0, "endValue": 60}
+        runs = {"samples": [[0, 1, 2]] * 500 + [[0, 3]] * 100, "weights": [0.1] * 600}
+        schema = "https://www.speedscope.app/file-format-schema.json"
+        profile = {"$schema": schema, "shared": {"frames": frames}, "profiles": [{**told, **runs}]}
+        (folder / "profile.speedscope.json").write_text(json.dumps(profile))
+        return folder / "profile.speedscope.json"
+
+    sources = {"work.txt": SLOW.replace("0.06", "0.001")}
+    found = session(tmp_path, profiler=short, changes=[candidate("too short", sources)])
+    (attempt,) = found.attempts
+    assert attempt.verdict == Verdict.ACCEPTED, attempt.gates[-1].statement
+    assert [each.gate for each in attempt.gates][-2:] == ["plausibility", "cause"]
+    assert "too short to be profiled" in attempt.gates[-1].statement
+    assert found.last.profile is None
+    told = report(found)
+    assert told.tree_before is not None
+    assert told.tree_after is None
+    for render in fix_renderers().values():
+        assert "too short to be profiled" in " ".join(render(told, Style(width=90)).split())
+
+
 def test_an_accepted_change_whose_second_profile_fails_stays_accepted(tmp_path: Path) -> None:
     def once(runner: Runner, built: Built, folder: Path) -> Path:
         """Of the changed program three samples the first time, and none the second."""

@@ -22,9 +22,16 @@ _NOT_THE_PROGRAMS = STARTERS | {
 }
 
 
-def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> GateResult:
+def judge(
+    found: Diff,
+    finding: Finding | None,
+    introduced: Collection[str] = (),
+    suspected: Collection[str] | None = None,
+) -> GateResult:
     """Whether the comparison of the profiles before and after a change says what the change claims. `introduced` are the functions that
-    only the changed sources define: what they take counts with the place of the finding, whose work they may do now.
+    only the changed sources define: what they take counts with the place of the finding, whose work they may do now. Where an earlier
+    comparison `suspected` some functions to take more, only these are looked at: what a change costs shows each time, and noise
+    elsewhere each time.
     """
     figures: dict[str, Figure] = {"verdict": found.verdict, "headline": found.headline}
     total = found.elapsed or found.total
@@ -35,13 +42,10 @@ def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()
     # How much faster the run is was timed in many runs; one profile of each side tells what the time went from.
     if gained <= 0:
         return _no("In the profile the run has not become shorter.", figures)
-    successors = [
-        row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0
-    ]
-    known = {row.name for row in successors}
-    grown = [
-        each for each in _grown(found, finding, threshold("grown") * _gained(found, gained)) if each[0] not in known
-    ]
+    successors = _successors(found, introduced)
+    grown = _grown_elsewhere(found, finding, gained, successors)
+    if suspected is not None:
+        grown = [each for each in grown if each[0] in suspected]
     if grown:
         name, worst = max(grown, key=lambda each: each[1].change)
         figures["grown"] = {"function": name, "before": worst.before, "after": worst.after}
@@ -61,6 +65,42 @@ def judge(found: Diff, finding: Finding | None, introduced: Collection[str] = ()
     moved, statement, more = _moved(found, finding)
     figures |= more
     return GateResult("cause", True, statement, None, figures) if moved else _no(statement, figures)
+
+
+def suspects(found: Diff, finding: Finding | None, introduced: Collection[str] = ()) -> frozenset[str]:
+    """The functions that take more than before by a comparison, beyond noise."""
+    total = found.elapsed or found.total
+    if total is None:
+        return frozenset()
+    gained = max(total.before - total.after, 0.0)
+    return frozenset(name for name, _ in _grown_elsewhere(found, finding, gained, _successors(found, introduced)))
+
+
+def _successors(found: Diff, introduced: Collection[str]) -> list[FunctionRecord]:
+    return [row for row in found.functions if row.name in introduced and not row.inclusive_before and row.after > 0]
+
+
+def _grown_elsewhere(
+    found: Diff, finding: Finding | None, gained: float, successors: Sequence[FunctionRecord]
+) -> list[tuple[str, ChangeRecord]]:
+    known = {row.name for row in successors}
+    least = threshold("grown") * _gained(found, gained)
+    return [each for each in _grown(found, finding, least) if each[0] not in known]
+
+
+def vanished(before: float, cost: float, after: float) -> GateResult | None:
+    """The verdict where a changed program is too short to be profiled: seconds over all threads of the whole run `before`, what was
+    diagnosed (`cost`), and the most that the changed run can have taken (`after`). None where that is too much to tell anything.
+
+    All of the changed run together is less than what was diagnosed has to lose, and less than anything else may grow by.
+    """
+    if after > (1 - threshold("shrunk")) * cost or after > threshold("grown") * (before - after):
+        return None
+    said = (
+        f"The changed program is too short to be profiled: {numbers.quantity(after, 's')} at most over all threads, where "
+        f"{numbers.quantity(cost, 's')} of {numbers.quantity(before, 's')} were diagnosed."
+    )
+    return GateResult("cause", True, said, None, {"before": before, "after": after, "finding_before": cost})
 
 
 def unknown(why: str) -> GateResult:

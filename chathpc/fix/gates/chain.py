@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
@@ -81,7 +82,29 @@ class Chain:
             yield self._once("plausibility", lambda: self._plausible(speedup, diff))
             yield self._once("cause", lambda: self._cause(changed, diff))
         except MeasurementError as error:  # one change that cannot be profiled is no reason to end the session
-            yield self._once("cause", partial(cause.unknown, error.message))
+            yield from self._unprofiled(speedup, error.message)
+
+    def _unprofiled(self, speedup: Speedup, why: str) -> Iterator[GateResult]:
+        """What the last gates say where the changed program left no profile: of one that is so short all time is gone."""
+        from chathpc.comparison.compare import diff
+
+        profile, finding = self.base.measured, self.candidate.finding
+        same = diff(profile, profile)
+        before = same.total.before if same.total is not None and same.unit == "s" else 0.0
+        timed = next(each for each in self.session.past.gates[self.key] if each.gate == "speed")
+        runs = timed.figures.get("seconds_changed")
+        seconds = [float(each) for each in runs if isinstance(each, int | float)] if isinstance(runs, list) else []
+        # Each core, or each thread that waits, has no more than the whole run.
+        threads = max(len(profile.locations), os.cpu_count() or 1)
+        after = threads * max(seconds, default=before)
+        cost = before if finding is None else finding.share * before
+        gone = cause.vanished(before, cost, after)
+        if gone is None:
+            yield self._once("cause", partial(cause.unknown, why))
+            return
+        lost = [plausibility.Lost(row.name, row.before, row.before / before) for row in same.functions]
+        yield self._once("plausibility", lambda: self._judged_plausible(speedup, lost))
+        yield self._once("cause", lambda: gone)
 
     def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
         """What the ledger has of a gate, else what `judge` says, which is written there."""
@@ -137,7 +160,7 @@ class Chain:
         from chathpc.fix.gpu import gate as kernels
 
         judged = kernels.judge(
-            session.runner, base.profile, session.sources(base), self.files, session.random,
+            session.runner, base.measured, session.sources(base), self.files, session.random,
             seconds=session.budget.timing * threshold("less_timing"), tell=session.progress,
         )  # fmt: skip
         return kernels.gate(judged, found)
@@ -151,24 +174,33 @@ class Chain:
         first = plausibility.judge(speedup, finding, None, (), (), flags_alone=flags_alone)
         if first.passed:
             return first
-        lost = cause.lost(diff())
-        named = plausibility.named_functions(self.base.profile, self.base.diagnosis)
+        return self._judged_plausible(speedup, cause.lost(diff()), flags_alone=flags_alone)
+
+    def _judged_plausible(
+        self, speedup: Speedup, lost: Sequence[plausibility.Lost], *, flags_alone: bool = False
+    ) -> GateResult:
+        before = self.session.sources(self.base)
+        named = plausibility.named_functions(self.base.measured, self.base.diagnosis)
         own = plausibility.own_functions((each.function for each in lost), before)
-        return plausibility.judge(speedup, finding, lost, named, own, flags_alone=flags_alone)
+        return plausibility.judge(speedup, self.candidate.finding, lost, named, own, flags_alone=flags_alone)
 
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
-        first = self._judged(diff())
-        if first.passed:
-            return first
-        second = self._judged(self.session.compared(self.base, changed, again=True))
-        return replace(second, figures={**second.figures, "first_profiles": first.statement})
+        first, finding = diff(), self.candidate.finding
+        judged = cause.judge(first, finding, self._introduced(first))
+        if judged.passed:
+            return judged
+        again = self.session.compared(self.base, changed, again=True)
+        suspected = cause.suspects(first, finding, self._introduced(first))
+        second = cause.judge(again, finding, self._introduced(again), suspected)
+        return replace(second, figures={**second.figures, "first_profiles": judged.statement})
 
-    def _judged(self, diff: Diff) -> GateResult:
+    def _introduced(self, diff: Diff) -> set[str]:
+        """Functions that only the changed sources define."""
         names = {row.name for row in diff.functions}
-        introduced = plausibility.own_functions(names, self.candidate.files)
-        introduced -= plausibility.own_functions(names, self.session.sources(self.base))
-        return cause.judge(diff, self.candidate.finding, introduced)
+        return plausibility.own_functions(names, self.candidate.files) - plausibility.own_functions(
+            names, self.session.sources(self.base)
+        )
 
 
 def _holds(path: Path, text: str) -> bool:

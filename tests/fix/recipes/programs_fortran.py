@@ -819,4 +819,46 @@ program lines
 end program
 """, "row_end = len_trim(row)", "page = page_room(1:page_end)",
     ),
+    f90(
+        "regions for few iterations", "fortran-region-if-large",
+        """
+module wire
+  implicit none
+  type cord
+    integer :: n
+    real(8), allocatable :: z(:, :)
+  end type cord
+contains
+  subroutine relax(c, steps)
+    type(cord), intent(inout) :: c
+    integer, intent(in) :: steps
+    integer :: i, j, t
+    do t = 1, steps
+      !$omp parallel do private(i) &
+      !$omp schedule(static)
+      do j = 2, c%n - 1
+        do i = 1, c%n
+          c%z(i, j) = 0.5d0*c%z(i, j) + t
+        end do
+      end do
+      !$omp end parallel do
+      !$omp parallel do
+      do j = 1, c%n
+        c%z(1, j) = 0
+      end do
+    end do
+  end subroutine relax
+end module wire
+program main
+  use wire
+  implicit none
+  type(cord) :: c
+  c%n = 12
+  allocate (c%z(12, 12))
+  c%z = 1
+  call relax(c, 5)
+  print '(es24.16)', sum(c%z)
+end program main
+""", "!$omp parallel do private(i) if(int(c%n - 1, 8) * c%n > 20000) &", "!$omp parallel do if(c%n > 20000)",
+    ),
 )  # fmt: skip

@@ -96,14 +96,23 @@ def declared_type(kind: str) -> str:
 def is_costly(node: Node, procedure: Procedure, program: Program) -> bool:
     """True for a power, a costly intrinsic, what goes over a whole array, or a pure function of the program."""
     if node.type == "math_expression":
-        exponent = field(node, "right")
-        named = exponent is not None and exponent.type == "identifier" and is_real(exponent, procedure)
-        return text_of(field(node, "operator")) == "**" and (written_number(exponent) is not None or named)
+        return text_of(field(node, "operator")) == "**" and _is_fraction(field(node, "right"), procedure)
     name = own_text(next(iter(children(node)), None))
     known = procedure.model.declared(name) or procedure.source.file.unit.variables.get(name)
     if known is not None and known.dims:
         return False
     return name in COSTLY or _is_of_arrays(name, node, procedure) or pure_function(name, program) is not None
+
+
+def _is_fraction(exponent: Node | None, procedure: Procedure) -> bool:
+    """True for a real number, a real variable, and what is computed with one: whole exponents are products."""
+    if exponent is None or written_number(exponent) is not None:
+        return exponent is not None
+    if exponent.type == "identifier":
+        return is_real(exponent, procedure)
+    operations = ("math_expression", "unary_expression", "parenthesized_expression")
+    numbers = nodes(exponent, "number_literal", "identifier")
+    return exponent.type in operations and any(_is_fraction(each, procedure) for each in numbers)
 
 
 def _is_of_arrays(name: str, node: Node, procedure: Procedure) -> bool:

@@ -15,6 +15,7 @@ from chathpc.fix.recipes.fortran import (
     openmp,
     own_elements,
     powers,
+    small_regions,
     strings,
     sums,
     value_tables,
@@ -97,6 +98,13 @@ RECIPES: tuple[Recipe, ...] = (
         "Iterations of the outer loop are proved independent, and the directives in it do nothing else.",
         ("omp-fine-grained-regions", "omp-barrier-wait", "omp-serial-fraction", "oversubscription"), FORTRAN, "reassociates floating point",
         openmp.outer_loops, 0.95,
+    ),
+    Recipe(
+        "fortran-region-if-large",
+        "Opens a parallel region only where there are enough iterations to pay for it.",
+        "The number of iterations is known before the region, and nothing asks for the number of the thread.",
+        ("omp-fine-grained-regions", "oversubscription"), FORTRAN, "reassociates floating point", small_regions.large_enough, 0.8,
+        everywhere=False,
     ),
     Recipe(
         "fortran-keep-in-variable",
