@@ -63,7 +63,7 @@ def name_of(node: Node) -> str:
 
 
 def unit(nodes: list[Node]) -> Unit:
-    """Derived types, variables of modules, and constants that are whole numbers."""
+    """Derived types, variables of modules and of a main program with procedures of its own, and constants that are whole numbers."""
     found = Unit()
     for node in nodes:
         if node.type == "derived_type_definition":
@@ -82,9 +82,16 @@ def unit(nodes: list[Node]) -> Unit:
             for one in declared(node):
                 if node.parent is not None and node.parent.type == "module":
                     found.variables[one.name] = one
+                elif node.parent is not None and _has_own_procedures(node.parent):
+                    found.variables.setdefault(one.name, one)
                 if one.const and one.value is not None and one.value.kind == Kind.NUMBER and one.value.text.isdigit():
                     found.constants[one.name] = int(one.value.text)
     return found
+
+
+def _has_own_procedures(node: Node) -> bool:
+    """True for a main program whose variables are those of the procedures behind its `contains` as well (Fortran 2018, 19.5.1.4)."""
+    return node.type == "program" and any(each.type == "internal_procedures" for each in node.named_children)
 
 
 def declared(node: Node) -> Iterator[Declaration]:

@@ -119,6 +119,27 @@ int main() {
 """, "for (int y = 0; y < in.height(); y++) {\n    for (int x = 0; x < in.width(); x++) {\n      float v = in(x, y)",
     ),
     cpp(
+        "operator with brackets and casts", "interchange-loops",
+        "#include <algorithm>\n" + _IMAGE.replace("px_[y * w_ + x]; }\n  const", "px_[static_cast<size_t>(y) * w_ + x]; }\n  const").replace(
+            "px_[y * w_ + x]; }\n  int", "px_[std::size_t(y) * w_ + x]; }\n  int"
+        ) + """
+static void limit(Image &out, const Image &in) {
+  for (int x = 0; x < in.width(); x++)
+    for (int y = 0; y < in.height(); y++) out(x, y) = std::clamp(in(x, y) * 1.5f, 10.0f, 255.0f);
+}
+int main() {
+  Image a(30, 20), b(30, 20);
+  for (int y = 0; y < 20; y++)
+    for (int x = 0; x < 30; x++) a(x, y) = (float)((x * 31 + y * 17) % 256);
+  limit(b, a);
+  double s = 0;
+  for (int y = 0; y < 20; y++)
+    for (int x = 0; x < 30; x++) s += b(x, y) * (x + 2 * y);
+  std::printf("%.17g\\n", s);
+}
+""", "for (int y = 0; y < in.height(); y++)\n    for (int x = 0; x < in.width(); x++) out(x, y)",
+    ),
+    cpp(
         "operator with brackets", "accumulate-in-place",
         """
 class Matrix {

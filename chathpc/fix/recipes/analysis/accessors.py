@@ -28,6 +28,8 @@ _ASKED = frozenset({"size", "length"})
 _ATOMS = frozenset(
     {"identifier", "number_literal", "field_expression", "subscript_expression", "parenthesized_expression"}
 )
+#: `static_cast<std::size_t>(y)` and `size_t(y)`.
+_CAST = re.compile(r"static_cast<[\w:\s]+>\Z|(?:std::)?(?:size_t|ptrdiff_t|u?int\d+_t|int|long|unsigned)\Z")
 _ADDRESS = re.compile(rb"\(&(\w+)\)")
 _PATHS = frozenset({"identifier", "field_expression", "subscript_expression"})
 
@@ -75,8 +77,13 @@ def row_lengths(program: Program) -> frozenset[str]:
 
 def _uncast(node: Node | None) -> Node | None:
     node = bare(node)
-    while node is not None and node.type == "cast_expression":
-        node = bare(field(node, "value"))
+    while node is not None:
+        if node.type == "cast_expression":
+            node = bare(field(node, "value"))
+        elif node.type == "call_expression" and _CAST.match(text_of(field(node, "function"))):
+            node = bare(next(iter(children(field(node, "arguments"))), None))
+        else:
+            break
     return node
 
 
@@ -107,7 +114,7 @@ def _shown(node: Node, procedure: Procedure, program: Program, depth: int) -> by
         called = field(each, "function")
         if each.type != "call_expression" or not (
             (called is not None and called.type == "field_expression" and text_of(field(called, "field")) in _ASKED)
-            or text_of(called).startswith("static_cast<")
+            or _CAST.match(text_of(called))
         ):
             return None
     text = procedure.source.text[node.start_byte : node.end_byte]
@@ -266,10 +273,12 @@ def _put(
         one = todo.pop()
         if one.type == "call_expression":
             called = field(one, "function")
+            if _CAST.match(text_of(called)):
+                todo.extend(children(field(one, "arguments")))
+                continue
             if called is not None and called.type == "template_function":
-                if text_of(field(called, "name")) != "static_cast":
-                    return None
-            elif called is not None and called.type == "field_expression":
+                return None
+            if called is not None and called.type == "field_expression":
                 if text_of(field(called, "field")) not in _ASKED or children(field(one, "arguments")):
                     return None
             else:

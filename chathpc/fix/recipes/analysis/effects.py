@@ -425,9 +425,9 @@ def _call(node: Node, found: Effects, procedure: Procedure, program: Program, de
 
 
 def is_library_pure(written: str, procedure: Procedure) -> bool:
-    """True for a function of <math.h> or <cmath>, or std::min and std::max."""
+    """True for a function of <math.h> or <cmath>, or std::min, std::max and std::clamp."""
     name = written.rsplit("::", 1)[-1]
-    if written in ("std::min", "std::max"):
+    if written in ("std::min", "std::max", "std::clamp"):
         return True
     if name != written and not written.startswith("std::"):
         return False

@@ -46,13 +46,19 @@ def is_whole(value: Node, procedure: Procedure) -> bool:
         elif node.type == "number_literal":
             if not text_of(node).rstrip("uUlL").isdigit():
                 return False
-        else:
+        elif node.type != "call_expression" or not _is_wide_cast(text_of(field(node, "function"))):
             return False
     for node in nodes(value, "identifier"):
         one = procedure.declarations.get(text_of(node))
         if one is not None and one.type in ("float", "double", "long double", "char", "unsigned char", "short"):
             return False
     return True
+
+
+def _is_wide_cast(called: str) -> bool:
+    """True for `static_cast<std::size_t>` and `size_t`, called with a number."""
+    name = called.removeprefix("static_cast<").removesuffix(">") if called.startswith("static_cast<") else called
+    return WIDE.match(name.strip()) is not None
 
 
 def subscripts(node: Node) -> tuple[Node, list[Node]] | None:
