@@ -120,7 +120,7 @@ int main() {
     ),
     cpp(
         "operator with brackets and casts", "interchange-loops",
-        "#include <algorithm>\n" + _IMAGE.replace("px_[y * w_ + x]", "px_[static_cast<size_t>(y) * w_ + std::size_t(x)]") + """
+        "#include <algorithm>\n" + _IMAGE.replace("px_[y * w_ + x]", "px_[static_cast<size_t>(y) * w_ + x]") + """
 static void limit(Image &out, const Image &in) {
   for (int x = 0; x < in.width(); x++)
     for (int y = 0; y < in.height(); y++) out(x, y) = std::clamp(in(x, y) * 1.5f, 10.0f, 255.0f);
