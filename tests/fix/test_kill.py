@@ -13,6 +13,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
+
 from chathpc.fix.ledger import read
 from chathpc.fix.workspace import tree_hash
 from tests.fix.shell_project import project
@@ -21,6 +23,7 @@ KILLS = int(os.environ.get("CHATHPC_KILLS", "6"))
 EXPECTED = ["wrong wrong-answer", "judge out-of-scope", "right accepted"]
 
 
+@pytest.mark.timeout(60 + 15 * KILLS)
 def test_a_killed_session_is_gone_on_with(tmp_path: Path) -> None:
     chance = random.Random(20)
     killed = folders = 0
