@@ -6,7 +6,6 @@ from chathpc.fix.recipes.recipe import C_FAMILY, COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.serial import (
     bisection,
     block_pool,
-    buffers,
     by_value,
     columns,
     containers,
@@ -19,6 +18,7 @@ from chathpc.fix.recipes.serial import (
     lookups,
     objects,
     output,
+    owned_arrays,
     pools,
     powers,
     reads,
@@ -121,9 +121,9 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "keep-buffer",
-        "Keeps the memory that a function allocates and frees in every call or iteration, or puts a small array on the stack.",
+        "Keeps the memory that a function, or a `std::unique_ptr` in it, allocates and frees in every call or iteration, or puts a small array on the stack.",
         "The pointer stays in the function, is freed in the block that allocates it on every way, and the function runs once at a time.",
-        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", buffers.kept_buffers, 0.9,
+        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", owned_arrays.kept_memory, 0.9,
     ),
     Recipe(
         "pool-records",
