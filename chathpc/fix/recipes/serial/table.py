@@ -14,6 +14,7 @@ from chathpc.fix.recipes.serial import (
     hashed,
     interchange,
     invariants,
+    kept_files,
     last_results,
     lookups,
     objects,
@@ -200,9 +201,10 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "open-once",
-        "Opens a file once for all records instead of once a record.",
-        "It is opened to append and closed by the same block, always the same one, and nobody else opens it.",
-        ("io-small-requests", "io-bound", "io-metadata-bound"), HOST, "exact", streams.opened_once, 0.95, everywhere=False,
+        "Opens a file once for all records instead of once a record, or once a question.",
+        "It is opened to append, or to read, and closed by the same block; where else files are opened or removed, in the same source and not "
+        "meanwhile, it is closed before.",
+        ("io-small-requests", "io-bound", "io-metadata-bound"), HOST, "exact", kept_files.kept_open, 0.95, everywhere=False,
     ),
     Recipe(
         "return-by-reference",
