@@ -31,8 +31,8 @@ _STORE = "static void note(int i) { std::ofstream out(NAME + std::to_string(i % 
 
 
 FILES = (
-    c("the plain log of the near misses", _NAME, _log("note(i);", first='remove("notes");', last='printf(" %d", ask(3)); remove("notes");'), "close_f();", "static FILE *f_kept;"),
-    c("the plain questions of the near misses", _NAME, _log("s += ask(i);", first='note(123456789); note(9);', last='remove("notes");'), "(rewind(f_kept), f_kept)"),
+    c("the plain log of the near misses", _NAME, _log("note(i);", first='remove("notes");', last='printf(" %d", ask(3)); remove("notes");'), "close_note_file();", "static FILE *note_file;"),
+    c("the plain questions of the near misses", _NAME, _log("s += ask(i);", first='note(123456789); note(9);', last='remove("notes");'), "(rewind(ask_file), ask_file)"),
     c(
         "records that are read now and then", _NAME,
         """
@@ -75,7 +75,45 @@ int main(void)
     remove(JOURNAL);
     return 0;
 }
-""", "static void close_journal(void)", has_not=("fclose(journal);\n    return 0;",),
+""", "static void close_enter_file(void)", has_not=("fclose(journal);\n    return 0;",),
+    ),
+    c(
+        "files of several names, asked about and written", _NAME,
+        """
+struct shelf { char path[32]; int books; };
+static void put(struct shelf *s, const char *title)
+{
+    FILE *out = fopen(s->path, "a");
+    if (out) {
+        fprintf(out, "%s;", title);
+        fclose(out);
+    }
+    s->books++;
+}
+static int letter(const struct shelf *s, long at)
+{
+    FILE *in;
+    int k;
+    if ((in = fopen(s->path, "r")) == NULL)
+        return '?';
+    fseek(in, at, SEEK_SET);
+    k = fgetc(in);
+    fclose(in);
+    return k;
+}
+int main(void)
+{
+    static struct shelf all[70];
+    for (int k = 0; k < 70; k++) sprintf(all[k].path, "shelf%d.tmp", k);
+    for (int k = 0; k < 70; k++) remove(all[k].path);
+    for (int i = 0; i < 300; i++) put(&all[i * 7 % 70], i % 3 ? "Emma" : "Ulysses");
+    for (int k = 0; k < 70; k++)
+        for (int at = 0; at < 12; at += 5) printf("%c", letter(&all[k], at));
+    for (int k = 0; k < 70; k++) remove(all[k].path);
+    printf(" %c\\n", letter(all, 0));
+    return 0;
+}
+""", "FILE *out = put_file(s->path, \"a\");", "rewind(", "close_put_files();", "close_letter_files();",
     ),
     cpp(
         "a file for each name",
@@ -115,7 +153,7 @@ int main() {
     for (int r = 0; r < rooms; r++) std::cout << store.all(r) << '\\n';
   }
 }
-""", "std::ofstream &out = appended_file(names_[room]);", "file.copyfmt(std::ios(nullptr));", "kept_files.clear();",
+""", "std::ofstream &out = note_file(names_[room]);", "file.copyfmt(std::ios(nullptr));", "note_files.clear();",
     ),
     cpp(
         "a part of a file for each question",
@@ -143,9 +181,9 @@ int main() {
   Table c("a.tmp", 9, 7);
   std::cout << ' ' << a.row(2) << ' ' << sum(c, 10) << '\\n';
 }
-""", "std::ifstream &in = opened_input(file);", "kept_input.close();",
+""", "std::ifstream &in = row_file(file);", "row_input.close();",
     ),
-    cpp("the plain store of the near misses", _STORE.replace("NAME", 'std::string("x")').replace("MORE", "").replace("DO", "").replace("EACH", 'std::cout << i; std::remove("x1");'), "kept_files.clear();"),
+    cpp("the plain store of the near misses", _STORE.replace("NAME", 'std::string("x")').replace("MORE", "").replace("DO", "").replace("EACH", 'std::cout << i; std::remove("x1");'), "note_files.clear();"),
     Case(
         "numbers in another base", _NAME, "c++",
         """
@@ -179,6 +217,7 @@ FILE_MISSES = (
     miss("the folder changes", _NAME, _log("note(i); chdir(i % 2 ? \"/tmp\" : \"/\");", more="#include <unistd.h>\n")),
     miss("another process looks", _NAME, _log("note(i); system(\"cat notes\");")),
     miss("the file is written while it is read", _NAME, "static int ask(void) { FILE *f = fopen(\"notes\", \"r\"); int k = fgetc(f); fclose(f); return k; }\nint main(void) { FILE *g = fopen(\"notes\", \"w\"); for (int i = 0; i < 9; i++) { fputc('a' + i, g); fflush(g); rewind(g); printf(\"%d\", ask()); } fclose(g); return 0; }"),
+    miss("closed only sometimes", _NAME, "static void note(const char *p, int i) { FILE *f = fopen(p, \"a\"); if (i > 3) { fprintf(f, \"%d\", i); fclose(f); } }\nint main(int n, char **v) { for (int i = 0; i < n; i++) note(v[i], i); return 0; }"),
     miss("a file of the system", _NAME, _log("s += ask(i);").replace('\\"notes\\"', '"/proc/self/stat"').replace('"notes"', '"/proc/self/stat"')),
     miss("processes write the same file", _NAME, _log("note(i);", first="MPI_Init(0, 0);", more="int MPI_Init(int *, char ***);\n")),
     miss("the questions are about any file", _NAME, "static int ask(const char *p) { FILE *f = fopen(p, \"r\"); int k = f ? fgetc(f) : -1; if (f) fclose(f); return k; }\nint main(int n, char **v) { for (int i = 0; i < n; i++) printf(\"%d\", ask(v[i])); return 0; }"),

@@ -57,7 +57,6 @@ SERIAL_MISSES = (
     io("the program ends itself", "leave-out-flushes", "int main(void) { for (int i = 0; i < 9; i++) { printf(\"%d\", i); fflush(stdout); if (i == 7) _exit(1); } }"),
     io("the program ends itself behind a macro", "leave-out-flushes", "#define QUIT() _exit(1)\nint main(void) { for (int i = 0; i < 9; i++) { printf(\"%d\", i); fflush(stdout); if (i == 7) QUIT(); } }"),
     io("standard error", "leave-buffer", "int main(void) { setvbuf(stderr, NULL, _IONBF, 0); for (int i = 0; i < 9; i++) fprintf(stderr, \"%d\", i); }"),
-    io("the file is another one each time", "open-once", "static void record(const char *path, int i) { FILE *f = fopen(path, \"a\"); fprintf(f, \"%d\", i); fclose(f); }\nint main(void) { for (int i = 0; i < 9; i++) record(i % 2 ? \"x\" : \"y\", i); }"),
     io("two functions write it", "open-once", "static void one(int i) { FILE *f = fopen(\"x\", \"a\"); fprintf(f, \"%d\", i); fclose(f); }\nstatic void other(int i) { FILE *f = fopen(\"x\", \"a\"); fprintf(f, \"-%d\", i); fclose(f); }\nint main(void) { for (int i = 0; i < 9; i++) { one(i); other(i); } }"),
     io("the file begins anew", "open-once", "static void record(int i) { FILE *f = fopen(\"x\", \"w\"); fprintf(f, \"%d\", i); fclose(f); }\nint main(void) { for (int i = 0; i < 9; i++) record(i); }"),
     # -- memory

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_statement
@@ -13,6 +12,7 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, children, enclosing, field, inside, line_of, nodes, text_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.buffers import calls_itself
+from chathpc.fix.recipes.serial.file_openings import Opening, opening
 from chathpc.fix.recipes.serial.file_uses import (
     constant_path,
     is_followed,
@@ -27,27 +27,10 @@ from chathpc.fix.recipes.serial.streams import FORMAT, is_repeated, opened_once
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_FLAGS = r"(?:(?:std::)?(?:ios|ios_base|[io]fstream)::(?:app|out|in|binary)(?:\s*\|\s*)?)+"
-_OPENED = re.compile(rf"(?:std::)?([io])fstream\s+(\w+)\s*[({{]\s*(.+?)\s*(?:,\s*({_FLAGS}))?\s*[)}}]\s*;", re.DOTALL)
-_BLOCKS = frozenset({"compound_statement"})
 #: What a stream that was used before answers, or takes, otherwise than a new one.
 _PLACES = re.compile(
     r"\b(?:tellp|seekp|ftello?|fseeko?|rewind|f[gs]etpos|setv?buf|setbuffer|setlinebuf|gcount|ungetc|unget|putback)\b"
 )
-
-
-@dataclass(frozen=True, slots=True)
-class Opening:
-    """A local stream: its declaration (or assignment), name, path, mode as written, and whether it is read or appended to."""
-
-    node: Node
-    call: Node | None  #: the call of `fopen`; None for a stream of C++
-    name: str
-    path: str
-    mode: str
-    reads: bool
-    block: Node
-    closing: tuple[Node, ...]
 
 
 def kept_open(context: Context, spot: Spot) -> Iterator[Change]:
@@ -65,80 +48,21 @@ def kept_open(context: Context, spot: Spot) -> Iterator[Change]:
         return
     if any(True for _ in procedure.all("lambda_expression", "goto_statement")):
         return
-    for node in procedure.all("declaration", "expression_statement"):
-        one = _opening(node, procedure, program)
+    for node in procedure.all("declaration", "expression_statement", "if_statement"):
+        one = opening(node, procedure, program)
         if one is None or not is_repeated(procedure, program, node) or not _stays(one, procedure):
             continue
         before = _used_between(one, procedure, program)
         place = place_of_functions(spot.source)
         if before is None or place is None:
             continue
-        edits = _of_c(one, before, place, spot) if one.call is not None else _of_cpp(one, before, place, spot)
+        edits = _of_c(one, before, place, spot, program) if one.call is not None else _of_cpp(one, before, place, spot)
         what = "each time that it is read" if one.reads else "for each record"
         yield Change(
             {spot.source.path: tuple(edits)},
             line_of(node),
             f"keeps the file that {procedure.model.name} opens open instead of opening it {what}",
         )
-
-
-def _opening(node: Node, procedure: Procedure, program: Program) -> Opening | None:
-    block = enclosing(node, _BLOCKS, procedure.node)
-    if block is None or node.parent != block:
-        return None
-    if node.type == "declaration" and procedure.source.is_cpp:
-        match = _OPENED.fullmatch(text_of(node))
-        if match is not None:
-            kind, name, path, mode = match.groups()
-            reads = kind == "i"
-            if re.search(r"[(,]", path) and not re.fullmatch(r"[^(),]*(?:\([^(),]*\)[^(),]*)*", path):
-                return None
-            if reads != ("::app" not in (mode or "")) or (reads and not re.fullmatch(r"[\w.>-]+|\"[^\"]*\"", path)):
-                return None
-            closing = _statements(block, (f"{name}.close()",))
-            return Opening(node, None, name, path, mode or "", reads, block, closing) if _in(closing, block) else None
-    holder = next((each for each in nodes(node, "init_declarator", "assignment_expression")), None)
-    target = field(holder, "declarator") or field(holder, "left")
-    call = field(holder, "value") or field(holder, "right")
-    if (
-        holder is None
-        or target is None
-        or call is None
-        or text_of(field(call, "function")) not in ("fopen", "std::fopen")
-    ):
-        return None
-    name = text_of(next(iter(nodes(target, "identifier")), None))
-    own, listed = procedure.declarations.get(name), children(field(call, "arguments"))
-    if own is None or own.type != "FILE" or own.pointers != 1 or own.static or len(listed) != 2:
-        return None
-    if (
-        name in procedure.parameters
-        or len([each for each in procedure.assigned.get(name, ()) if text_of(each) not in ("NULL", "0", "nullptr")])
-        != 1
-    ):
-        return None
-    mode = text_of(listed[1])
-    if (
-        mode not in ('"a"', '"ab"', '"at"', '"r"', '"rb"', '"rt"')
-        or constant_path(listed[0], procedure, program) is None
-    ):
-        return None
-    closing = _statements(block, (f"fclose({name})", f"std::fclose({name})"))
-    if len(closing) != 1 or not _in(closing, block) or closing[0].start_byte < node.end_byte:
-        return None
-    return Opening(node, call, name, text_of(listed[0]), mode, mode.startswith('"r'), block, closing)
-
-
-def _statements(block: Node, texts: tuple[str, ...]) -> tuple[Node, ...]:
-    return tuple(
-        each
-        for each in nodes(block, "expression_statement")
-        if text_of(next(iter(children(each)), None)).replace(" ", "") in texts
-    )
-
-
-def _in(closing: tuple[Node, ...], block: Node) -> bool:
-    return all(each.parent == block for each in closing)
 
 
 def _stays(one: Opening, procedure: Procedure) -> bool:
@@ -243,12 +167,14 @@ def _used_between(one: Opening, procedure: Procedure, program: Program) -> list[
     return found
 
 
-def _of_c(one: Opening, before: list[Node], place: int, spot: Spot) -> list[Edit]:
+def _of_c(one: Opening, before: list[Node], place: int, spot: Spot, program: Program) -> list[Edit]:
     text = spot.source.text
     call = one.call
     if call is None:
         return []
-    kept = fresh_name(f"{one.name}_kept", text)
+    if constant_path(children(field(call, "arguments"))[0], spot.procedure, program) is None:
+        return _in_table(one, call, before, place, spot)
+    kept = fresh_name(f"{_own(spot)}_file" if before else f"{one.name}_kept", text)
     opened = text[call.start_byte : call.end_byte].decode("utf-8", "surrogateescape")
     again = f"(rewind({kept}), {kept})" if one.reads else kept
     edits = [without_statement(each, text) for each in one.closing]
@@ -260,15 +186,38 @@ def _of_c(one: Opening, before: list[Node], place: int, spot: Spot) -> list[Edit
     if not before:
         first = f"static FILE *{kept};\n".encode() + indent(text, one.node.start_byte)
         return [*edits, Edit(one.node.start_byte, one.node.start_byte, first)]
-    close = fresh_name(f"close_{one.name}", text)
+    close = fresh_name(f"close_{_own(spot)}_file", text)
     edits.append(Edit(place, place, _CLOSED.format(kept=kept, close=close).encode()))
     return [*edits, *_inserted(before, f"{close}();", text)]
 
 
+def _in_table(one: Opening, call: Node, before: list[Node], place: int, spot: Spot) -> list[Edit]:
+    """As `_of_c` for files of several names."""
+    text, called = spot.source.text, field(call, "function")
+    own = _own(spot)
+    told = {
+        "KEPT_FILES": f"{own}_files",
+        "KEPT_COUNT": f"{own}_count",
+        "KEPT_FILE": f"{own}_file",
+        "CLOSE_KEPT": f"close_{own}_files",
+    }
+    names = {each: fresh_name(name, text) for each, name in told.items()}
+    helper = _TABLE.replace("AGAIN", "rewind(KEPT_FILES[k].file);\n            " if one.reads else "")
+    for each, name in names.items():
+        helper = re.sub(rf"\b{each}\b", name, helper)
+    return [
+        *(each for header in _NEEDED[spot.source.is_cpp] for each in included(header, spot.procedure)),
+        Edit(place, place, helper.encode()),
+        *([Edit(called.start_byte, called.end_byte, names["KEPT_FILE"].encode())] if called is not None else []),
+        *(without_statement(each, text) for each in one.closing),
+        *_inserted(before, f"{names['CLOSE_KEPT']}();", text),
+    ]
+
+
 def _of_cpp(one: Opening, before: list[Node], place: int, spot: Spot) -> list[Edit]:
     text = spot.source.text
-    kept = fresh_name("kept_input" if one.reads else "kept_files", text)
-    name = fresh_name("opened_input" if one.reads else "appended_file", text)
+    kept = fresh_name(f"{_own(spot)}_input" if one.reads else f"{_own(spot)}_files", text)
+    name = fresh_name(f"{_own(spot)}_file", text)
     mode = f", {one.mode}" if one.mode else ""
     stored = text[one.node.start_byte : one.block.end_byte].decode("utf-8", "replace")
     template = _READ if one.reads else _APPENDED
@@ -285,6 +234,11 @@ def _of_cpp(one: Opening, before: list[Node], place: int, spot: Spot) -> list[Ed
         *(without_statement(each, text) for each in one.closing),
         *_inserted(before, f"{kept}.close();" if one.reads else f"{kept}.clear();", text),
     ]
+
+
+def _own(spot: Spot) -> str:
+    """What names of a function's files begin with, so that those of several functions differ."""
+    return re.sub(r"\W", "", spot.procedure.model.name)
 
 
 def _inserted(before: list[Node], statement: str, text: bytes) -> list[Edit]:
@@ -304,6 +258,45 @@ static void {close}(void)
     if ({kept}) fclose({kept});
     {kept} = NULL;
 }}
+
+"""
+_NEEDED = {False: ("stdio.h", "stdlib.h", "string.h"), True: ("cstdio", "cstdlib", "cstring")}
+_TABLE = """/* Files stay open from one use to the next. */
+static struct {
+    char *path;
+    FILE *file;
+} KEPT_FILES[64];
+static int KEPT_COUNT;
+
+static void CLOSE_KEPT(void)
+{
+    while (KEPT_COUNT > 0) {
+        KEPT_COUNT--;
+        fclose(KEPT_FILES[KEPT_COUNT].file);
+        free(KEPT_FILES[KEPT_COUNT].path);
+    }
+}
+
+static FILE *KEPT_FILE(const char *path, const char *mode)
+{
+    char *name;
+    FILE *file;
+    int k;
+    for (k = 0; k < KEPT_COUNT; k++)
+        if (strcmp(KEPT_FILES[k].path, path) == 0) {
+            AGAINreturn KEPT_FILES[k].file;
+        }
+    if (KEPT_COUNT == 64) CLOSE_KEPT();
+    name = (char *)malloc(strlen(path) + 1);
+    file = name ? fopen(path, mode) : NULL;
+    if (!file) {
+        free(name);
+        return NULL;
+    }
+    KEPT_FILES[KEPT_COUNT].path = strcpy(name, path);
+    KEPT_FILES[KEPT_COUNT++].file = file;
+    return file;
+}
 
 """
 #: A stream formats the next record as a new one would.
