@@ -156,6 +156,27 @@ int main() {
 """, "std::ofstream &out = note_file(names_[room]);", "file.copyfmt(std::ios(nullptr));", "note_files.clear();",
     ),
     cpp(
+        "opened later, and closed",
+        """
+static const char *const kFile = "visits.tmp";
+static void visit(const std::string &who, bool again) {
+  std::ofstream book;
+  const std::string line = again ? who + " again" : who;
+  book.open(kFile, std::ios::out | std::ios::app);
+  if (!book.is_open()) return;
+  book << line << '\\n';
+  book.close();
+}
+int main() {
+  for (int k = 0; k < 20; k++) visit(k % 3 ? "Ada" : "Grace", k > 9);
+  std::ifstream in(kFile);
+  std::string word;
+  while (in >> word) std::cout << word << ' ';
+  std::remove(kFile);
+}
+""", "std::ofstream &book = visit_file(kFile);", "visit_files.clear();",
+    ),
+    cpp(
         "a part of a file for each question",
         """
 struct Table {
@@ -225,5 +246,8 @@ FILE_MISSES = (
     _store("its address is kept", more="last = &out;", head="static std::ostream *last;\n"),
     _store("another stream of the class", head="struct Log { std::ofstream out; Log() : out(\"x1\") {} } log_;\n", each="log_.out << i;"),
     _store("a reader in the same loop stays open", first="std::ifstream in(\"x1\"); char k;", each="if (in >> k) std::cout << k; in.clear();"),
+    miss_cpp("opened twice", _NAME, "#include <fstream>\nstatic void note(int i) { std::ofstream out; out.open(\"x\", std::ios::app); out << i; out.close(); out.open(\"y\", std::ios::app); out << i; out.close(); }\nint main() { for (int i = 0; i < 9; i++) note(i); }"),
+    miss_cpp("opened where it may be open", _NAME, "#include <fstream>\nstatic void note(int i) { std::ofstream out; if (i % 2) out.open(\"y\"); out.open(\"x\", std::ios::app); out << i; }\nint main() { for (int i = 0; i < 9; i++) note(i); }"),
+    _store("a reader is handed out and goes on", head="static std::ifstream opened() { std::ifstream in(\"x1\"); return in; }\n", first="auto in = opened(); char k;", each="if (in >> k) std::cout << k; in.clear();"),
     _store("threads", head="#include <thread>\n"),
 )  # fmt: skip

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _FLAGS = r"(?:(?:std::)?(?:ios|ios_base|[io]fstream)::(?:app|out|in|binary)(?:\s*\|\s*)?)+"
 _OPENED = re.compile(rf"(?:std::)?([io])fstream\s+(\w+)\s*[({{]\s*(.+?)\s*(?:,\s*({_FLAGS}))?\s*[)}}]\s*;", re.DOTALL)
+_OPENS = re.compile(rf"(\w+)\.open\(\s*(.+?)\s*(?:,\s*({_FLAGS}))?\s*\)\s*;", re.DOTALL)
 _BLOCKS = frozenset({"compound_statement"})
 
 
@@ -30,6 +31,7 @@ class Opening:
     reads: bool
     block: Node
     closing: tuple[Node, ...]
+    declared: Node | None = None  #: where `open` opens it, the declaration in the same block before
 
 
 def opening(node: Node, procedure: Procedure, program: Program) -> Opening | None:
@@ -48,6 +50,10 @@ def opening(node: Node, procedure: Procedure, program: Program) -> Opening | Non
                 return None
             closing = _statements(block, (f"{name}.close()",))
             return Opening(node, None, name, path, mode or "", reads, block, closing) if _in(closing, block) else None
+    if node.type == "expression_statement" and procedure.source.is_cpp:
+        later = _opened_later(node, block)
+        if later is not None:
+            return later
     holder = next((each for each in nodes(node, "init_declarator", "assignment_expression")), None)
     target = field(holder, "declarator") or field(holder, "left")
     call = field(holder, "value") or field(holder, "right")
@@ -82,6 +88,31 @@ def opening(node: Node, procedure: Procedure, program: Program) -> Opening | Non
     if closing[0].start_byte < node.end_byte:
         return None
     return Opening(node, call, name, text_of(path), mode, reads, block, closing)
+
+
+def _opened_later(node: Node, block: Node) -> Opening | None:
+    """The stream of `std::ofstream out; … out.open(path, std::ios::app);`."""
+    match = _OPENS.fullmatch(text_of(node))
+    if match is None:
+        return None
+    name, path, mode = match.groups()
+    told = re.compile(rf"(?:std::)?([io])fstream\s+{name}\s*;")
+    found = [
+        (each, kind)
+        for each in children(block)
+        if each.end_byte <= node.start_byte and (kind := told.fullmatch(text_of(each)))
+    ]
+    if len(found) != 1:
+        return None
+    reads = found[0][1][1] == "i"
+    if reads != ("::app" not in (mode or "")) or not re.fullmatch(r"[^(),]*(?:\([^(),]*\)[^(),]*)*", path):
+        return None
+    if reads and not re.fullmatch(r"[\w.>-]+|\"[^\"]*\"", path):
+        return None
+    closing = _statements(block, (f"{name}.close()",))
+    return (
+        Opening(node, None, name, path, mode or "", reads, block, closing, found[0][0]) if _in(closing, block) else None
+    )
 
 
 def _is_test(node: Node, call: Node) -> bool:

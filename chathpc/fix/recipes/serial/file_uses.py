@@ -140,6 +140,9 @@ def _declared(node: Node, home: Procedure, program: Program) -> Use | None:
     block = enclosing(node, frozenset({"compound_statement"}), home.node)
     if match is None:
         return None
+    name = re.search(r"(\w+)\s*[({;=]", text_of(node).split("stream", 1)[-1])
+    text = text_of(home.node)
+    gone = name is None or re.search(rf"\breturn\s+{name[1]}\s*;|\bmove\(\s*{name[1]}\s*\)", text) is not None
     given = re.search(r"\w\s*[({]\s*([^,()]+)", text_of(node))
     path = given[1].strip() if given is not None else None
     return Use(
@@ -149,7 +152,7 @@ def _declared(node: Node, home: Procedure, program: Program) -> Use | None:
         True,
         match[1] == "i",
         False,
-        block.end_byte if block else home.node.end_byte,
+        home.node.end_byte + 1 if gone or block is None else block.end_byte,
     )
 
 

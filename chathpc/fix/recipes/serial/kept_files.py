@@ -74,7 +74,9 @@ def _stays(one: Opening, procedure: Procedure) -> bool:
         parent = each.parent
         if inside(each, one.node) or any(inside(each, closing) for closing in one.closing):
             continue
-        if parent is None:
+        if one.declared is not None and inside(each, one.declared):
+            continue
+        if parent is None or (one.declared is not None and each.start_byte < one.node.start_byte):
             return False
         if not inside(each, one.block):
             if one.call is None or enclosing(each, frozenset({"declaration"}), procedure.node) is None:
@@ -133,6 +135,8 @@ def _used_between(one: Opening, procedure: Procedure, program: Program) -> list[
     found: list[Node] = []
     homes: set[str] = set()
     for use in uses_beside(one.node, program):
+        if use.node == one.declared:
+            continue
         if (
             path is not None
             and use.path is not None
@@ -231,6 +235,7 @@ def _of_cpp(one: Opening, before: list[Node], place: int, spot: Spot) -> list[Ed
         *(each for header in headers for each in included(header, spot.procedure)),
         Edit(place, place, helper.encode()),
         Edit(one.node.start_byte, one.node.end_byte, new),
+        *([without_statement(one.declared, text)] if one.declared is not None else []),
         *(without_statement(each, text) for each in one.closing),
         *_inserted(before, f"{kept}.close();" if one.reads else f"{kept}.clear();", text),
     ]
