@@ -53,6 +53,25 @@ int main(void) {
 """, "const size_t strlen_once = strlen(t);", "i < strlen_once",
     ),
     c(
+        "length of a text whose letters a function replaces", "hoist-invariant-call",
+        """
+#include <ctype.h>
+static int masked(int c, int mark) {
+  if (isdigit(c)) c = '#';
+  return isspace(c) ? '_' : c == 'q' ? 'a' + mark % 26 : toupper(c);
+}
+static void mask(char *line, int mark) {
+  for (int i = 0; i < (int)strlen(line); i++) line[i] = (char)masked(line[i], mark);
+}
+int main(void) {
+  char line[] = "order 66 of quills, 9 quires";
+  mask(line, 3);
+  puts(line);
+  return 0;
+}
+""", "const size_t strlen_once = strlen(line);", "i < (int)strlen_once",
+    ),
+    c(
         "loop without braces in a loop", "hoist-invariant-call",
         """
 static double a[8][9];

@@ -7,6 +7,7 @@ import pytest
 from tests.fix.recipes.applying import changed
 from tests.fix.recipes.atomic_programs import ATOMIC_MISSES
 from tests.fix.recipes.descriptor_programs import DESCRIPTOR_MISSES
+from tests.fix.recipes.file_programs import FILE_MISSES
 from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULT_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
@@ -26,6 +27,7 @@ LEFT_ALONE = (
     *ATOMIC_MISSES,
     *SEARCH_MISSES,
     *TABLE_MISSES,
+    *FILE_MISSES,
     *HANDOVERS,
     *MPI,
 )

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.layout import element
 from chathpc.diagnosis.source.model import Declaration
-from chathpc.fix.recipes.analysis.program import Procedure, Program
-from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, text_of
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Source
+from chathpc.fix.recipes.analysis.syntax import children, enclosing, field, nodes, text_of
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -56,6 +56,18 @@ def is_arithmetic(name: str) -> bool:
     """True for the name of a type of numbers."""
     words = name.split()
     return bool(words) and (all(word in _WORDS for word in words) or bool(_NAMED.match(name)))
+
+
+def names_number(name: str, source: Source) -> bool:
+    """True as well for a name that the file gives to a type of numbers."""
+    if is_arithmetic(name):
+        return True
+    given = [
+        text_of(field(each, "type"))
+        for each in nodes(source.file.tree.root_node, "alias_declaration", "type_definition")
+        if name in (text_of(field(each, "name")), text_of(field(each, "declarator")))
+    ]
+    return len(given) == 1 and is_arithmetic(given[0])
 
 
 def plain(name: str) -> str:

@@ -11,9 +11,9 @@ from chathpc.diagnosis.source.layout import type_size, value
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, line_start, without_statement
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around
-from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot, plain_name
 from chathpc.fix.recipes.analysis.syntax import bare, children, enclosing, field, inside, line_of, nodes, text_of
-from chathpc.fix.recipes.analysis.types import is_arithmetic
+from chathpc.fix.recipes.analysis.types import names_number
 from chathpc.fix.recipes.recipe import Change, Context
 
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ def _allocation(node: Node, procedure: Procedure, program: Program) -> tuple[str
         return None
     if made.type == "new_expression":
         size = field(field(made, "declarator"), "length")
-        if size is None or not is_arithmetic(kind) or field(made, "arguments") is not None:
+        if size is None or not names_number(kind, procedure.source) or field(made, "arguments") is not None:
             return None
         return text_of(name), kind, "new", size
     found = _made(made, kind, procedure, program)
@@ -165,7 +165,7 @@ def _made(made: Node | None, kind: str, procedure: Procedure, program: Program) 
     called = text_of(field(made, "function"))
     if called not in ("malloc", "calloc", "std::malloc", "std::calloc") and not _hands_through(called, program):
         return None
-    if procedure.source.is_cpp and not is_arithmetic(kind):
+    if procedure.source.is_cpp and not names_number(kind, procedure.source):
         return None
     found = effects(listed, procedure, program)
     if not found.is_known or found.writes:
@@ -322,7 +322,7 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
         )
     if parent.type == "argument_list" and parent.parent is not None:
         call = parent.parent
-        name = text_of(field(call, "function")).rsplit("::", 1)[-1]
+        name = plain_name(field(call, "function"))
         if name in (
             "memset",
             "memcpy",
@@ -343,6 +343,8 @@ def stays_inside(node: Node, program: Program, depth: int = 0) -> bool:
         own = program.named(name)
         at = [each.start_byte for each in children(parent)].index(node.start_byte)
         if len(own) != 1 or at >= len(own[0].model.parameters) or own[0].body is None:
+            return False
+        if "virtual" in own[0].model.marks:
             return False
         inner = own[0].model.parameters[at].name
         return all(

@@ -30,6 +30,7 @@ from chathpc.fix.recipes.analysis.syntax import (
 )
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.serial.text_lengths import keeps_length, keeps_text
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -110,62 +111,19 @@ def _is_invariant(call: Node, loop: Node, procedure: Procedure, program: Program
         return False
     # The length of a text stays the same where its characters are replaced by others that do not end it.
     mine = effects(call, procedure, program)
-    if not whole.opaque and all(_keeps_text(each) for each in whole.calls) and not whole.jumps & {"goto", "label"}:
+    if (
+        not whole.opaque
+        and all(keeps_text(each, program) for each in whole.calls)
+        and not whole.jumps & {"goto", "label"}
+    ):
         if {one.name for one in mine.accesses if not one.memory} & whole.declared:
             return False
         return not any(
-            may_overlap(read, write, program) and not _keeps_length(write)
+            may_overlap(read, write, program) and not keeps_length(write, call, program)
             for read in mine.accesses
             for write in whole.writes
         )
     return False
-
-
-def _keeps_text(call: Node) -> bool:
-    return text_of(field(call, "function")) in (
-        "tolower",
-        "toupper",
-        "isalpha",
-        "isdigit",
-        "isspace",
-        "isupper",
-        "islower",
-        "isalnum",
-        "ispunct",
-    )
-
-
-def _keeps_length(write: Access) -> bool:
-    """True for the write of one character that cannot be the end of a text."""
-    target = write.node.parent
-    if target is None or target.type != "assignment_expression" or write.node.type != "subscript_expression":
-        return False
-    value, operator = bare(field(target, "right")), text_of(field(target, "operator"))
-    while value is not None and value.type == "cast_expression":
-        value = bare(field(value, "value"))
-    if value is None or operator != "=":
-        return False
-    if value.type == "binary_expression" and text_of(field(value, "operator")) in ("+", "-"):
-        return _is_letter_near(field(value, "left"), bare(field(value, "right")))
-    if value.type == "char_literal":
-        return text_of(value) not in ("'\\0'", "'\\x00'", "'\\00'", "'\\000'")
-    if value.type == "call_expression" and text_of(field(value, "function")) in ("tolower", "toupper"):
-        argument = bare(next(iter(children(field(value, "arguments"))), None))
-        while argument is not None and argument.type == "cast_expression":
-            argument = bare(field(argument, "value"))
-        return argument is not None and text_of(argument) == text_of(write.node)
-    return False
-
-
-def _is_letter_near(letter: Node | None, rest: Node | None) -> bool:
-    """True for `'a' + … % 26`: what is added lies between -25 and 25, so that the sum is a character other than 0."""
-    if letter is None or rest is None or letter.type != "char_literal" or len(text_of(letter)) != 3:
-        return False
-    if rest.type != "binary_expression" or text_of(field(rest, "operator")) != "%":
-        return False
-    radix = text_of(field(rest, "right"))
-    code = ord(text_of(letter)[1])
-    return radix.isdigit() and code > int(radix) and code + int(radix) < 128
 
 
 def _may_move(call: Node, loop: Node, procedure: Procedure, program: Program) -> bool:

@@ -35,6 +35,12 @@ _UNBUFFERED = re.compile(
     r"|(\w+)\.rdbuf\(\)->pubsetbuf\((?:nullptr|NULL|0), 0\)|(\w+)\.setf\((?:std::)?ios(?:_base)?::unitbuf\)|(\w+) << (?:std::)?unitbuf"
 )
 _FLUSH = re.compile(r"fflush\((\w+)\)|((?:\w+::)?\w+)\.flush\(\)|((?:\w+::)?\w+) << (?:std::)?flush")
+#: What stays in a stream from one record to the next, were it not taken back.
+FORMAT = re.compile(
+    r"\b(?:set(?:precision|fill|w|base|iosflags|f)|resetiosflags|unsetf|precision|fill|flags|width|imbue|exceptions"
+    r"|(?:no)?(?:boolalpha|showbase|showpoint|showpos|skipws|uppercase|unitbuf)|dec|hex|oct|fixed|scientific|hexfloat|defaultfloat"
+    r"|left|right|internal|put_money|put_time)\b"
+)
 _LITERAL = re.compile(r'"[^"]*"\Z')
 _BLOCKS = frozenset({"compound_statement"})
 
@@ -51,7 +57,7 @@ def only_writes(program: Program) -> bool:
 def unflushed(context: Context, spot: Spot) -> Iterator[Change]:
     """Flushes in loops, and in functions that loops call, are left out; streams are written when their buffers are full."""
     procedure, program, text = spot.procedure, context.program, spot.source.text
-    if procedure.is_broken or not _is_repeated(procedure, program) or not only_writes(program):
+    if procedure.is_broken or not is_repeated(procedure, program) or not only_writes(program):
         return
     edits, first = [], None
     for node in procedure.all("expression_statement"):
@@ -63,7 +69,7 @@ def unflushed(context: Context, spot: Spot) -> Iterator[Change]:
             "stdin",
         ):
             continue
-        if not _is_repeated(procedure, program, node):
+        if not is_repeated(procedure, program, node):
             continue
         edits.append(without_statement(node, text))
         first = first or node
@@ -96,7 +102,7 @@ def buffered(context: Context, spot: Spot) -> Iterator[Change]:
             )
 
 
-def _is_repeated(procedure: Procedure, program: Program, node: Node | None = None) -> bool:
+def is_repeated(procedure: Procedure, program: Program, node: Node | None = None) -> bool:
     """True for what stands in a loop, or in a function that is called in one."""
     if node is not None and any(True for _ in around(node, procedure)):
         return True
@@ -113,8 +119,10 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, program, text = spot.procedure, context.program, spot.source.text
     if procedure.is_broken or program.has_threads or not only_writes(program):
         return
+    if any(b"MPI_Init" in one.text for one in program.sources.values()):
+        return  # what processes write would be mixed in the midst of records
     for node in procedure.all("declaration"):
-        if not _is_repeated(procedure, program, node):
+        if not is_repeated(procedure, program, node):
             continue
         found = _appending(node)
         if found is None:
@@ -136,6 +144,9 @@ def opened_once(context: Context, spot: Spot) -> Iterator[Change]:
         edits = [without_statement(each, text) for each in closing]
         if stream:
             edits.append(Edit(node.start_byte, node.start_byte, b"static "))
+            if FORMAT.search(text_of(block)):  # the next record is formatted as by a new stream
+                plain = b"\n" + indent(text, node.start_byte) + f"{name}.copyfmt(std::ios(nullptr));".encode()
+                edits.append(Edit(node.end_byte, node.end_byte, plain))
         else:
             kept = fresh_name(f"{name}_kept", text)
             value = next(nodes(node, "call_expression"))
@@ -200,6 +211,8 @@ def _is_opened_elsewhere(file: str, node: Node, procedure: Procedure, program: P
                     "unlink",
                     "rename",
                     "truncate",
+                    "ofstream",
+                    "fstream",
                 ):
                     continue
                 named = text_of(next(iter(children(field(each, "arguments"))), None))

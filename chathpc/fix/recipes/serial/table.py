@@ -6,7 +6,6 @@ from chathpc.fix.recipes.recipe import C_FAMILY, COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.serial import (
     bisection,
     block_pool,
-    buffers,
     by_value,
     columns,
     containers,
@@ -15,10 +14,12 @@ from chathpc.fix.recipes.serial import (
     hashed,
     interchange,
     invariants,
+    kept_files,
     last_results,
     lookups,
     objects,
     output,
+    owned_arrays,
     pools,
     powers,
     reads,
@@ -121,9 +122,9 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "keep-buffer",
-        "Keeps the memory that a function allocates and frees in every call or iteration, or puts a small array on the stack.",
+        "Keeps the memory that a function, or a `std::unique_ptr` in it, allocates and frees in every call or iteration, or puts a small array on the stack.",
         "The pointer stays in the function, is freed in the block that allocates it on every way, and the function runs once at a time.",
-        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", buffers.kept_buffers, 0.9,
+        ("allocation-churn", "page-faults", "redundant-copies"), HOST, "exact", owned_arrays.kept_memory, 0.9,
     ),
     Recipe(
         "pool-records",
@@ -200,9 +201,10 @@ RECIPES: tuple[Recipe, ...] = (
     ),
     Recipe(
         "open-once",
-        "Opens a file once for all records instead of once a record.",
-        "It is opened to append and closed by the same block, always the same one, and nobody else opens it.",
-        ("io-small-requests", "io-bound", "io-metadata-bound"), HOST, "exact", streams.opened_once, 0.95, everywhere=False,
+        "Opens a file once for all records instead of once a record, or once a question.",
+        "It is opened to append, or to read, and closed by the same block; where else files are opened or removed, in the same source and not "
+        "meanwhile, it is closed before.",
+        ("io-small-requests", "io-bound", "io-metadata-bound"), HOST, "exact", kept_files.kept_open, 0.95, everywhere=False,
     ),
     Recipe(
         "return-by-reference",

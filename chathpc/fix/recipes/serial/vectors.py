@@ -11,7 +11,7 @@ from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.loops import around, counted, loops_of
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, is_container_use, line_of, nodes, text_of
-from chathpc.fix.recipes.analysis.types import is_arithmetic
+from chathpc.fix.recipes.analysis.types import is_arithmetic, names_number
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.serial.buffers import calls_itself
 
@@ -68,7 +68,7 @@ def _numbers(node: Node, scope: Node, procedure: Procedure, program: Program) ->
         r"((?:std::)?vector<\s*(?:(?:std::)?vector<\s*([\w:\s]+?)\s*>|([\w:\s]+?))\s*>)\s+(\w+)\s*(?:\((.*)\))?\s*;",
         text_of(node),
     )
-    if match is None or not is_arithmetic(match[2] or match[3]) or "bool" in (match[2], match[3]):
+    if match is None or not names_number(match[2] or match[3], procedure.source) or "bool" in (match[2], match[3]):
         return None
     name, given = match[4], match[5]
     uses = [each for each in procedure.identifiers.get(name, ()) if not inside(each, node)]
