@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.mpi import collectives, fortran_messages, fortran_shares, invariants, messages, order, shares
+from chathpc.fix.recipes.mpi import (
+    collectives,
+    fortran_messages,
+    fortran_shares,
+    invariants,
+    messages,
+    order,
+    shares,
+    vector_reductions,
+)
 from chathpc.fix.recipes.recipe import FORTRAN, HOST, Recipe
 
 RECIPES: tuple[Recipe, ...] = (
@@ -16,7 +25,7 @@ RECIPES: tuple[Recipe, ...] = (
         "reduce-vector",
         "Reduces a vector once instead of a number in each iteration.",
         "What follows the reduction is not used by later iterations.",
-        ("mpi-communication-bound", "mpi-small-messages", "mpi-collective-wait"), ("c",), "exact", messages.vector_reduction, 0.9,
+        ("mpi-communication-bound", "mpi-small-messages", "mpi-collective-wait"), ("c",), "exact", vector_reductions.vector_reduction, 0.9,
     ),
     Recipe(
         "deal-in-turn",
