@@ -581,6 +581,7 @@ int main(int argc, char **argv) {
     edge(g, width, left, right);
     for (int k = 0; k < width; k++) CELL(g, 1, k) += 0.5 * CELL(g, 0, k);
     to_first(a, n, rank, size);
+    for (int k = 0; k < width; k++) MPI_Allreduce(MPI_IN_PLACE, &g[k], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   }
   for (int k = 0; k < n * size; k++) sum += a[k].x + a[k].kind;
   for (int k = 0; k < width; k++) sum += CELL(g, 1, k);
@@ -590,6 +591,113 @@ int main(int argc, char **argv) {
   return 0;
 }
 """, "MPI_Sendrecv(mine, n, type, right, 5, got + n, n, type", "MPI_Send(&p[0], n * sizeof(particle), MPI_BYTE", "MPI_Sendrecv(&g[(1) * (width)], width",
+        "MPI_Allreduce(MPI_IN_PLACE, &g[0], width",
+    ),
+    c(
+        "moments of a table", "reduce-vector",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define SITES 12
+#define DEPTHS 7
+static double heat[SITES][DEPTHS], weight[SITES], mean[SITES][DEPTHS], norm[SITES], sum[SITES];
+static void average(void) {
+  for (int s = 0; s < SITES; s++)
+    for (int d = 0; d < DEPTHS; d++) {
+      double here[2] = {heat[s][d] * weight[s], weight[s]}, all[2];
+      MPI_Allreduce(here, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      if (all[1] > 0.0) mean[s][d] = all[0] / all[1];
+    }
+  for (int s = 0; s < SITES; s++) {
+    double total;
+    MPI_Allreduce(&weight[s], &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    total /= 3.0;
+    norm[s] = sqrt(total);
+  }
+  for (int s = 0; s < SITES; s++) {
+    double of_site = 0.0;
+    for (int d = 0; d < DEPTHS; d++) of_site += heat[s][d];
+    MPI_Allreduce(MPI_IN_PLACE, &of_site, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    sum[s] = of_site;
+  }
+  for (int s = 0; s < SITES; s++) {
+    double part = weight[s] * 0.5;
+    MPI_Allreduce(&part, &norm[s], 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    norm[s] += 1.0;
+  }
+}
+int main(int argc, char **argv) {
+  int rank;
+  double shown = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int s = 0; s < SITES; s++) {
+    weight[s] = s % 5 + rank;
+    for (int d = 0; d < DEPTHS; d++) heat[s][d] = s * d + 0.5 * rank;
+  }
+  for (int t = 0; t < 3; t++) {
+    average();
+    for (int s = 0; s < SITES; s++) {
+      shown += norm[s] + sum[s];
+      for (int d = 0; d < DEPTHS; d++) shown += mean[s][d], heat[s][d] += 0.1 * mean[s][d];
+    }
+  }
+  if (rank == 0) printf("%.8f\n", shown);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Allreduce(MPI_IN_PLACE, here_parts, 2 * SITES * DEPTHS, MPI_DOUBLE", has_not=("double total;",), relative=1e-9,
+    ),
+    c(
+        "plan to all before the log", "send-early",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define LENGTH 24
+static double plan[LENGTH];
+static double review(int n) {
+  int i;
+  double s = 0.0;
+  for (i = 1; i <= n; i++) s += plan[i % LENGTH] / sqrt((double)i);
+  return s;
+}
+static void draw(int year) {
+  int i;
+  for (i = 0; i < LENGTH; i++) plan[i] = sin(0.2 * i + year);
+}
+static double follow(int rank, int size, int year, double *reviewed, double *worst) {
+  int i, to;
+  double s = 0.0;
+  if (rank == 0) {
+    draw(year);
+    for (i = 0; i < 50; i++)
+      *reviewed += review(100 + i);
+    *worst = fmin(*worst, *reviewed);
+    for (to = 1; to < size; to++)
+      MPI_Send(plan, LENGTH, MPI_DOUBLE, to, 4, MPI_COMM_WORLD);
+    return 0.0;
+  }
+  MPI_Recv(plan, LENGTH, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (i = 0; i < LENGTH; i++) s += plan[i] * rank;
+  return s;
+}
+int main(int argc, char **argv) {
+  int rank, size;
+  double mine = 0.0, all, reviewed = 0.0, worst = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int year = 0; year < 6; year++) mine += follow(rank, size, year, &reviewed, &worst);
+  MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.8f %.8f %.8f\n", all, reviewed, worst);
+  MPI_Finalize();
+  return 0;
+}
+""", "draw(year);\n    for (to = 1; to < size; to++)",
     ),
     c(
         "one after the other", "all-at-once",

@@ -160,6 +160,8 @@ def _together(loop: Node, calls: list[Node], procedure: Procedure, program: Prog
         ):
             return None
         for place, count_at in buffers:
+            if arguments[place] == "MPI_IN_PLACE":
+                continue
             first = first_element(listed[place], header, procedure)
             if first is None or not is_of_elements(
                 listed[count_at], listed[count_at + 1], first.type_of(procedure, program), procedure, program
