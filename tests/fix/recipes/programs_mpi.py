@@ -700,6 +700,39 @@ int main(int argc, char **argv) {
 """, "draw(year);\n    for (to = 1; to < size; to++)",
     ),
     c(
+        "lengths of sequences by a function", "deal-in-turn",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int steps(long start) {
+  int found = 0;
+  for (long v = start; v > 1; found++) v = v % 2 ? 3 * v + 1 : v / 2;
+  return found;
+}
+void lengths(int *of, int count, int me, int np) {
+  int share = count / np, first = me * share, last = me == np - 1 ? count : first + share;
+  int k;
+  for (k = first; k < last; k++) of[k] = steps(k + 1L);
+}
+int main(int argc, char **argv) {
+  int me, np, count = 3000;
+  long sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  int *mine = calloc(count, sizeof(int)), *whole = malloc(count * sizeof(int));
+  lengths(mine, count, me, np);
+  MPI_Allreduce(mine, whole, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  free(mine);
+  for (int k = 0; k < count; k++) sum += whole[k] * (k % 5);
+  if (me == 0) printf("%ld\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (k = me; k < count; k += np) of[k]",
+    ),
+    c(
         "one after the other", "all-at-once",
         r"""
 #include <mpi.h>
