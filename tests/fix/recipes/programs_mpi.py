@@ -733,6 +733,52 @@ int main(int argc, char **argv) {
 """, "for (k = me; k < count; k += np) of[k]",
     ),
     c(
+        "prices that one process makes for all", "share-work",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static double draw(const double *stock, int shops, int at) {
+  double s = 0.0;
+  for (int k = 0; k < shops; k++) s += stock[k] * exp(-0.1 * fabs((double)(k - at)));
+  return s;
+}
+static void set_prices(double *price, const double *stock, int shops, int rank, int size) {
+  if (rank == 0) {
+    for (int k = 0; k < shops; k++) {
+      double pull = draw(stock, shops, k);
+      price[k] = 2.0 + 1.0 / (1.0 + pull);
+    }
+  }
+  MPI_Bcast(price, shops, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (size < 0) price[0] = 0.0;
+}
+static void sell(double *stock, const double *price, int shops) {
+  for (int k = 0; k < shops; k++) stock[k] = 0.9 * stock[k] + price[k];
+}
+int main(int argc, char **argv) {
+  int rank, size, shops = 101;
+  double sum = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double *stock = malloc(shops * sizeof(double)), *price = malloc(shops * sizeof(double));
+  for (int k = 0; k < shops; k++) stock[k] = k % 7;
+  for (int t = 0; t < 5; t++) {
+    set_prices(price, stock, shops, rank, size);
+    sell(stock, price, shops);
+  }
+  for (int k = rank; k < shops; k += size) sum += stock[k];
+  double all;
+  MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.10f\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, price, counts, starts",
+    ),
+    c(
         "one after the other", "all-at-once",
         r"""
 #include <mpi.h>

@@ -53,7 +53,7 @@ def _moved(context: Context, spot: Spot, kinds: frozenset[str], *, upwards: bool
                 continue
             over = _passed(run, listed[:place][::-1], procedure, program) if run else []
             place += len(run)
-            heavy = [at for at, each in enumerate(over) if _is_work(each, procedure, program)]
+            heavy = [at for at, each in enumerate(over) if is_work(each, procedure, program)]
             if not heavy:
                 continue
             target = over[heavy[-1]]
@@ -206,14 +206,14 @@ def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
     return None
 
 
-def _is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if there is a loop in the statement, or in a function that it calls."""
     if any(True for _ in nodes(statement, *C_LOOPS)):
         return True
     if depth > 2:
         return False
     return any(
-        _is_work(one.node, one, program, depth + 1)
+        is_work(one.node, one, program, depth + 1)
         for call in nodes(statement, "call_expression")
         for one in program.named(text_of(field(call, "function")))
         if one is not procedure

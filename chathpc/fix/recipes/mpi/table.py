@@ -9,6 +9,7 @@ from chathpc.fix.recipes.mpi import (
     invariants,
     messages,
     order,
+    shared_work,
     shares,
     vector_reductions,
 )
@@ -72,6 +73,12 @@ RECIPES: tuple[Recipe, ...] = (
         "The broadcast follows directly, is of just the result, and all processes come by together.",
         ("mpi-collective-wait", "mpi-small-messages", "mpi-communication-bound", "mpi-late-sender"), (*HOST, *FORTRAN), "reassociates floating point",
         collectives.for_all, 0.7, everywhere=False,
+    ),
+    Recipe(
+        "share-work",
+        "Lets every process compute its share of an array that one process computed for all.",
+        "The array is broadcast directly behind the loop, elements do not depend on each other, and all that they are made from is the same in all processes.",
+        ("mpi-collective-wait", "mpi-load-imbalance", "mpi-late-sender", "mpi-communication-bound"), ("c",), "exact", shared_work.shared, 0.8,
     ),
     Recipe(
         "fortran-one-message",
