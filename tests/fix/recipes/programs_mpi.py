@@ -712,8 +712,7 @@ static int steps(long start) {
 }
 void lengths(int *of, int count, int me, int np) {
   int share = count / np, first = me * share, last = me == np - 1 ? count : first + share;
-  int k;
-  for (k = first; k < last; k++) of[k] = steps(k + 1L);
+  for (int i = first; i < last; i++) of[i] = steps(i + 1L);
 }
 int main(int argc, char **argv) {
   int me, np, count = 3000;
@@ -730,7 +729,7 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 0;
 }
-""", "for (k = me; k < count; k += np) of[k]",
+""", "for (int i = me; i < count; i += np) of[i]", has_not=("first", "share"),
     ),
     c(
         "prices that one process makes for all", "share-work",
@@ -746,9 +745,9 @@ static double draw(const double *stock, int shops, int at) {
 }
 static void set_prices(double *price, const double *stock, int shops, int rank, int size) {
   if (rank == 0) {
-    for (int k = 0; k < shops; k++) {
-      double pull = draw(stock, shops, k);
-      price[k] = 2.0 + 1.0 / (1.0 + pull);
+    for (int i = 0; i < shops; i++) {
+      double pull = draw(stock, shops, i);
+      price[i] = 2.0 + 1.0 / (1.0 + pull);
     }
   }
   MPI_Bcast(price, shops, MPI_DOUBLE, 0, MPI_COMM_WORLD);
@@ -776,7 +775,7 @@ int main(int argc, char **argv) {
   MPI_Finalize();
   return 0;
 }
-""", "MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, price, counts, starts",
+""", "for (int i = starts[rank];", "MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, price, counts, starts",
     ),
     c(
         "one after the other", "all-at-once",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -151,7 +152,7 @@ def _edits(
     whole = factor_of(text_of(header.bound))
     low, high = header.header
     head = text[low:high].decode()
-    kind = head[: head.index(header.variable)] if header.own else ""
+    kind = re.split(rf"\b{header.variable}\b", head)[0] if header.own else ""
     own = f"{kind}{header.variable} = {starts}[{rank}]; {header.variable} < {starts}[{rank}] + {counts}[{rank}]; {header.variable}++"
     body = field(statement, "consequence")
     done = text[header.node.start_byte : low] + own.encode() + text[high : header.node.end_byte]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -72,7 +73,9 @@ def in_turn(context: Context, spot: Spot) -> Iterator[Change]:
 def _edits(share: Share, procedure: Procedure) -> tuple[Edit, ...]:
     loop, text = share.loop, procedure.source.text
     head = text[slice(*loop.header)].decode()
-    declared = head[: len(head) - len(head.lstrip())] + head.lstrip().split(loop.variable)[0] if loop.own else ""
+    declared = (
+        head[: len(head) - len(head.lstrip())] + re.split(rf"\b{loop.variable}\b", head.lstrip())[0] if loop.own else ""
+    )
     start = share.rank if share.first == 0 else f"{share.first} + {share.rank}"
     new = f"{declared}{loop.variable} = {start}; {loop.variable} < {share.whole}; {loop.variable} += {share.size}"
     edits = [Edit(*loop.header, new.encode())]
@@ -83,28 +86,49 @@ def _edits(share: Share, procedure: Procedure) -> tuple[Edit, ...]:
 
 
 def _unused(names: set[str], share: Share, procedure: Procedure) -> list[Edit]:
-    """Declarations of bounds that nothing else uses."""
-    text, found = procedure.source.text, []
-    for node in procedure.all("declaration"):
-        listed = node.children_by_field_name("declarator")
-        own = [text_of(field(each, "declarator")) for each in listed if each.type == "init_declarator"]
-        if (
-            len(own) != len(listed)
-            or not set(own) <= names
-            or node.parent is None
-            or node.parent.type != "compound_statement"
-        ):
-            continue
-        elsewhere = [
-            each
-            for name in own
-            for each in procedure.identifiers.get(name, ())
-            if not inside(each, node) and not (share.loop.header[0] <= each.start_byte < share.loop.header[1])
-        ]
-        start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-        if not elsewhere and not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip():
-            found.append(Edit(start, end, b""))
-    return found
+    """Declarations of bounds that nothing else uses, and of what only these are made from."""
+    text = procedure.source.text
+    gone: list[Node] = []
+    while True:
+        found = [each for each in procedure.all("declaration") if each not in gone]
+        more = [each for each in found if _is_unused(each, names, gone, share, procedure)]
+        if not more:
+            break
+        gone += more
+        names = names | {text_of(each) for one in more if not _calls(one) for each in nodes(one, "identifier")}
+    return [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in gone]
+
+
+def _calls(node: Node) -> bool:
+    return any(True for _ in nodes(node, "call_expression"))
+
+
+def _is_unused(node: Node, names: set[str], gone: list[Node], share: Share, procedure: Procedure) -> bool:
+    """True for a declaration with lines of its own, of such names that only `gone` and the loop's header use."""
+    text = procedure.source.text
+    listed = node.children_by_field_name("declarator")
+    own = [text_of(field(each, "declarator")) for each in listed if each.type == "init_declarator"]
+    if (
+        len(own) != len(listed)
+        or not set(own) & names
+        or node.parent is None
+        or node.parent.type != "compound_statement"
+    ):
+        return False
+    low, high = share.loop.header
+    if any(
+        not any(inside(each, one) for one in (node, *gone)) and not low <= each.start_byte < high
+        for name in own
+        for each in procedure.identifiers.get(name, ())
+    ):
+        return False
+    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
+    return (
+        not (gone and _calls(node))
+        and not text[start : node.start_byte].strip()
+        and not text[node.end_byte : end].strip()
+        and not {share.rank, share.size, share.whole} & set(own)
+    )
 
 
 def _share(header: Counted, rank: str, size: str, procedure: Procedure, program: Program) -> Share | None:
