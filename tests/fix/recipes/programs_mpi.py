@@ -535,6 +535,249 @@ int main(int argc, char **argv) {
 """, "message[j] = u[j][NX - 1]", "MPI_Allreduce(&hist[0], &total[0], NY",
     ),
     c(
+        "particles handed to the neighbour", "one-message",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+typedef struct { double x, v; int kind; } particle;
+#define CELL(g, row, col) ((g)[(row) * (width) + (col)])
+static MPI_Datatype kind_of_message(void) {
+  MPI_Datatype made;
+  MPI_Type_contiguous(sizeof(particle), MPI_BYTE, &made);
+  MPI_Type_commit(&made);
+  return made;
+}
+static void hand_on(const particle *mine, particle *got, int n, int left, int right, MPI_Datatype type) {
+  for (int k = 0; k < n; k++)
+    MPI_Sendrecv(mine + k, 1, type, right, 5, got + n + k, 1, type, left, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+static void to_first(particle *p, int n, int rank, int size) {
+  if (rank) {
+    for (int k = 0; k < n; k++) MPI_Send(&p[k], sizeof(particle), MPI_BYTE, 0, 6, MPI_COMM_WORLD);
+  } else {
+    for (int r = 1; r < size; r++)
+      for (int k = 0; k < n; k++) MPI_Recv(&p[r * n + k], sizeof(particle), MPI_BYTE, r, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  }
+}
+static void edge(double *g, int width, int left, int right) {
+  for (int col = 0; col < width; col++)
+    MPI_Sendrecv(&CELL(g, 1, col), 1, MPI_DOUBLE, right, 7, &CELL(g, 0, col), 1, MPI_DOUBLE, left, 7, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+int main(int argc, char **argv) {
+  int rank, size, n = 300, width = 40;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Datatype type = kind_of_message();
+  particle *a = calloc(n * size, sizeof(particle)), *b = calloc(2 * n, sizeof(particle));
+  double *g = calloc(2 * width, sizeof(double)), sum = 0.0;
+  for (int k = 0; k < n; k++) { a[k].x = k + 0.25 * rank; a[k].v = 1.0 / (k + 1); a[k].kind = k % 3; }
+  for (int k = 0; k < width; k++) CELL(g, 1, k) = k * rank;
+  int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  for (int t = 0; t < 4; t++) {
+    hand_on(a, b, n, left, right, type);
+    for (int k = 0; k < n; k++) a[k].x += b[n + k].v * b[n + k].kind;
+    edge(g, width, left, right);
+    for (int k = 0; k < width; k++) CELL(g, 1, k) += 0.5 * CELL(g, 0, k);
+    to_first(a, n, rank, size);
+    for (int k = 0; k < width; k++) MPI_Allreduce(MPI_IN_PLACE, &g[k], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  }
+  for (int k = 0; k < n * size; k++) sum += a[k].x + a[k].kind;
+  for (int k = 0; k < width; k++) sum += CELL(g, 1, k);
+  if (rank == 0) printf("%.8f\n", sum);
+  MPI_Type_free(&type);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Sendrecv(mine, n, type, right, 5, got + n, n, type", "MPI_Send(&p[0], n * sizeof(particle), MPI_BYTE", "MPI_Sendrecv(&g[(1) * (width)], width",
+        "MPI_Allreduce(MPI_IN_PLACE, &g[0], width",
+    ),
+    c(
+        "moments of a table", "reduce-vector",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define SITES 12
+#define DEPTHS 7
+static double heat[SITES][DEPTHS], weight[SITES], mean[SITES][DEPTHS], norm[SITES], sum[SITES];
+static void average(void) {
+  for (int s = 0; s < SITES; s++)
+    for (int d = 0; d < DEPTHS; d++) {
+      double here[2] = {heat[s][d] * weight[s], weight[s]}, all[2];
+      MPI_Allreduce(here, all, 2, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+      if (all[1] > 0.0) mean[s][d] = all[0] / all[1];
+    }
+  for (int s = 0; s < SITES; s++) {
+    double total;
+    MPI_Allreduce(&weight[s], &total, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    total /= 3.0;
+    norm[s] = sqrt(total);
+  }
+  for (int s = 0; s < SITES; s++) {
+    double of_site = 0.0;
+    for (int d = 0; d < DEPTHS; d++) of_site += heat[s][d];
+    MPI_Allreduce(MPI_IN_PLACE, &of_site, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    sum[s] = of_site;
+  }
+  for (int s = 0; s < SITES; s++) {
+    double part = weight[s] * 0.5;
+    MPI_Allreduce(&part, &norm[s], 1, MPI_DOUBLE, MPI_MIN, MPI_COMM_WORLD);
+    norm[s] += 1.0;
+  }
+}
+int main(int argc, char **argv) {
+  int rank;
+  double shown = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  for (int s = 0; s < SITES; s++) {
+    weight[s] = s % 5 + rank;
+    for (int d = 0; d < DEPTHS; d++) heat[s][d] = s * d + 0.5 * rank;
+  }
+  for (int t = 0; t < 3; t++) {
+    average();
+    for (int s = 0; s < SITES; s++) {
+      shown += norm[s] + sum[s];
+      for (int d = 0; d < DEPTHS; d++) shown += mean[s][d], heat[s][d] += 0.1 * mean[s][d];
+    }
+  }
+  if (rank == 0) printf("%.8f\n", shown);
+  MPI_Finalize();
+  return 0;
+}
+""", "MPI_Allreduce(MPI_IN_PLACE, here_parts, 2 * SITES * DEPTHS, MPI_DOUBLE", has_not=("double total;",), relative=1e-9,
+    ),
+    c(
+        "plan to all before the log", "send-early",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#define LENGTH 24
+static double plan[LENGTH];
+static double review(int n) {
+  int i;
+  double s = 0.0;
+  for (i = 1; i <= n; i++) s += plan[i % LENGTH] / sqrt((double)i);
+  return s;
+}
+static void draw(int year) {
+  int i;
+  for (i = 0; i < LENGTH; i++) plan[i] = sin(0.2 * i + year);
+}
+static double follow(int rank, int size, int year, double *reviewed, double *worst) {
+  int i, to;
+  double s = 0.0;
+  if (rank == 0) {
+    draw(year);
+    for (i = 0; i < 50; i++)
+      *reviewed += review(100 + i);
+    *worst = fmin(*worst, *reviewed);
+    for (to = 1; to < size; to++)
+      MPI_Send(plan, LENGTH, MPI_DOUBLE, to, 4, MPI_COMM_WORLD);
+    return 0.0;
+  }
+  MPI_Recv(plan, LENGTH, MPI_DOUBLE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+  for (i = 0; i < LENGTH; i++) s += plan[i] * rank;
+  return s;
+}
+int main(int argc, char **argv) {
+  int rank, size;
+  double mine = 0.0, all, reviewed = 0.0, worst = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int year = 0; year < 6; year++) mine += follow(rank, size, year, &reviewed, &worst);
+  MPI_Reduce(&mine, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.8f %.8f %.8f\n", all, reviewed, worst);
+  MPI_Finalize();
+  return 0;
+}
+""", "draw(year);\n    for (to = 1; to < size; to++)",
+    ),
+    c(
+        "lengths of sequences by a function", "deal-in-turn",
+        r"""
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static int steps(long start) {
+  int found = 0;
+  for (long v = start; v > 1; found++) v = v % 2 ? 3 * v + 1 : v / 2;
+  return found;
+}
+void lengths(int *of, int count, int me, int np) {
+  int share = count / np, first = me * share, last = me == np - 1 ? count : first + share;
+  for (int i = first; i < last; i++) of[i] = steps(i + 1L);
+}
+int main(int argc, char **argv) {
+  int me, np, count = 3000;
+  long sum = 0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &me);
+  MPI_Comm_size(MPI_COMM_WORLD, &np);
+  int *mine = calloc(count, sizeof(int)), *whole = malloc(count * sizeof(int));
+  lengths(mine, count, me, np);
+  MPI_Allreduce(mine, whole, count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  free(mine);
+  for (int k = 0; k < count; k++) sum += whole[k] * (k % 5);
+  if (me == 0) printf("%ld\n", sum);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (int i = me; i < count; i += np) of[i]", has_not=("first", "share"),
+    ),
+    c(
+        "prices that one process makes for all", "share-work",
+        r"""
+#include <math.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+static double draw(const double *stock, int shops, int at) {
+  double s = 0.0;
+  for (int k = 0; k < shops; k++) s += stock[k] * exp(-0.1 * fabs((double)(k - at)));
+  return s;
+}
+static void set_prices(double *price, const double *stock, int shops, int rank, int size) {
+  if (rank == 0) {
+    for (int i = 0; i < shops; i++) {
+      double pull = draw(stock, shops, i);
+      price[i] = 2.0 + 1.0 / (1.0 + pull);
+    }
+  }
+  MPI_Bcast(price, shops, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  if (size < 0) price[0] = 0.0;
+}
+static void sell(double *stock, const double *price, int shops) {
+  for (int k = 0; k < shops; k++) stock[k] = 0.9 * stock[k] + price[k];
+}
+int main(int argc, char **argv) {
+  int rank, size, shops = 101;
+  double sum = 0.0;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  double *stock = malloc(shops * sizeof(double)), *price = malloc(shops * sizeof(double));
+  for (int k = 0; k < shops; k++) stock[k] = k % 7;
+  for (int t = 0; t < 5; t++) {
+    set_prices(price, stock, shops, rank, size);
+    sell(stock, price, shops);
+  }
+  for (int k = rank; k < shops; k += size) sum += stock[k];
+  double all;
+  MPI_Reduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%.10f\n", all);
+  MPI_Finalize();
+  return 0;
+}
+""", "for (int i = starts[rank];", "MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DOUBLE, price, counts, starts",
+    ),
+    c(
         "one after the other", "all-at-once",
         r"""
 #include <mpi.h>

@@ -63,4 +63,4 @@ def _compare(case: Case, before: str, after: str) -> None:
 
 def test_every_recipe_is_applied_to_some_program() -> None:
     here = {one.name for one in RECIPES if one.languages != ("cuda",)}
-    assert here - {case.recipe for case in (*APPLIED, *THREADED)} == {"reduce-vector"}
+    assert here <= {case.recipe for case in (*APPLIED, *THREADED)}

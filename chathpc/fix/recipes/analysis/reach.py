@@ -102,7 +102,7 @@ def overlaps(one: Access, other: Access, program: Program) -> bool:
 
 
 def _is_whole(access: Access) -> bool:
-    return access.memory and access.name.startswith(WHOLE)
+    return access.memory and access.name.startswith(WHOLE) and access.name != text_of(access.node)  # `*p` is one number
 
 
 def _is_given_to_mpi_alone(variable: Access) -> bool:

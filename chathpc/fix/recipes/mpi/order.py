@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start, without_statement
 from chathpc.fix.recipes.analysis.effects import Access, effects
-from chathpc.fix.recipes.analysis.loops import counted, loops_of
+from chathpc.fix.recipes.analysis.loops import counted, loops_of, used_after
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reach import WHOLE, meets, reach
 from chathpc.fix.recipes.analysis.syntax import C_LOOPS, bare, children, field, line_of, nodes, statements, text_of
@@ -53,7 +53,7 @@ def _moved(context: Context, spot: Spot, kinds: frozenset[str], *, upwards: bool
                 continue
             over = _passed(run, listed[:place][::-1], procedure, program) if run else []
             place += len(run)
-            heavy = [at for at, each in enumerate(over) if _is_work(each, procedure, program)]
+            heavy = [at for at, each in enumerate(over) if is_work(each, procedure, program)]
             if not heavy:
                 continue
             target = over[heavy[-1]]
@@ -87,12 +87,23 @@ def _run(listed: Sequence[Node], kinds: frozenset[str], procedure: Procedure) ->
         yield each
 
 
+def _parts(statement: Node) -> list[Node]:
+    """The statements of a block, of both branches of a condition and of a counting loop; the statement itself for any other."""
+    if statement.type == "compound_statement":
+        return [one for each in children(statement) for one in _parts(each)]
+    if statement.type == "if_statement":
+        other = next(iter(children(field(statement, "alternative"))), None)
+        arms = [each for each in (field(statement, "consequence"), other) if each is not None]
+        return [one for each in arms for one in _parts(each)]
+    body = field(statement, "body") if statement.type == "for_statement" else None
+    return [statement] if body is None else _parts(body)
+
+
 def _calls(statement: Node, procedure: Procedure) -> list[Call]:
-    """The calls of MPI that the statement is made of; none if there is anything else in it but a condition."""
-    inner = [statement]
-    if statement.type == "if_statement" and field(statement, "alternative") is None:
-        inner = statements(field(statement, "consequence"))
-    found = [mpi_call(each, procedure) for each in inner]
+    """The calls of MPI that the statement is made of; none if there is anything else in it but conditions and counting loops."""
+    if any(counted(each, procedure) is None for each in nodes(statement, "for_statement")):
+        return []
+    found = [mpi_call(each, procedure) for each in _parts(statement)]
     return [each for each in found if each is not None] if all(found) else []
 
 
@@ -105,9 +116,9 @@ def _passed(run: Sequence[Node], over: Sequence[Node], procedure: Procedure, pro
             return []
         mine += found
     passed: list[Node] = []
-    names = {one.name for one in mine if not one.memory} | {
-        text_of(each) for one in run for each in nodes(one, "identifier")
-    }
+    names = {one.name for one in mine if not one.memory}
+    for one in run:
+        names |= {text_of(each) for each in nodes(one, "identifier")} - _own_counters(one, procedure)
     for one in over:
         theirs = reach(one, procedure, program)
         if (
@@ -120,11 +131,36 @@ def _passed(run: Sequence[Node], over: Sequence[Node], procedure: Procedure, pro
     return passed
 
 
+def _own_counters(statement: Node, procedure: Procedure) -> set[str]:
+    """Variables of the statement's loops that nobody else uses before they get a new value."""
+    headers = [counted(each, procedure) for each in nodes(statement, "for_statement")]
+    return {
+        each.variable
+        for each in headers
+        if each is not None
+        and (each.own or (_is_local(each.variable, procedure) and not used_after(each.variable, each.node, procedure)))
+    }
+
+
+def _is_local(name: str, procedure: Procedure) -> bool:
+    own = procedure.declarations.get(name)
+    return own is not None and not own.static and not own.reference and name not in procedure.addressed
+
+
 def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[Access] | None:
     """What sends and receives read and write."""
     found: list[Access] = []
-    if statement.type == "if_statement":
-        condition = field(statement, "condition")
+    asked = [field(each, "condition") for each in nodes(statement, "if_statement")]
+    own = _own_counters(statement, procedure)
+    for each in nodes(statement, "for_statement"):
+        header = counted(each, procedure)
+        if header is None:
+            return None
+        asked += [header.start, header.bound]
+        name = field(field(each, "initializer"), "left")
+        if name is not None:
+            found.append(Access(name, procedure, header.variable, False, True))
+    for condition in asked:
         known = effects(condition, procedure, program) if condition is not None else None
         if known is None or not known.is_known or known.writes:
             return None
@@ -142,7 +178,7 @@ def _of_calls(statement: Node, procedure: Procedure, program: Program) -> list[A
         if memory is None:
             return None
         found.append(memory)
-    return found
+    return [each for each in found if each.memory or each.name not in own]
 
 
 def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
@@ -170,14 +206,14 @@ def buffer(node: Node, procedure: Procedure, receiving: bool) -> Access | None:
     return None
 
 
-def _is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
+def is_work(statement: Node, procedure: Procedure, program: Program, depth: int = 0) -> bool:
     """True if there is a loop in the statement, or in a function that it calls."""
     if any(True for _ in nodes(statement, *C_LOOPS)):
         return True
     if depth > 2:
         return False
     return any(
-        _is_work(one.node, one, program, depth + 1)
+        is_work(one.node, one, program, depth + 1)
         for call in nodes(statement, "call_expression")
         for one in program.named(text_of(field(call, "function")))
         if one is not procedure

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.source.c_expressions import expression
 from chathpc.diagnosis.source.model import Expr, Kind
+from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.edits import Edit, line_end, line_start
 from chathpc.fix.recipes.analysis.effects import Effects, effects
 from chathpc.fix.recipes.analysis.loops import Counted, counted, loops_of, used_after
@@ -16,6 +17,7 @@ from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.reductions import adding
 from chathpc.fix.recipes.analysis.syntax import bare, children, field, inside, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.analysis.types import type_of
+from chathpc.fix.recipes.mpi.assembled import is_assembled
 from chathpc.fix.recipes.mpi.block_bounds import Bounds, Setting, names_in, needed, settled
 from chathpc.fix.recipes.mpi.collectives import is_for_all
 from chathpc.fix.recipes.mpi.helper_bounds import of_calls
@@ -71,7 +73,9 @@ def in_turn(context: Context, spot: Spot) -> Iterator[Change]:
 def _edits(share: Share, procedure: Procedure) -> tuple[Edit, ...]:
     loop, text = share.loop, procedure.source.text
     head = text[slice(*loop.header)].decode()
-    declared = head[: len(head) - len(head.lstrip())] + head.lstrip().split(loop.variable)[0] if loop.own else ""
+    declared = (
+        head[: len(head) - len(head.lstrip())] + re.split(rf"\b{loop.variable}\b", head.lstrip())[0] if loop.own else ""
+    )
     start = share.rank if share.first == 0 else f"{share.first} + {share.rank}"
     new = f"{declared}{loop.variable} = {start}; {loop.variable} < {share.whole}; {loop.variable} += {share.size}"
     edits = [Edit(*loop.header, new.encode())]
@@ -82,28 +86,49 @@ def _edits(share: Share, procedure: Procedure) -> tuple[Edit, ...]:
 
 
 def _unused(names: set[str], share: Share, procedure: Procedure) -> list[Edit]:
-    """Declarations of bounds that nothing else uses."""
-    text, found = procedure.source.text, []
-    for node in procedure.all("declaration"):
-        listed = node.children_by_field_name("declarator")
-        own = [text_of(field(each, "declarator")) for each in listed if each.type == "init_declarator"]
-        if (
-            len(own) != len(listed)
-            or not set(own) <= names
-            or node.parent is None
-            or node.parent.type != "compound_statement"
-        ):
-            continue
-        elsewhere = [
-            each
-            for name in own
-            for each in procedure.identifiers.get(name, ())
-            if not inside(each, node) and not (share.loop.header[0] <= each.start_byte < share.loop.header[1])
-        ]
-        start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
-        if not elsewhere and not text[start : node.start_byte].strip() and not text[node.end_byte : end].strip():
-            found.append(Edit(start, end, b""))
-    return found
+    """Declarations of bounds that nothing else uses, and of what only these are made from."""
+    text = procedure.source.text
+    gone: list[Node] = []
+    while True:
+        found = [each for each in procedure.all("declaration") if each not in gone]
+        more = [each for each in found if _is_unused(each, names, gone, share, procedure)]
+        if not more:
+            break
+        gone += more
+        names = names | {text_of(each) for one in more if not _calls(one) for each in nodes(one, "identifier")}
+    return [Edit(line_start(text, each.start_byte), line_end(text, each.end_byte - 1), b"") for each in gone]
+
+
+def _calls(node: Node) -> bool:
+    return any(True for _ in nodes(node, "call_expression"))
+
+
+def _is_unused(node: Node, names: set[str], gone: list[Node], share: Share, procedure: Procedure) -> bool:
+    """True for a declaration with lines of its own, of such names that only `gone` and the loop's header use."""
+    text = procedure.source.text
+    listed = node.children_by_field_name("declarator")
+    own = [text_of(field(each, "declarator")) for each in listed if each.type == "init_declarator"]
+    if (
+        len(own) != len(listed)
+        or not set(own) & names
+        or node.parent is None
+        or node.parent.type != "compound_statement"
+    ):
+        return False
+    low, high = share.loop.header
+    if any(
+        not any(inside(each, one) for one in (node, *gone)) and not low <= each.start_byte < high
+        for name in own
+        for each in procedure.identifiers.get(name, ())
+    ):
+        return False
+    start, end = line_start(text, node.start_byte), line_end(text, node.end_byte - 1)
+    return (
+        not (gone and _calls(node))
+        and not text[start : node.start_byte].strip()
+        and not text[node.end_byte : end].strip()
+        and not {share.rank, share.size, share.whole} & set(own)
+    )
 
 
 def _share(header: Counted, rank: str, size: str, procedure: Procedure, program: Program) -> Share | None:
@@ -242,13 +267,19 @@ def _is_for_all(share: Share, procedure: Procedure, program: Program) -> bool | 
         reads = [one for one in inner.accesses if name in {text_of(each) for each in nodes(one.node, "identifier")}]
         if any(one.memory and _own_element(one.node, loop.variable) != name for one in reads):
             return None
-        if not _is_assembled(name, share, procedure, program):
+        if _is_read_otherwise(name, inner, program):
+            return None
+        if not is_assembled(name, share.loop.node, share.whole, procedure, program):
             return None
     names = {text_of(each) for each in nodes(loop.body, "identifier")}
     changing = {one.name for one in inner.writes if not one.memory}
     if names & {share.rank} or changing & {share.whole, share.rank, share.size} or loop.variable in changing:
         return None
     return exact if arrays or changing - inner.declared else None
+
+
+def _words(node: Node) -> set[str]:
+    return {text_of(each) for each in nodes(node, "identifier")}
 
 
 def _own_element(node: Node, variable: str) -> str | None:
@@ -260,6 +291,13 @@ def _own_element(node: Node, variable: str) -> str | None:
         index if index is None or index.type != "subscript_argument_list" else next(iter(children(index)), None)
     )
     return text_of(base) if text_of(written) == variable else None
+
+
+def _is_read_otherwise(name: str, inner: Effects, program: Program) -> bool:
+    """True if elements of the array may be read under another name."""
+    written = [one for one in inner.writes if one.memory and name in _words(one.node)]
+    others = [one for one in inner.accesses if one.memory and not one.write and name not in _words(one.node)]
+    return any(may_overlap(one, other, program) for one in written for other in others)
 
 
 def _is_summed(name: str, inner: Effects, share: Share, procedure: Procedure) -> bool:
@@ -300,48 +338,3 @@ def _is_sum_of(address: Node, place: int, behind: bool) -> bool:
         and "MPI_SUM" in map(text_of, arguments)
         and text_of(arguments[-1]) == "MPI_COMM_WORLD"
     )
-
-
-def _is_assembled(name: str, share: Share, procedure: Procedure, program: Program) -> bool:
-    """True if the array is zero before the loop, and directly behind it summed over all processes into itself."""
-    listed = statements(share.loop.node.parent)
-    if share.loop.node not in listed:
-        return False
-    at = listed.index(share.loop.node)
-    behind = next(
-        (each for each in listed[at + 1 :] if name in {text_of(one) for one in nodes(each, "identifier")}), None
-    )
-    call = bare(behind)
-    if call is None or call.type != "call_expression" or text_of(field(call, "function")) != "MPI_Allreduce":
-        return False
-    arguments = [text_of(each) for each in children(field(call, "arguments"))]
-    if (
-        len(arguments) != 6
-        or arguments[:3] != ["MPI_IN_PLACE", name, share.whole]
-        or arguments[4:] != ["MPI_SUM", "MPI_COMM_WORLD"]
-    ):
-        return False
-    for one in reversed(listed[:at]):
-        if name not in {text_of(each) for each in nodes(one, "identifier")}:
-            continue
-        return _clears(one, name, share, procedure)
-    del program
-    return False
-
-
-def _clears(statement: Node, name: str, share: Share, procedure: Procedure) -> bool:
-    """`memset(a, 0, …)` of all of it, or a loop that sets all its elements to zero."""
-    header = counted(statement, procedure)
-    if header is not None:
-        body = statements(header.body)
-        zero = rf"{re.escape(name)}\[{header.variable}\] = (?:0|0\.0?f?);"
-        return (
-            len(body) == 1
-            and re.fullmatch(zero, text_of(body[0])) is not None
-            and (text_of(header.start), header.operator, text_of(header.bound), header.step)
-            == ("0", "<", share.whole, 1)
-        )
-    words = text_of(bare(statement)).replace(" ", "").replace("(size_t)", "")
-    sizes = [rf"sizeof\*{name}", rf"sizeof\(\*{name}\)", r"sizeof\(\w+\)", rf"sizeof{name}\[0\]"]
-    parts = "|".join(f"{share.whole}\\*{each}|{each}\\*{share.whole}" for each in sizes)
-    return re.fullmatch(rf"memset\({re.escape(name)},0,(?:{parts})\)", words) is not None

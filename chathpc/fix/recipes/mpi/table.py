@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
-from chathpc.fix.recipes.mpi import collectives, fortran_messages, fortran_shares, invariants, messages, order, shares
+from chathpc.fix.recipes.mpi import (
+    collectives,
+    fortran_messages,
+    fortran_shares,
+    invariants,
+    messages,
+    order,
+    shared_work,
+    shares,
+    vector_reductions,
+)
 from chathpc.fix.recipes.recipe import FORTRAN, HOST, Recipe
 
 RECIPES: tuple[Recipe, ...] = (
@@ -16,7 +26,7 @@ RECIPES: tuple[Recipe, ...] = (
         "reduce-vector",
         "Reduces a vector once instead of a number in each iteration.",
         "What follows the reduction is not used by later iterations.",
-        ("mpi-communication-bound", "mpi-small-messages", "mpi-collective-wait"), ("c",), "exact", messages.vector_reduction, 0.9,
+        ("mpi-communication-bound", "mpi-small-messages", "mpi-collective-wait"), ("c",), "exact", vector_reductions.vector_reduction, 0.9,
     ),
     Recipe(
         "deal-in-turn",
@@ -63,6 +73,12 @@ RECIPES: tuple[Recipe, ...] = (
         "The broadcast follows directly, is of just the result, and all processes come by together.",
         ("mpi-collective-wait", "mpi-small-messages", "mpi-communication-bound", "mpi-late-sender"), (*HOST, *FORTRAN), "reassociates floating point",
         collectives.for_all, 0.7, everywhere=False,
+    ),
+    Recipe(
+        "share-work",
+        "Lets every process compute its share of an array that one process computed for all.",
+        "The array is broadcast directly behind the loop, elements do not depend on each other, and all that they are made from is the same in all processes.",
+        ("mpi-collective-wait", "mpi-load-imbalance", "mpi-late-sender", "mpi-communication-bound"), ("c",), "exact", shared_work.shared, 0.8,
     ),
     Recipe(
         "fortran-one-message",

@@ -1,0 +1,199 @@
+"""Elements of arrays that messages send and receive one by one: the address of the first, and whether the message's type is theirs."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from chathpc.diagnosis.source.affine import Scope, factor, linear
+from chathpc.diagnosis.source.c_expressions import expression
+from chathpc.diagnosis.source.layout import type_size
+from chathpc.fix.recipes.analysis.loops import Counted
+from chathpc.fix.recipes.analysis.program import Procedure, Program
+from chathpc.fix.recipes.analysis.syntax import bare, children, field, nodes, text_of
+from chathpc.fix.recipes.analysis.types import Type, type_of
+from chathpc.fix.recipes.mpi.packing import ELEMENTS
+
+if TYPE_CHECKING:
+    from tree_sitter import Node
+
+_SIZE = re.compile(r"(?:\(int\))?sizeof\((?:struct\s*)?(\w+)\)")
+_DEEPEST = 3
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """The address of the first element as text; `node` is an element, or the address of one where `is_address` holds."""
+
+    address: str
+    node: Node
+    is_address: bool
+
+    def type_of(self, procedure: Procedure, program: Program) -> Type | None:
+        """The type of the elements."""
+        kind = type_of(self.node, procedure, program)
+        if kind is None or not self.is_address:
+            return kind
+        return Type(kind.name, kind.depth - 1) if kind.depth else None
+
+
+def first_element(node: Node, header: Counted, procedure: Procedure) -> First | None:
+    """The address of the first element for `&a[… + i]` and `a + … + i`; None where elements do not lie side by side."""
+    one = bare(node)
+    if one is None:
+        return None
+    if one.type == "pointer_expression" and text_of(field(one, "operator")) == "&":
+        element = bare(field(one, "argument"))
+        index = bare(field(element, "index") or next(iter(children(field(element, "indices"))), None))
+        base = bare(field(element, "argument"))
+        if element is None or element.type != "subscript_expression" or index is None or base is None:
+            return None
+        if header.variable in _names(base) or not _is_side_by_side(index, header.variable):
+            return None
+        new = _from_start(index, header, procedure)
+        return None if new is None else First(f"&{text_of(base)}[{new or 0}]", element, False)
+    if one.type == "binary_expression" and _is_side_by_side(one, header.variable):
+        new = _from_start(one, header, procedure)
+        base = _leftmost(one)
+        return None if not new or header.variable in _names(base) else First(new, base, True)
+    return None
+
+
+def _names(node: Node) -> set[str]:
+    return {text_of(each) for each in nodes(node, "identifier")}
+
+
+def _leftmost(node: Node) -> Node:
+    """The pointer in `a + … + i`."""
+    while node.type == "binary_expression" and text_of(field(node, "operator")) == "+":
+        left = field(node, "left")
+        if left is None:
+            return node
+        node = left
+    return node
+
+
+def _is_side_by_side(index: Node, variable: str) -> bool:
+    terms = linear(expression(index), Scope({}, {}), frozenset({variable}))
+    step = factor(terms, variable) if terms is not None else None
+    return step is not None and dict(step) == {(): 1}
+
+
+def _from_start(index: Node, header: Counted, procedure: Procedure) -> str | None:
+    """The index with the loop's start in place of its variable, without a last summand of nought; None where it stands there twice."""
+    names = [each for each in nodes(index, "identifier") if text_of(each) == header.variable]
+    if len(names) != 1:
+        return None
+    text, name = procedure.source.text, names[0]
+    start = text_of(header.start)
+    last = name
+    while last.parent is not None and last.parent.type == "parenthesized_expression":
+        last = last.parent
+    around = last.parent
+    if (
+        start == "0"
+        and around == index
+        and text_of(field(around, "operator")) == "+"
+        and field(around, "right") == last
+        and (left := field(around, "left")) is not None
+    ):
+        return text[index.start_byte : left.end_byte].decode()
+    before, after = text[index.start_byte : name.start_byte], text[name.end_byte : index.end_byte]
+    return (before + start.encode() + after).decode()
+
+
+def factor_of(text: str) -> str:
+    """An expression as a factor: in brackets where it needs them."""
+    return text if re.fullmatch(r"\w+", text) else f"({text})"
+
+
+def is_of_one(count: Node) -> bool:
+    """True for the number of one element: 1, or as many bytes as a type has."""
+    words = text_of(count).replace(" ", "")
+    return words == "1" or _SIZE.fullmatch(text_of(count).replace(" ", "")) is not None
+
+
+def is_of_elements(count: Node, told: Node, element: Type | None, procedure: Procedure, program: Program) -> bool:
+    """True if a message of that number and type is one element, and the next one lies directly behind it."""
+    if element is None or element.depth:
+        return False
+    unit, kind = procedure.source.file.unit, text_of(told)
+    if text_of(count) != "1":
+        size = _SIZE.fullmatch(text_of(count).replace(" ", ""))
+        return size is not None and kind == "MPI_BYTE" and size[1] == element.name
+    if kind in ELEMENTS:
+        return element.is_arithmetic and type_size(ELEMENTS[kind], unit) == type_size(element.name, unit) is not None
+    return told.type == "identifier" and _is_as_large(kind, element.name, procedure, program, 0)
+
+
+def _is_as_large(name: str, record: str, procedure: Procedure, program: Program, depth: int) -> bool:
+    """True if a variable holds a type of messages that is made of just the bytes of such a record."""
+    if depth > _DEEPEST:
+        return False
+    if name in procedure.parameters:
+        own = procedure.model.name
+        calls = program.calls.get(own, [])
+        if procedure.assigned.get(name) or name in procedure.addressed or own in program.handed_on or not calls:
+            return False
+        place = [one.name for one in procedure.model.parameters].index(name)
+        given = [(caller, children(field(call, "arguments"))) for caller, call in calls]
+        return len(program.named(own)) == 1 and all(
+            place < len(listed)
+            and listed[place].type == "identifier"
+            and _is_as_large(text_of(listed[place]), record, caller, program, depth + 1)
+            for caller, listed in given
+        )
+    if name in procedure.declarations:
+        values = procedure.assigned.get(name, [])
+        if values:
+            return all(_is_made(each, record, program, depth) for each in values) and not _makers(name, procedure)
+        return _is_built(name, record, procedure)
+    holders = [one for one in program.procedures if name not in one.declarations and name in one.identifiers]
+    given_values = [each for _, each in program.assigned.get(name, [])]
+    if given_values:
+        return all(_is_made(each, record, program, depth) for each in given_values) and not any(
+            _makers(name, one) for one in holders
+        )
+    makers = [one for one in holders if _makers(name, one)]
+    return len(makers) == 1 and _is_built(name, record, makers[0])
+
+
+def _is_made(value: Node | None, record: str, program: Program, depth: int) -> bool:
+    """True for the call of a function that makes such a type and returns it."""
+    if value is None or value.type != "call_expression":
+        return False
+    named = program.named(text_of(field(value, "function")))
+    if len(named) != 1 or named[0].is_broken:
+        return False
+    returned = [bare(next(iter(children(each)), None)) for each in named[0].all("return_statement")]
+    return bool(returned) and all(
+        each is not None
+        and each.type == "identifier"
+        and text_of(each) in named[0].declarations
+        and _is_as_large(text_of(each), record, named[0], program, depth + 1)
+        for each in returned
+    )
+
+
+def _makers(name: str, procedure: Procedure) -> list[Node]:
+    """Calls that get the variable's address and may set it."""
+    found = []
+    for node in procedure.identifiers.get(name, ()):
+        address = node.parent
+        if address is None or address.type != "pointer_expression" or text_of(field(address, "operator")) != "&":
+            continue
+        call = address.parent.parent if address.parent is not None else None
+        if text_of(field(call, "function")) not in ("MPI_Type_commit", "MPI_Type_free"):
+            found.append(call or address)
+    return found
+
+
+def _is_built(name: str, record: str, procedure: Procedure) -> bool:
+    """`MPI_Type_contiguous(sizeof(record), MPI_BYTE, &name)`, once."""
+    makers = _makers(name, procedure)
+    if len(makers) != 1 or text_of(field(makers[0], "function")) != "MPI_Type_contiguous":
+        return False
+    listed = [text_of(each).replace(" ", "") for each in children(field(makers[0], "arguments"))]
+    size = _SIZE.fullmatch(listed[0]) if len(listed) == 3 else None
+    return size is not None and size[1] == record and listed[1:] == ["MPI_BYTE", f"&{name}"]
