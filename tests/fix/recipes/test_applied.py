@@ -12,6 +12,7 @@ from tests.fix.recipes.atomic_programs import ATOMIC
 from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.handover_programs import HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULTS
+from tests.fix.recipes.mutex_programs import MUTEXES
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -23,7 +24,7 @@ from tests.fix.recipes.table_programs import TABULATED
 from tests.fix.recipes.thread_programs import THREADED as THREADS
 
 APPLIED = (*OTHERS, *RECORDS, *DESCRIPTORS, *POOLED, *LAST_RESULTS, *SEARCHED, *TABULATED, *FORTRAN, *HANDOVERS, *MPI)
-THREADED = (*THREADS, *ATOMIC)
+THREADED = (*THREADS, *ATOMIC, *MUTEXES)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

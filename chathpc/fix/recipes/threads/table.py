@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
     atomic_counts,
+    atomic_mutexes,
     atomic_updates,
     gathering,
     narrowing,
@@ -176,5 +177,11 @@ RECIPES: tuple[Recipe, ...] = (
         "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
         ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
         "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
+    ),
+    Recipe(
+        "atomic-instead-of-mutex",
+        "Updates whole numbers by atomic operations instead of under a mutex.",
+        "The mutex protects nothing but updates of whole numbers, none of which reads what another one writes, and nothing else is done with it.",
+        ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), HOST, "exact", atomic_mutexes.atomic_whole_numbers, 0.8,
     ),
 )  # fmt: skip
