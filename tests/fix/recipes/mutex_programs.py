@@ -45,6 +45,40 @@ int main(void)
 """
 
 
+_REGION = "keep-in-region"
+
+
+def shares(
+    body: str = "int me = omp_get_thread_num(); odd[me] += v[i] & 1; if (v[i] > top[me].most) top[me].most = v[i];",
+    *,
+    words: str = "",
+    more: str = "",
+) -> str:
+    """A loop whose threads write elements of their own: its body, clauses of it, and what stands outside functions."""
+    return f"""
+#include <omp.h>
+typedef struct {{ long most, least; }} Top;
+static long odd[64]; static Top top[64];
+{more}
+static void scan(const long *v, long n, long *part)
+{{
+    #pragma omp parallel for {words}
+    for (long i = 0; i < n; i++) {{
+        {body}
+    }}
+}}
+int main(void)
+{{
+    long n = 100000, *v = malloc(n * sizeof *v), s = 0, most = 0, p = 0, part[64] = {{0}};
+    for (long i = 0; i < n; i++) v[i] = i * 7919 % 100003;
+    for (int k = 0; k < 5; k++) scan(v, n, part);
+    for (int k = 0; k < 64; k++) {{ s += odd[k]; p += part[k]; most = top[k].most > most ? top[k].most : most; }}
+    printf("%ld %ld %ld\\n", s, most, p);
+    return 0;
+}}
+"""
+
+
 MUTEXES: tuple[Case, ...] = (
     c(
         "counts of four threads", _ATOMIC,
@@ -81,6 +115,39 @@ int main() {
 }
 """, "__atomic_fetch_add(&count_[who % count_.size()], weight, __ATOMIC_RELAXED);", has_not=("mutex_",),
     ),
+    c(
+        "counts and maxima of threads", _REGION, shares(words="schedule(static, 64) firstprivate(part)"),
+        "#pragma omp parallel firstprivate(part)\n", "long own_most = top[me].most;", "#pragma omp for schedule(static, 64) nowait", "top[me].most = own_most;",
+    ),
+    c(
+        "number asked for in the index", _REGION, shares("part[omp_get_thread_num()] += v[i] % 3;"),
+        "long own_part = part[thread];", has_not=("part[omp_get_thread_num()]",),
+    ),
+    cpp(
+        "vector of a class", _REGION, """
+#include <omp.h>
+struct Sums {
+  std::vector<double> part = std::vector<double>(omp_get_max_threads());
+  void add(const std::vector<double> &v) {
+#pragma omp parallel for
+    for (std::size_t i = 0; i < v.size(); i++) {
+      const int t = omp_get_thread_num();
+      double x = v[i];
+      part[t] += x > 0.5 ? x : 0.25;
+    }
+  }
+};
+int main() {
+  Sums s;
+  std::vector<double> v(4096);
+  for (std::size_t i = 0; i < v.size(); i++) v[i] = (i * 37 % 64) / 64.0;
+  s.add(v);
+  double all = 0;
+  for (double x : s.part) all += x;
+  std::printf("%.9f\\n", all);
+}
+""", "const int t = omp_get_thread_num();\n    double own_part = part[t];", relative=1e-12,
+    ),
 )  # fmt: skip
 
 MUTEX_MISSES: tuple[Miss, ...] = (
@@ -95,4 +162,14 @@ MUTEX_MISSES: tuple[Miss, ...] = (
     miss_c("product", _ATOMIC, tally("bin[k] *= w;")),
     miss_c("taken by a macro", _ATOMIC, tally(more="#define ENTER pthread_mutex_lock(&gate)")),
     miss_cpp("the element may be made", _ATOMIC, "#include <mutex>\n#include <thread>\nstatic std::map<int, long> count; static std::mutex gate;\nvoid hit(int k) { std::lock_guard<std::mutex> hold(gate); count[k]++; }\nint main() { std::thread a([] { hit(1); }), b([] { hit(2); }); a.join(); b.join(); }"),
+    miss_c("elements of other threads are read", _REGION, shares("int me = omp_get_thread_num(); odd[me] += v[i] & 1; if (odd[0] > 9) odd[me]++;")),
+    miss_c("number chooses something else", _REGION, shares("int me = omp_get_thread_num(); odd[me] += me > 2 ? v[i] : 1;")),
+    miss_c("pointer to the element", _REGION, shares("int me = omp_get_thread_num(); long *p = &odd[me]; *p += v[i]; odd[me]++;")),
+    miss_c("number is changed", _REGION, shares("int me = omp_get_thread_num(); if (i & 1) me = 0; odd[me] += v[i] & 1;")),
+    miss_c("array of each thread", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1;", words="private(part)")),
+    miss_c("pointer set in each iteration", _REGION, shares("int me = omp_get_thread_num(); long *p = i & 1 ? odd : part; p[me] += v[i] & 1;")),
+    miss_c("callee uses the array", _REGION, shares("int me = omp_get_thread_num(); odd[me] += v[i] & 1; twice(); ", more="static void twice(void) { odd[omp_get_thread_num()] *= 2; }")),
+    miss_c("two pointers", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1; odd[me]++;")),
+    miss_c("barrier for each", _REGION, shares("int me = omp_get_thread_num();\n#pragma omp critical\n odd[me] += v[i] & 1;")),
+    miss_c("volatile", _REGION, shares("int me = omp_get_thread_num(); live[me] += v[i] & 1;", more="static volatile long live[64];")),
 )  # fmt: skip

@@ -18,6 +18,7 @@ from chathpc.fix.recipes.threads import (
     openmp_teams,
     openmp_waits,
     own_elements,
+    region_elements,
     sharing,
     waiting,
 )
@@ -183,5 +184,11 @@ RECIPES: tuple[Recipe, ...] = (
         "Updates whole numbers by atomic operations instead of under a mutex.",
         "The mutex protects nothing but updates of whole numbers, none of which reads what another one writes, and nothing else is done with it.",
         ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), HOST, "exact", atomic_mutexes.atomic_whole_numbers, 0.8,
+    ),
+    Recipe(
+        "keep-in-region",
+        "Keeps the elements that threads update in a `parallel for` in variables of their own, in a region around the shared loop.",
+        "The number of the thread chooses nothing else, and the loop does not touch these arrays in any other way.",
+        ("omp-false-sharing", "hot-compute", "omp-barrier-wait", "lock-contention"), HOST, "exact", region_elements.kept_in_region, 0.9,
     ),
 )  # fmt: skip
