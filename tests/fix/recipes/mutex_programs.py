@@ -123,6 +123,43 @@ int main() {
         "number asked for in the index", _REGION, shares("part[omp_get_thread_num()] += v[i] % 3;"),
         "long own_part = part[thread];", has_not=("part[omp_get_thread_num()]",),
     ),
+    c(
+        "two arrays and a record of the heap", _REGION, """
+#include <omp.h>
+typedef struct { double sum, square; long hits; } Stat;
+static void spread(const double *v, int n, Stat *stat)
+{
+    int most = omp_get_max_threads();
+    long *low = calloc(most, sizeof *low), *high = calloc(most, sizeof *high), l = 0, h = 0;
+#pragma omp parallel for
+    for (int i = 0; i < n; i++) {
+        int id = omp_get_thread_num();
+        if (v[i] < 0.25)
+            low[id]++;
+        else
+            high[id] += 2;
+        stat[id].sum += v[i];
+        stat[id].square += v[i] * v[i];
+        stat[id].hits++;
+    }
+    for (int k = 0; k < most; k++) { l += low[k]; h += high[k]; }
+    printf("%ld %ld\\n", l, h);
+    free(low);
+    free(high);
+}
+int main(void)
+{
+    Stat *stat = calloc(omp_get_max_threads(), sizeof *stat);
+    double *v = malloc(5000 * sizeof *v), a = 0, b = 0;
+    long c = 0;
+    for (int i = 0; i < 5000; i++) v[i] = (i * 37 % 64) / 64.0;
+    spread(v, 5000, stat);
+    for (int k = 0; k < omp_get_max_threads(); k++) { a += stat[k].sum; b += stat[k].square; c += stat[k].hits; }
+    printf("%.9f %.9f %ld\\n", a, b, c);
+    return 0;
+}
+""", "stat[id].hits = own_hits;", "low[id] = own_low;", "high[id] = own_high;", relative=1e-12,
+    ),
     cpp(
         "vector of a class", _REGION, """
 #include <omp.h>
@@ -169,7 +206,7 @@ MUTEX_MISSES: tuple[Miss, ...] = (
     miss_c("array of each thread", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1;", words="private(part)")),
     miss_c("pointer set in each iteration", _REGION, shares("int me = omp_get_thread_num(); long *p = i & 1 ? odd : part; p[me] += v[i] & 1;")),
     miss_c("callee uses the array", _REGION, shares("int me = omp_get_thread_num(); odd[me] += v[i] & 1; twice(); ", more="static void twice(void) { odd[omp_get_thread_num()] *= 2; }")),
-    miss_c("two pointers", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1; odd[me]++;")),
+    miss_c("two pointers", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1; odd[me]++;", more="static void scan(const long *, long, long *);\nvoid both(const long *v) { scan(v, 9, odd); }")),
     miss_c("barrier for each", _REGION, shares("int me = omp_get_thread_num();\n#pragma omp critical\n odd[me] += v[i] & 1;")),
     miss_c("volatile", _REGION, shares("int me = omp_get_thread_num(); live[me] += v[i] & 1;", more="static volatile long live[64];")),
 )  # fmt: skip

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import combinations
 from typing import TYPE_CHECKING
 
+from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.directives import Directive, directives
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, without_line
+from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, statements, text_of
 from chathpc.fix.recipes.analysis.types import Type, declared, field_of, type_of
@@ -121,8 +124,7 @@ def _elements(body: Node, number: str, procedure: Procedure, program: Program) -
             each = above
         found.setdefault(text_of(each), []).append(each)
     volatile = {name for source in program.sources.values() for name in volatile_names(source.text)}
-    bases = [_base(places[0]) for places in found.values()]
-    if len(bases) > 1 and not all(_is_owner(each, procedure, program) for each in bases):
+    if not _are_apart([places[0] for places in found.values()], body, procedure, program):
         return {}
     for places in found.values():
         kind = _kind(places[0], procedure, program)
@@ -137,6 +139,20 @@ def _elements(body: Node, number: str, procedure: Procedure, program: Program) -
         if any(_is_handed_on(one) for one in places):
             return {}
     return {shown: places for shown, places in found.items() if any(_is_written(one) for one in places)}
+
+
+def _are_apart(places: list[Node], body: Node, procedure: Procedure, program: Program) -> bool:
+    """True if no two of these elements, or members of such, are the same memory."""
+    accesses = {each.node: each for each in effects(body, procedure, program).accesses}
+    for one, other in combinations(places, 2):
+        bases = _base(one), _base(other)
+        if text_of(bases[0]) == text_of(bases[1]) and not program.has_unions:
+            continue
+        if all(_is_owner(each, procedure, program) for each in bases):
+            continue
+        if one not in accesses or other not in accesses or may_overlap(accesses[one], accesses[other], program):
+            return False
+    return True
 
 
 def _index(node: Node) -> str:
