@@ -79,6 +79,48 @@ int main(void)
 """
 
 
+_WAKE = "wake-waiting-threads"
+
+
+def queue(
+    wait: str = "while (stage_ != mine) usleep(300);", *, step: str = "stage_++;", more: str = "", before: str = ""
+) -> str:
+    """Threads that take turns: how they wait, how they hand on, a member and what is done before all."""
+    return f"""
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <unistd.h>
+class Line {{
+ public:
+  void run(int mine, int rounds, int all) {{
+    for (int k = 0; k < rounds; k++) {{
+      {wait}
+      sum_ = sum_ * 3 % 10007 + mine;
+      if (mine == all - 1)
+        stage_ = 0;
+      else
+        {step}
+    }}
+  }}
+  long sum() const {{ return sum_; }}
+  {more}
+ private:
+  long sum_ = 1;
+  std::atomic<int> stage_{{0}};
+}};
+int main() {{
+  Line line;
+  {before}
+  std::vector<std::thread> crew;
+  for (int t = 0; t < 3; t++) crew.emplace_back([&line, t] {{ line.run(t, 20, 3); }});
+  for (auto &one : crew) one.join();
+  std::printf("%ld\\n", line.sum());
+}}
+"""
+
+
 MUTEXES: tuple[Case, ...] = (
     c(
         "counts of four threads", _ATOMIC,
@@ -185,6 +227,71 @@ int main() {
 }
 """, "const int t = omp_get_thread_num();\n    double own_part = part[t];", relative=1e-12,
     ),
+    cpp(
+        "turns", _WAKE, queue(), "while (stage_ != mine) stage_changed_.wait(hold);", "std::mutex stage_mutex_;",
+        "std::lock_guard<std::mutex> hold(stage_mutex_);\n          stage_ = 0;", has_not=("usleep",),
+    ),
+    cpp(
+        "variable of a function", _WAKE, """
+#include <atomic>
+#include <chrono>
+#include <thread>
+struct Box { double value; };
+int main() {
+  Box box{1.5};
+  std::atomic<bool> full{false};
+  std::thread giver([&] {
+    box.value = std::sqrt(box.value) * 4;
+    full.store(true, std::memory_order_release);
+  });
+  while (!full.load(std::memory_order_acquire)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  std::printf("%.17g\\n", box.value);
+  giver.join();
+}
+""", "while (!full.load(std::memory_order_acquire)) full_changed.wait(hold);", "full_changed.notify_all();", has_not=("sleep_for",),
+    ),
+    c(
+        "flag of the file", _WAKE, """
+#include <pthread.h>
+#include <stdatomic.h>
+#include <time.h>
+static atomic_int phase;
+static long cells[100];
+static void *fill(void *arg)
+{
+    for (int k = 0; k < 100; k++) cells[k] = k * k;
+    atomic_store(&phase, 1);
+    return arg;
+}
+static void *twice(void *arg)
+{
+    while (atomic_load(&phase) < 1) {
+        struct timespec rest = {0, 200000};
+        nanosleep(&rest, NULL);
+    }
+    for (int k = 0; k < 100; k++) cells[k] *= 2;
+    phase = 2;
+    return arg;
+}
+int main(void)
+{
+    pthread_t a, b;
+    long s = 0;
+    pthread_create(&b, NULL, twice, NULL);
+    pthread_create(&a, NULL, fill, NULL);
+    struct timespec rest = {0, 100000};
+    while (phase != 2)
+        nanosleep(&rest, NULL);
+    for (int k = 0; k < 100; k++) s += cells[k];
+    printf("%ld\\n", s);
+    pthread_join(a, NULL);
+    pthread_join(b, NULL);
+    return 0;
+}
+""", "while (phase != 2) pthread_cond_wait(&phase_changed, &phase_mutex);", "pthread_cond_broadcast(&phase_changed);", has_not=("nanosleep",),
+    ),
 )  # fmt: skip
 
 MUTEX_MISSES: tuple[Miss, ...] = (
@@ -209,4 +316,12 @@ MUTEX_MISSES: tuple[Miss, ...] = (
     miss_c("two pointers", _REGION, shares("int me = omp_get_thread_num(); part[me] += v[i] & 1; odd[me]++;", more="static void scan(const long *, long, long *);\nvoid both(const long *v) { scan(v, 9, odd); }")),
     miss_c("barrier for each", _REGION, shares("int me = omp_get_thread_num();\n#pragma omp critical\n odd[me] += v[i] & 1;")),
     miss_c("volatile", _REGION, shares("int me = omp_get_thread_num(); live[me] += v[i] & 1;", more="static volatile long live[64];")),
+    miss_cpp("what was there is used", _WAKE, queue(step="if (stage_++ > 9) sum_ = 0;")),
+    miss_cpp("handed on by reference", _WAKE, queue(more="void next(std::atomic<int> &s) { s++; }\n  void skip() { next(stage_); }")),
+    miss_cpp("set by a signal handler", _WAKE, queue(before="std::signal(SIGINT, SIG_DFL);")),
+    miss_cpp("a thread that nobody joins", _WAKE, queue(before="std::thread([] {}).detach();")),
+    miss_cpp("does something between", _WAKE, queue("while (stage_ != mine) { usleep(300); tries_++; }", more="long tries_ = 0;")),
+    miss_cpp("waits for something else as well", _WAKE, queue("while (stage_ != mine && !over_) usleep(300);", more="bool over_ = false; void end() { over_ = true; }")),
+    miss_cpp("asks a function", _WAKE, queue("while (stage_ != mine && time(nullptr) > 0) usleep(300);")),
+    miss_cpp("calls a function to set it", _WAKE, queue(step="stage_ = next(mine);", more="int next(int k) { usleep(9); return k + 1; }")),
 )  # fmt: skip

@@ -18,6 +18,7 @@ from chathpc.fix.recipes.threads import (
     openmp_teams,
     openmp_waits,
     own_elements,
+    polling,
     region_elements,
     sharing,
     waiting,
@@ -190,5 +191,11 @@ RECIPES: tuple[Recipe, ...] = (
         "Keeps the elements that threads update in a `parallel for` in variables of their own, in a region around the shared loop.",
         "The number of the thread chooses nothing else, and the loop does not touch these arrays in any other way.",
         ("omp-false-sharing", "hot-compute", "omp-barrier-wait", "lock-contention"), HOST, "exact", region_elements.kept_in_region, 0.9,
+    ),
+    Recipe(
+        "wake-waiting-threads",
+        "Waits on a new condition variable, which is notified wherever an atomic variable is set, instead of sleeping and looking again.",
+        "The variable is only read and set, by statements of their own, and nothing else in the condition changes while the thread waits.",
+        ("blocking-wait", "lock-contention"), HOST, "exact", polling.woken, 0.9,
     ),
 )  # fmt: skip
