@@ -121,6 +121,75 @@ int main() {{
 """
 
 
+_RETRY = "wait-instead-of-retry"
+
+
+def mailbox(
+    *,
+    full: str = "if (b->used == b->size) {{ pthread_mutex_unlock(&b->door); return 0; }}",
+    drop: str = "while (!drop(b, k)) usleep(200);",
+    last: str = "return 1;",
+    more: str = "",
+    fetch: str = "if (got == 0) {{ usleep(200); continue; }}",
+) -> str:
+    """One thread drops numbers into a box and another fetches them: both try again after a sleep."""
+    return f"""
+#include <pthread.h>
+#include <unistd.h>
+typedef struct Box {{ long *item; int used, size, ended; pthread_mutex_t door; }} Box;
+static int drop(Box *b, long k)
+{{
+    pthread_mutex_lock(&b->door);
+    {full.replace("{{", "{").replace("}}", "}")}
+    b->item[b->used++] = k;
+    pthread_mutex_unlock(&b->door);
+    {last}
+}}
+static int fetch(Box *b, long *k)
+{{
+    int did = 0;
+    pthread_mutex_lock(&b->door);
+    if (b->used) {{
+        *k = b->item[--b->used];
+        did = 1;
+    }} else if (b->ended == 1)
+        did = -1;
+    pthread_mutex_unlock(&b->door);
+    return did;
+}}
+{more}
+static void *give(void *arg)
+{{
+    Box *b = arg;
+    for (long k = 1; k <= 300; k++)
+        {drop}
+    pthread_mutex_lock(&b->door);
+    b->ended = 1;
+    pthread_mutex_unlock(&b->door);
+    return NULL;
+}}
+int main(void)
+{{
+    Box *b = calloc(1, sizeof *b);
+    long k, sum = 0;
+    int got;
+    pthread_t t;
+    b->size = 4;
+    b->item = calloc(b->size, sizeof *b->item);
+    pthread_mutex_init(&b->door, NULL);
+    pthread_create(&t, NULL, give, b);
+    while ((got = fetch(b, &k)) != -1) {{
+        {fetch.replace("{{", "{").replace("}}", "}")}
+        sum += k;
+    }}
+    pthread_join(t, NULL);
+    pthread_mutex_destroy(&b->door);
+    printf("%ld\\n", sum);
+    return 0;
+}}
+"""
+
+
 MUTEXES: tuple[Case, ...] = (
     c(
         "counts of four threads", _ATOMIC,
@@ -292,6 +361,11 @@ int main(void)
 }
 """, "while (phase != 2) pthread_cond_wait(&phase_changed, &phase_mutex);", "pthread_cond_broadcast(&phase_changed);", has_not=("nanosleep",),
     ),
+    c(
+        "box of two threads", _RETRY, mailbox(), "while (b->used == b->size) pthread_cond_wait(&b->changed, &b->door);",
+        "while (!b->used && b->ended != 1) pthread_cond_wait(&b->changed, &b->door);", "pthread_cond_init(&b->changed, NULL);",
+        "pthread_cond_destroy(&b->changed);", "        drop(b, k);", "b->ended = 1;\n    pthread_cond_broadcast(&b->changed);", has_not=("usleep(",),
+    ),
 )  # fmt: skip
 
 MUTEX_MISSES: tuple[Miss, ...] = (
@@ -324,4 +398,11 @@ MUTEX_MISSES: tuple[Miss, ...] = (
     miss_cpp("waits for something else as well", _WAKE, queue("while (stage_ != mine && !over_) usleep(300);", more="bool over_ = false; void end() { over_ = true; }")),
     miss_cpp("asks a function", _WAKE, queue("while (stage_ != mine && time(nullptr) > 0) usleep(300);")),
     miss_cpp("calls a function to set it", _WAKE, queue(step="stage_ = next(mine);", more="int next(int k) { usleep(9); return k + 1; }")),
+    miss_c("may be left alone", _RETRY, mailbox(full="if (b->used == b->size) { pthread_mutex_unlock(&b->door); return 0; }", drop="if (!drop(b, k)) usleep(200);", fetch="if (got == 0) break;")),
+    miss_c("success may be 0", _RETRY, mailbox(last="return k;", fetch="if (got == 0) break;")),
+    miss_c("argument of each try", _RETRY, mailbox(drop="while (!drop(b, k++)) usleep(200);", fetch="if (got == 0) break;")),
+    miss_c("gives up in the end", _RETRY, mailbox(drop="for (int n = 0; n < 9 && !drop(b, k); n++) usleep(200);", fetch="if (got == 0) break;")),
+    miss_c("changed without the mutex", _RETRY, mailbox(more="void stop(Box *b) { b->ended = 2; b->size++; b->used = 0; }")),
+    miss_c("tried once elsewhere", _RETRY, mailbox(more="int once(Box *b, long *k) { return fetch(b, k) + drop(b, 1); }")),
+    miss_c("changed by its address", _RETRY, mailbox(more="int *room(Box *b) { return &b->used; }")),
 )  # fmt: skip

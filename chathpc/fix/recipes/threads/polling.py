@@ -16,13 +16,13 @@ from chathpc.fix.recipes.recipe import Change, Context
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_SLEEPS = frozenset({"std::this_thread::sleep_for", "this_thread::sleep_for", "usleep", "nanosleep", "thrd_sleep"})
+SLEEPS = frozenset({"std::this_thread::sleep_for", "this_thread::sleep_for", "usleep", "nanosleep", "thrd_sleep"})
 _WATCHED = re.compile(r"\b(?:std::)?atomic(?:<|_)|\b_Atomic\b|\bvolatile\b")
 _NO_ONE_PLACE = re.compile(r"\b(?:extern|inline|thread_local|_Thread_local|template)\b|\*|\[")
 _SETS = re.compile(r"store|exchange|fetch_\w+|atomic_(?:store|exchange|fetch_\w+)(?:_explicit)?")
 _READS = re.compile(r"load|atomic_load(?:_explicit)?")
 #: A lock cannot be taken in a signal handler; a condition variable cannot be thrown away while a thread that nobody joins waits.
-_ELSEWHERE = re.compile(
+ELSEWHERE = re.compile(
     rb"\bsignal\s*\(|\bsigaction\b|\bdetach\s*\(|\bpthread_detach\b|DETACHED|\bfork\s*\(|\bmmap\s*\("
 )
 
@@ -41,7 +41,7 @@ class Watched:
 def woken(context: Context, spot: Spot) -> Iterator[Change]:
     """`while (turn != me) sleep` waits for a condition variable that is notified wherever the variable is set."""
     program, procedure = context.program, spot.procedure
-    if procedure.is_broken or program.unread or any(_ELSEWHERE.search(one.text) for one in program.sources.values()):
+    if procedure.is_broken or program.unread or any(ELSEWHERE.search(one.text) for one in program.sources.values()):
         return
     for loop in procedure.all("while_statement"):
         found = _polled(loop)
@@ -61,7 +61,7 @@ def _polled(loop: Node) -> list[str] | None:
     call = bare(last)
     if any(each.type != "declaration" or any(True for _ in nodes(each, "call_expression")) for each in before):
         return None
-    if call is None or text_of(field(call, "function")) not in _SLEEPS:
+    if call is None or text_of(field(call, "function")) not in SLEEPS:
         return None
     condition = field(loop, "condition")
     if condition is None or any(True for _ in nodes(condition, "assignment_expression", "update_expression")):
@@ -70,7 +70,7 @@ def _polled(loop: Node) -> list[str] | None:
 
 
 def _watched(names: list[str], program: Program) -> Watched | None:
-    declared = {name: _declarations(name, program) for name in dict.fromkeys(names)}
+    declared = {name: declarations(name, program) for name in dict.fromkeys(names)}
     atomic = [
         name
         for name, found in declared.items()
@@ -118,7 +118,7 @@ def _watched(names: list[str], program: Program) -> Watched | None:
     return Watched(name, source, declaration, tuple(sets), tuple(waits))
 
 
-def _declarations(name: str, program: Program) -> list[tuple[Source, Node]]:
+def declarations(name: str, program: Program) -> list[tuple[Source, Node]]:
     """Where variables, members and parameters of that name are declared."""
     found = []
     for source in program.sources.values():

@@ -20,6 +20,7 @@ from chathpc.fix.recipes.threads import (
     own_elements,
     polling,
     region_elements,
+    retrying,
     sharing,
     waiting,
 )
@@ -197,5 +198,11 @@ RECIPES: tuple[Recipe, ...] = (
         "Waits on a new condition variable, which is notified wherever an atomic variable is set, instead of sleeping and looking again.",
         "The variable is only read and set, by statements of their own, and nothing else in the condition changes while the thread waits.",
         ("blocking-wait", "lock-contention"), HOST, "exact", polling.woken, 0.9,
+    ),
+    Recipe(
+        "wait-instead-of-retry",
+        "Lets a function wait on a new condition variable that was called again and again, with sleeps between, until it could do its work.",
+        "It is only called so, looks at members that are changed under its mutex, and whoever changes them under it now tells.",
+        ("blocking-wait", "lock-contention"), ("c",), "exact", retrying.waiting_inside, 0.9,
     ),
 )  # fmt: skip
