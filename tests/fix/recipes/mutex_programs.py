@@ -190,6 +190,45 @@ int main(void)
 """
 
 
+def job(
+    condition: str = "j->left > 0", *, at_end: str = "j->left--;", more: str = "", between: str = "usleep(500);"
+) -> str:
+    """Threads that count down under a mutex, and one that looks again and again whether all are done."""
+    return f"""
+#include <pthread.h>
+#include <unistd.h>
+typedef struct {{ pthread_mutex_t guard; int left; double part[4]; }} Job;
+static Job all = {{ .guard = PTHREAD_MUTEX_INITIALIZER, .left = 4 }};
+{more}
+static void *work(void *arg)
+{{
+    Job *j = &all;
+    int k = (int)(long)arg;
+    for (int i = 1; i < 2000; i++) j->part[k] += 1.0 / (i + k);
+    pthread_mutex_lock(&j->guard);
+    {at_end}
+    pthread_mutex_unlock(&j->guard);
+    return NULL;
+}}
+int main(void)
+{{
+    Job *j = &all;
+    pthread_t t[4];
+    for (long k = 0; k < 4; k++) pthread_create(&t[k], NULL, work, (void *)k);
+    pthread_mutex_lock(&j->guard);
+    while ({condition}) {{
+        pthread_mutex_unlock(&j->guard);
+        {between}
+        pthread_mutex_lock(&j->guard);
+    }}
+    pthread_mutex_unlock(&j->guard);
+    printf("%.15g\\n", j->part[0] + j->part[1] + j->part[2] + j->part[3]);
+    for (int k = 0; k < 4; k++) pthread_join(t[k], NULL);
+    return 0;
+}}
+"""
+
+
 MUTEXES: tuple[Case, ...] = (
     c(
         "counts of four threads", _ATOMIC,
@@ -366,6 +405,10 @@ int main(void)
         "while (!b->used && b->ended != 1) pthread_cond_wait(&b->changed, &b->door);", "pthread_cond_init(&b->changed, NULL);",
         "pthread_cond_destroy(&b->changed);", "        drop(b, k);", "b->ended = 1;\n    pthread_cond_broadcast(&b->changed);", has_not=("usleep(",),
     ),
+    c(
+        "no condition variable yet", "wait-on-condition", job(), "while (j->left > 0) pthread_cond_wait(&j->changed, &j->guard);",
+        "j->left--;\n    pthread_cond_broadcast(&j->changed);", ".changed = PTHREAD_COND_INITIALIZER", has_not=("usleep(",),
+    ),
 )  # fmt: skip
 
 MUTEX_MISSES: tuple[Miss, ...] = (
@@ -405,4 +448,8 @@ MUTEX_MISSES: tuple[Miss, ...] = (
     miss_c("changed without the mutex", _RETRY, mailbox(more="void stop(Box *b) { b->ended = 2; b->size++; b->used = 0; }")),
     miss_c("tried once elsewhere", _RETRY, mailbox(more="int once(Box *b, long *k) { return fetch(b, k) + drop(b, 1); }")),
     miss_c("changed by its address", _RETRY, mailbox(more="int *room(Box *b) { return &b->used; }")),
+    miss_c("looked at by a function", "wait-on-condition", job("left(j) > 0", more="static int left(const Job *j) { usleep(1); return j->left; }")),
+    miss_c("counted without the mutex", "wait-on-condition", job(more="void skip(Job *j) { j->left--; }")),
+    miss_c("counted by its address", "wait-on-condition", job(more="int *rest(Job *j) { return &j->left; }")),
+    miss_c("counts the looks", "wait-on-condition", job(between="j->part[0] += 1;")),
 )  # fmt: skip

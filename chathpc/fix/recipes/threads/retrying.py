@@ -22,12 +22,12 @@ from chathpc.fix.recipes.analysis.syntax import (
 )
 from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context
-from chathpc.fix.recipes.threads.polling import ELSEWHERE, SLEEPS, declarations
+from chathpc.fix.recipes.threads.announcing import LOCK, UNLOCK, called, made, target, told
+from chathpc.fix.recipes.threads.polling import ELSEWHERE, SLEEPS
 
 if TYPE_CHECKING:
     from tree_sitter import Node
 
-_LOCK, _UNLOCK = "pthread_mutex_lock", "pthread_mutex_unlock"
 _INVERSE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "==": "!=", "!=": "=="}
 #: Conditions by which a loop goes on at 0.
 _GOES_ON = ((">=", "0"), ("!=", "-1"), (">", "-1"))
@@ -74,24 +74,15 @@ def _concerns(one: Trial, spot: Spot, program: Program) -> bool:
     )
 
 
-def _called(statement: Node | None) -> tuple[str, str]:
-    """The function and the only argument of a statement that calls it."""
-    call = bare(statement)
-    if call is None or call.type != "call_expression":
-        return "", ""
-    listed = children(field(call, "arguments"))
-    return text_of(field(call, "function")), text_of(listed[0]) if len(listed) == 1 else ""
-
-
 def _trial(one: Procedure, program: Program) -> Trial | None:
     listed = statements(one.body)
-    locks = [each for each in listed if _called(each)[0] == _LOCK]
+    locks = [each for each in listed if called(each)[0] == LOCK]
     if one.is_broken or len(locks) != 1 or one.model.name in program.handed_on or not listed:
         return None
     at = listed.index(locks[0])
     if any(each.type != "declaration" or any(True for _ in nodes(each, *_ACTS)) for each in listed[:at]):
         return None  # that would be done again at every look
-    mutex = re.fullmatch(r"&([\w.]+|\w+->\w+)", _called(locks[0])[1])
+    mutex = re.fullmatch(r"&([\w.]+|\w+->\w+)", called(locks[0])[1])
     if (
         mutex is None
         or at + 1 >= len(listed)
@@ -102,7 +93,7 @@ def _trial(one: Procedure, program: Program) -> Trial | None:
     first = listed[at + 1]
     arms = [text_of(each) for each in statements(field(first, "consequence"))]
     if (
-        re.sub(r"\s", "", "".join(arms)) == f"{_UNLOCK}({_called(locks[0])[1]});return0;"
+        re.sub(r"\s", "", "".join(arms)) == f"{UNLOCK}({called(locks[0])[1]});return0;"
         and field(first, "alternative") is None
     ):
         conditions, until, gives_up = [bare(field(first, "condition"))], text_of(bare(field(first, "condition"))), first
@@ -125,7 +116,7 @@ def _trial(one: Procedure, program: Program) -> Trial | None:
         if each.parent is None or each.parent.type != "field_expression" or field(each.parent, "field") == each
     }
     own = {each for each in names if each in one.declarations}
-    changed = {text_of(_target(each)) for each in one.all("assignment_expression", "update_expression")}
+    changed = {text_of(target(each)) for each in one.all("assignment_expression", "update_expression")}
     if own - one.parameters or own & changed or own & one.addressed:
         return None
     looked_at = frozenset(each for each in names - own if not each.isupper())
@@ -140,7 +131,7 @@ def _chain(first: Node, listed: list[Node], at: int, one: Procedure) -> list[Nod
     started = [each for each in one.all("init_declarator") if text_of(field(each, "declarator")) == result]
     if len(started) != 1 or text_of(field(started[0], "value")) not in ("0", "false") or len(listed) != at + 4:
         return None
-    if _called(listed[at + 2]) != (_UNLOCK, _called(listed[at])[1]):
+    if called(listed[at + 2]) != (UNLOCK, called(listed[at])[1]):
         return None
     found, arms = [], 0
     node: Node | None = first
@@ -227,7 +218,7 @@ def _edits(mutex: str, group: list[Trial], program: Program) -> dict[str, tuple[
     everything = b"\n".join(source.text for source in program.sources.values())
     name = re.split(r"\.|->", mutex)[-1]
     changed = fresh_name("changed", everything)
-    found: list[tuple[Source, Edit]] = list(_made(name, changed, program) or ())
+    found: list[tuple[Source, Edit]] = list(made(name, changed, program) or ())
     if not found:
         return None
     for one in group:
@@ -241,101 +232,11 @@ def _edits(mutex: str, group: list[Trial], program: Program) -> dict[str, tuple[
             place = Edit(one.gives_up.start_byte, one.gives_up.end_byte, waits.encode())
         found += [*retries, (source, place)]
     looked_at = frozenset[str]().union(*(one.looked_at for one in group))
-    for home in program.procedures:
-        if not any(_names(each) & looked_at for each in home.all("assignment_expression", "update_expression")):
-            continue
-        given_up = [one.gives_up for one in group if one.procedure is home and one.gives_up is not None]
-        leaves = [
-            each
-            for each in home.all("expression_statement")
-            if _called(each)[0] == _UNLOCK
-            and re.split(r"\.|->|&", _called(each)[1])[-1] == name
-            and not any(one.start_byte <= each.start_byte < one.end_byte for one in given_up)
-        ]
-        if not leaves:
-            if any(
-                _called(each)[0] == "pthread_mutex_init" or "pthread_mutex_init" in text_of(each)
-                for each in home.all("call_expression")
-            ):
-                continue
-            return None  # it is set under a mutex that is taken elsewhere, or under none
-        if any(each.parent is None or each.parent.type != "compound_statement" for each in leaves):
-            return None
-        for each in leaves:
-            path = _called(each)[1][: -len(name)]
-            blank = indent(home.source.text, each.start_byte).decode()
-            new = f"pthread_cond_broadcast({path}{changed});\n{blank}".encode()
-            found.append((home.source, Edit(each.start_byte, each.start_byte, new)))
+    more = told(name, changed, looked_at, [one.gives_up for one in group if one.gives_up is not None], program)
+    if more is None:
+        return None
+    found += more
     edits: dict[str, tuple[Edit, ...]] = {}
     for source, edit in found:
         edits[source.path] = (*edits.get(source.path, ()), edit)
     return edits
-
-
-def _target(change: Node) -> Node | None:
-    return field(change, "left") or field(change, "argument")
-
-
-def _names(change: Node) -> set[str]:
-    target = _target(change)
-    return {text_of(each) for each in nodes(target, "identifier", "field_identifier")} if target is not None else set()
-
-
-def _made(name: str, changed: str, program: Program) -> list[tuple[Source, Edit]] | None:
-    """The condition variable beside the mutex, made where that is made; None for a mutex that is made or used in any other way."""
-    listed = declarations(name, program)
-    if len(listed) != 1:
-        return None
-    source, node = listed[0]
-    parts = node.children_by_field_name("declarator")
-    if (
-        text_of(field(node, "type")) != "pthread_mutex_t"
-        or len(parts) != 1
-        or "*" in text_of(parts[0])
-        or "[" in text_of(parts[0])
-    ):
-        return None
-    blank = indent(source.text, node.start_byte).decode()
-    if node.type == "declaration":
-        if (
-            node.parent is None
-            or node.parent.type != "translation_unit"
-            or "PTHREAD_MUTEX_INITIALIZER" not in text_of(node)
-        ):
-            return None
-        before = "static " if text_of(node).startswith("static ") else ""
-        new = f"\n{blank}{before}pthread_cond_t {changed} = PTHREAD_COND_INITIALIZER;"
-        return (
-            [(source, Edit(node.end_byte, node.end_byte, new.encode()))]
-            if not text_of(node).startswith("extern")
-            else None
-        )
-    last = [each for each in children(node.parent) if each.type == "field_declaration"][-1]
-    found = [(source, Edit(last.end_byte, last.end_byte, f"\n{blank}pthread_cond_t {changed};".encode()))]
-    made = 0
-    for one in program.sources.values():
-        for each in nodes(one.file.tree.root_node, "initializer_pair"):
-            if text_of(field(each, "designator")) == f".{name}":
-                made += 1
-                new = f", .{changed} = PTHREAD_COND_INITIALIZER"
-                found.append((one, Edit(each.end_byte, each.end_byte, new.encode())))
-        for each in nodes(one.file.tree.root_node, "expression_statement"):
-            call = bare(each)
-            does = text_of(field(call, "function"))
-            if does not in ("pthread_mutex_init", "pthread_mutex_destroy"):
-                continue
-            first = text_of(next(iter(children(field(call, "arguments"))), None))
-            if re.split(r"\.|->|&", first)[-1] != name:
-                continue
-            if each.parent is None or each.parent.type != "compound_statement":
-                return None
-            made += does.endswith("init")
-            path, more = first[: -len(name)], ", NULL" if does.endswith("init") else ""
-            new = (
-                f"\n{indent(one.text, each.start_byte).decode()}{does.replace('mutex', 'cond')}({path}{changed}{more});"
-            )
-            found.append((one, Edit(each.end_byte, each.end_byte, new.encode())))
-    others = rb"\bpthread_mutex_t\s+\w+\s*=\s*PTHREAD_MUTEX_INITIALIZER|pthread_mutex_init\s*\([^,;]*\b(?!%s\b)\w+\s*,"
-    bare_texts = (re.sub(others % name.encode(), b"", one.text) for one in program.sources.values())
-    makers = sum(len(re.findall(rb"PTHREAD_MUTEX_INITIALIZER|pthread_mutex_init\b", each)) for each in bare_texts)
-    return found if made and made == makers else None

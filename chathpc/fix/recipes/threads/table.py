@@ -80,7 +80,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "wait-on-condition",
         "Waits on a condition variable instead of sleeping and looking again.",
-        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex.",
+        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex; in C one is made where there is none.",
         ("blocking-wait", "lock-contention"), HOST, "exact", waiting.condition_variables, 0.95,
     ),
     Recipe(
