@@ -236,6 +236,31 @@ MUTEXES: tuple[Case, ...] = (
         "__atomic_fetch_sub(&bin[k], w, __ATOMIC_RELAXED);", "__atomic_fetch_add(&seen, 1, __ATOMIC_RELAXED)", has_not=("gate",),
     ),
     cpp(
+        "looked at one by one", _ATOMIC, """
+#include <mutex>
+#include <thread>
+class Counter {
+ public:
+  void up(long by) { std::lock_guard<std::mutex> hold(m_); n_ += by; }
+  long now() const {
+    std::lock_guard<std::mutex> hold(m_);
+    return n_;
+  }
+ private:
+  long n_ = 0;
+  mutable std::mutex m_;
+};
+int main() {
+  Counter c;
+  std::thread a([&] { for (int i = 0; i < 9999; i++) c.up(i % 3); }), b([&] { for (int i = 0; i < 9999; i++) c.up(2); });
+  long seen = c.now();
+  a.join();
+  b.join();
+  std::printf("%ld %d\\n", c.now(), seen >= 0);
+}
+""", "return __atomic_load_n(&n_, __ATOMIC_SEQ_CST);", "__atomic_fetch_add(&n_, by, __ATOMIC_SEQ_CST);", has_not=("m_;",),
+    ),
+    cpp(
         "class with a guard", _ATOMIC, """
 #include <mutex>
 #include <thread>
@@ -414,7 +439,8 @@ int main(void)
 MUTEX_MISSES: tuple[Miss, ...] = (
     miss_c("result is looked at", _ATOMIC, tally("if (++seen % 9 == 0) bin[k] += w;")),
     miss_c("reads what others write", _ATOMIC, tally("seen++; bin[k] += seen;")),
-    miss_c("looked at under the mutex", _ATOMIC, tally(watch="pthread_mutex_lock(&gate); long s = seen; pthread_mutex_unlock(&gate); if (s > 9) first = 0;")),
+    miss_c("looked at under the mutex", _ATOMIC, tally("seen++;", watch="pthread_mutex_lock(&gate); long s = seen; if (s > 9) first = 0; pthread_mutex_unlock(&gate);")),
+    miss_c("two numbers that belong together are looked at", _ATOMIC, tally("seen++; bin[k] += w;", other="long all(void) { pthread_mutex_lock(&gate); long s = seen; pthread_mutex_unlock(&gate); return s; }")),
     miss_c("also taken on trial", _ATOMIC, tally(watch="if (pthread_mutex_trylock(&gate) == 0) pthread_mutex_unlock(&gate);")),
     miss_c("waited for", _ATOMIC, tally(more="static pthread_cond_t any = PTHREAD_COND_INITIALIZER;", other="void rest(void) { pthread_mutex_lock(&gate); pthread_cond_wait(&any, &gate); pthread_mutex_unlock(&gate); }")),
     miss_c("another number is set", _ATOMIC, tally(other="void reset(void) { pthread_mutex_lock(&gate); seen = 0; pthread_mutex_unlock(&gate); }")),

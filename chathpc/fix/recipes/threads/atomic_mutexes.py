@@ -11,10 +11,12 @@ from chathpc.fix.recipes.analysis.edits import Edit, without_line
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.program import Procedure, Program, Source, Spot
 from chathpc.fix.recipes.analysis.syntax import children, field, inside, nodes, text_of
+from chathpc.fix.recipes.analysis.types import type_of
 from chathpc.fix.recipes.recipe import Change, Context
 from chathpc.fix.recipes.threads.atomic_updates import Gathered, is_exact, lock_name, only_updates
 from chathpc.fix.recipes.threads.openmp_sums import Update
 from chathpc.fix.recipes.threads.protection import Section, locked
+from chathpc.fix.recipes.threads.unwatched import last_name
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -46,17 +48,29 @@ def atomic_whole_numbers(context: Context, spot: Spot) -> Iterator[Change]:
             continue
         gathered = [only_updates(home, one, program) for home, one in group]
         sections = [one for one in gathered if one is not None]
-        if len(sections) < len(gathered) or not _are_apart(sections, program):
+        looks = [(home, one) for (home, one), each in zip(group, gathered, strict=True) if each is None]
+        reads = [node for home, one in looks if (node := _looked_at(home, one, sections, program)) is not None]
+        if len(reads) < len(looks) or not _are_apart(sections, program):
             continue
+        if reads and any(len(one.updates) > 1 for one in sections):
+            continue  # who looks may see the first without the second
+        order = "__ATOMIC_SEQ_CST" if reads else "__ATOMIC_RELAXED"
         edits: dict[str, tuple[Edit, ...]] = {}
+        for (home, section), node in zip(looks, reads, strict=True):
+            new = f"__atomic_load_n(&{text_of(node)}, {order})".encode()
+            gone = (without_line(taken, home.source.text) for taken in section.taken)
+            path = home.source.path
+            edits[path] = (*edits.get(path, ()), *gone, Edit(node.start_byte, node.end_byte, new))
         for each in sections:
-            mine, path = _edits(each), each.procedure.source.path
+            mine, path = _edits(each, order), each.procedure.source.path
             if mine is None:
                 return
             edits[path] = (*edits.get(path, ()), *mine)
         for source, node in declared:
             edits[source.path] = (*edits.get(source.path, ()), without_line(node, source.text))
-        first = next(each for each in sections if each.procedure is spot.procedure)
+        first = next((each for each in sections if each.procedure is spot.procedure), None)
+        if first is None:
+            continue
         shown = ", ".join(dict.fromkeys(text_of(one.target) for one in first.updates))
         yield Change(edits, first.section.line, f"updates {shown} by atomic operations instead of under a mutex")
 
@@ -136,7 +150,29 @@ def _own_side(one: Update) -> Node | None:
     return next((side for side in (field(whole, "left"), field(whole, "right")) if side != one.value), None)
 
 
-def _edits(one: Gathered) -> list[Edit] | None:
+def _looked_at(home: Procedure, one: Section, sections: list[Gathered], program: Program) -> Node | None:
+    """The number that is all that a section reads, to return it or keep it in a variable of the function; None for anything else."""
+    inner = next(iter(children(one.statements[0])), None) if len(one.statements) == 1 else None
+    if inner is None:
+        return None
+    parts = [each for each in children(one.statements[0]) if each.type == "init_declarator"]
+    if one.statements[0].type == "return_statement":
+        value: Node | None = inner
+    elif len(parts) == 1 and len(one.statements[0].children_by_field_name("declarator")) == 1:
+        value = field(parts[0], "value") if text_of(field(parts[0], "declarator")).isidentifier() else None
+    else:
+        return None
+    kind = type_of(value, home, program)
+    if value is None or value.type not in ("identifier", "field_expression", "subscript_expression"):
+        return None
+    if kind is None or not kind.is_integer or any(True for _ in nodes(value, "call_expression", "update_expression")):
+        return None
+    same = {last_name(each.target) for section in sections for each in section.updates}
+    named = [text_of(each) for each in nodes(value, "identifier", "field_identifier") if text_of(each) in same]
+    return value if named == [last_name(value)] and last_name(value) not in home.declarations else None
+
+
+def _edits(one: Gathered, order: str) -> list[Edit] | None:
     """The mutex goes, and each update is one call of what compilers have for it."""
     text = one.procedure.source.text
     edits = [without_line(each, text) for each in one.section.taken]
@@ -146,7 +182,7 @@ def _edits(one: Gathered) -> list[Edit] | None:
             return None
         does = "sub" if _subtracts(expr) else _BUILTINS[each.operator]
         value = text_of(each.value) if each.value is not None else "1"
-        new = f"__atomic_fetch_{does}(&{text_of(each.target)}, {value}, __ATOMIC_RELAXED)"
+        new = f"__atomic_fetch_{does}(&{text_of(each.target)}, {value}, {order})"
         edits.append(Edit(expr.start_byte, expr.end_byte, new.encode()))
     return edits
 

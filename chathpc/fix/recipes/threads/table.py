@@ -184,7 +184,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "atomic-instead-of-mutex",
         "Updates whole numbers by atomic operations instead of under a mutex.",
-        "The mutex protects nothing but updates of whole numbers, none of which reads what another one writes, and nothing else is done with it.",
+        "The mutex protects nothing but updates of whole numbers, none of which reads what another one writes, and looks at single ones.",
         ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), HOST, "exact", atomic_mutexes.atomic_whole_numbers, 0.8,
     ),
     Recipe(
