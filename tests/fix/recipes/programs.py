@@ -369,6 +369,33 @@ int main(void) {
 }
 """, "if(n > 20000)",
     ),
+    cpp(
+        "small regions in a template", "region-if-large",
+        """
+template <typename T>
+class String {
+ public:
+  explicit String(int count) : y_(count), w_(count, T(0)) {
+    for (int i = 0; i < count; i++) y_[i] = T(0.3) * (i % 5);
+  }
+  void relax(T rate) {
+    const int last = static_cast<int>(y_.size()) - 1;
+#pragma omp parallel for
+    for (int i = 1; i < last; i++) w_[i] = T(0.5) * (y_[i - 1] + y_[i + 1]);
+#pragma omp parallel for
+    for (int i = 1; i < last; i++) y_[i] += rate * (w_[i] - y_[i]);
+  }
+  T middle() const { return y_[y_.size() / 2]; }
+ private:
+  std::vector<T> y_, w_;
+};
+int main() {
+  String<double> s(40);
+  for (int t = 0; t < 100; t++) s.relax(0.7);
+  std::printf("%.17g\\n", s.middle());
+}
+""", "if(last > 20000)",
+    ),
     c(
         "independent rows", "parallel-loop",
         """

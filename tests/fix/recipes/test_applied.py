@@ -13,6 +13,7 @@ from tests.fix.recipes.descriptor_programs import DESCRIPTORS
 from tests.fix.recipes.file_programs import FILES
 from tests.fix.recipes.handover_programs import HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULTS
+from tests.fix.recipes.mutex_programs import MUTEXES
 from tests.fix.recipes.pool_programs import POOLED
 from tests.fix.recipes.programs import APPLIED as OTHERS
 from tests.fix.recipes.programs import Case
@@ -36,7 +37,7 @@ APPLIED = (
     *HANDOVERS,
     *MPI,
 )
-THREADED = (*THREADS, *ATOMIC)
+THREADED = (*THREADS, *ATOMIC, *MUTEXES)
 
 
 @pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")

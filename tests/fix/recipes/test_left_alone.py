@@ -10,6 +10,7 @@ from tests.fix.recipes.descriptor_programs import DESCRIPTOR_MISSES
 from tests.fix.recipes.file_programs import FILE_MISSES
 from tests.fix.recipes.handover_programs import LEFT_ALONE as HANDOVERS
 from tests.fix.recipes.last_result_programs import LAST_RESULT_MISSES
+from tests.fix.recipes.mutex_programs import MUTEX_MISSES
 from tests.fix.recipes.near_misses import LEFT_ALONE as OTHERS
 from tests.fix.recipes.near_misses import Miss
 from tests.fix.recipes.near_misses_mpi import LEFT_ALONE as MPI
@@ -25,6 +26,7 @@ LEFT_ALONE = (
     *POOL_MISSES,
     *LAST_RESULT_MISSES,
     *ATOMIC_MISSES,
+    *MUTEX_MISSES,
     *SEARCH_MISSES,
     *TABLE_MISSES,
     *FILE_MISSES,

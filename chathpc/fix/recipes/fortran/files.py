@@ -98,7 +98,8 @@ def without_flushes(context: Context, spot: Spot) -> Iterator[Change]:
     procedure, text = spot.procedure, spot.source.text
     everything = "\n".join(own_text(one.node) for one in context.program.procedures)
     if re.search(
-        r"\b(?:abort|error\s+stop|execute_command_line|system|fork|inquire\s*\(\s*file\b|sleep|bind\s*\(\s*c)\b", everything
+        r"\b(?:abort|error\s+stop|execute_command_line|system|fork|inquire\s*\(\s*file\b|sleep|bind\s*\(\s*c)\b",
+        everything,
     ):
         return
     edits, first = [], None

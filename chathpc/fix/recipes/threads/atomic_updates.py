@@ -56,14 +56,14 @@ def _atomic(context: Context, spot: Spot, *, elements: bool) -> Iterator[Change]
     if program.has_unions or any(one.is_fortran for one in program.sources.values()):
         return  # one memory under two types; what Fortran calls, and its sections of the same names
     for group in (*_critical(spot.procedure, program), *_locked(spot.procedure, program)):
-        gathered = [_gathered(procedure, one, program) for procedure, one in group]
+        gathered = [only_updates(procedure, one, program) for procedure, one in group]
         found = [one for one in gathered if one is not None]
         if not found or len(found) < len(gathered):
             continue
         updates = [(one.procedure, each) for one in found for each in one.updates]
-        if any(_is_element(each.target) for _, each in updates) != elements:
+        if any(is_element(each.target) for _, each in updates) != elements:
             continue
-        exact = all(_is_exact(each, procedure, program) for procedure, each in updates)
+        exact = all(is_exact(each, procedure, program) for procedure, each in updates)
         if not exact and not context.may_round:
             continue
         regions, written = reaches(program), [access for one in found for access in one.written]
@@ -106,13 +106,14 @@ def _locked(procedure: Procedure, program: Program) -> Iterator[_Group]:
             if one is None or home.is_broken:
                 return
             found.append((home, one))
-    for name in dict.fromkeys(_of_lock(one) for home, one in found if home is procedure):
-        group = [(home, one) for home, one in found if _of_lock(one) == name]
+    for name in dict.fromkeys(lock_name(one) for home, one in found if home is procedure):
+        group = [(home, one) for home, one in found if lock_name(one) == name]
         if _is_only_taken(name, group, program):
             yield group
 
 
-def _of_lock(one: Section) -> str:
+def lock_name(one: Section) -> str:
+    """The lock's variable or member, without its record."""
     return re.split(r"\.|->", one.name)[-1]
 
 
@@ -160,7 +161,7 @@ def _again(one: Update) -> Node | None:
     )
 
 
-def _is_element(target: Node) -> bool:
+def is_element(target: Node) -> bool:
     """True for an element whose index is no constant."""
     return any(
         True
@@ -170,12 +171,13 @@ def _is_element(target: Node) -> bool:
     )
 
 
-def _is_exact(update: Update, procedure: Procedure, program: Program) -> bool:
+def is_exact(update: Update, procedure: Procedure, program: Program) -> bool:
+    """True if a whole number is updated by a whole number."""
     kinds = [type_of(each, procedure, program) for each in (update.target, update.value) if each is not None]
     return all(kind is not None and kind.is_integer for kind in kinds)
 
 
-def _gathered(procedure: Procedure, one: Section, program: Program) -> Gathered | None:
+def only_updates(procedure: Procedure, one: Section, program: Program) -> Gathered | None:
     """The section with its updates; None if it does anything else."""
     around = one.taken[0].parent
     if around is None or around.type != "compound_statement" or not _is_plain(one):
@@ -263,7 +265,8 @@ def _squeezed(node: Node | None) -> str:
 def _is_number(target: Node, procedure: Procedure, program: Program) -> bool:
     """True for a scalar, element or member of a type that is updated as it is."""
     if any(
-        True for _ in nodes(target, "call_expression", "cast_expression", "update_expression", "assignment_expression")
+        text_of(field(each, "function", "field")) != "size"
+        for each in nodes(target, "call_expression", "cast_expression", "update_expression", "assignment_expression")
     ):
         return False
     kind = type_of(target, procedure, program)

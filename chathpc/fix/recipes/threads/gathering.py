@@ -204,19 +204,12 @@ def _placed(
     if shared is not None and shared.has("parallel"):
         if found[0].word == "lock":
             return None
-        node = shared.node
-        start = line_start(text, node.start_byte)
-        words = text[node.start_byte : shared.end(text)].decode()
-        if text[start : node.start_byte].strip() or "\\" in words or loop.parent is None:
+        head = region_around(shared, "".join(f"{blank}{one.first}\n" for one in owns), text)
+        if head is None:
             return None
-        of_loop = " ".join(_OF_LOOP.findall(shared.words))
-        region = re.sub(r"\s*\bfor\b", "", _OF_LOOP.sub("", words), count=1).rstrip()
-        region = re.sub(r"  +", " ", region)
-        first = "".join(f"{blank}{one.first}\n" for one in owns)
-        head = f"{region}\n{blank}{{\n{first}{_pragma(words)} for {of_loop}".rstrip() + " nowait"
         last = "".join(f"\n{blank}{one.last}" for one in owns)
         return [
-            Edit(node.start_byte, shared.end(text), head.encode()),
+            head,
             Edit(loop.end_byte, loop.end_byte, f"\n{opening}{blank}{{{last}\n{blank}}}\n{blank}}}".encode()),
         ]
     place = place_before(loop, text)
@@ -228,6 +221,20 @@ def _placed(
         Edit(place, place, before),
         Edit(loop.end_byte, loop.end_byte, f"\n{opening}{blank}{{{inner}\n{blank}}}".encode()),
     ]
+
+
+def region_around(shared: Directive, first: str, text: bytes) -> Edit | None:
+    """`parallel for` becomes a region with some lines before the loop, which is shared in it; the caller ends the region."""
+    node = shared.node
+    start, blank = line_start(text, node.start_byte), indent(text, shared.statement.start_byte).decode()
+    words = text[node.start_byte : shared.end(text)].decode()
+    if text[start : node.start_byte].strip() or "\\" in words or shared.statement.parent is None:
+        return None
+    of_loop = " ".join(_OF_LOOP.findall(shared.words))
+    region = re.sub(r"\s*\bfor\b", "", _OF_LOOP.sub("", words), count=1).rstrip()
+    region = re.sub(r"  +", " ", region)
+    head = f"{region}\n{blank}{{\n{first}{_pragma(words)} for {of_loop}".rstrip() + " nowait"
+    return Edit(node.start_byte, shared.end(text), head.encode())
 
 
 def _pragma(words: str) -> str:

@@ -77,9 +77,10 @@ def _work(header: Counted, procedure: Procedure, program: Program) -> str | None
         found = effects(one.bound, procedure, program)
         if not found.is_known or found.pure_calls or found.writes:
             break
-        if {text_of(each) for each in nodes(one.bound, "identifier")} & {header.variable} or not is_invariant(
-            one.bound, header.node, procedure, program
-        ):
+        if header.variable in {text_of(each) for each in nodes(one.bound, "identifier")}:
+            break
+        # The bound of the loop that is shared stays the same (OpenMP 5.2, 4.4.1), whatever its body calls.
+        if one is not header and not is_invariant(one.bound, header.node, procedure, program):
             break
         factors.append(text_of(one.bound))
         inner = next((each for each in nodes(one.body, "for_statement")), None)

@@ -52,7 +52,7 @@ def kept_in_variables(context: Context, spot: Spot) -> Iterator[Change]:
                 )
 
 
-def _volatile(text: bytes) -> set[str]:
+def volatile_names(text: bytes) -> set[str]:
     """Names in declarations with `volatile` and of atomic types."""
     if b"volatile" not in text and b"tomic" not in text:
         return set()
@@ -113,7 +113,7 @@ def _kept(
     if kind is None or not kind.is_arithmetic or any(True for _ in nodes(targets[0], "call_expression")):
         return None
     names = {text_of(each) for each in nodes(targets[0], "identifier", "field_identifier")}
-    if any(name in names for source in program.sources.values() for name in _volatile(source.text)):
+    if any(name in names for source in program.sources.values() for name in volatile_names(source.text)):
         return None
     every = [each for each in nodes(loop, targets[0].type) if text_of(each) == shown]
     if not _is_apart(targets[0], every, loop, procedure, program):
@@ -124,7 +124,7 @@ def _kept(
         if not (only_added and kind.is_integer):
             return None
         return _added(loop, place, every, kind, text, shown)
-    label = fresh_name("own_" + _label(shown), text)
+    label = fresh_name("own_" + label_of(shown), text)
     blank = indent(text, loop.start_byte).decode()
     return (
         Edit(place, place, line_at(f"{kind.name} {label} = {shown};", place, blank, text)),
@@ -138,7 +138,7 @@ def _added(loop: Node, place: int, every: list[Node], kind: Type, text: bytes, s
     signs = {text_of(field(each.parent, "operator")) for each in every if each.parent is not None}
     if not signs <= {"+=", "-=", "++", "--"}:
         return None
-    label = fresh_name("own_" + _label(shown), text)
+    label = fresh_name("own_" + label_of(shown), text)
     blank = indent(text, loop.start_byte).decode()
     return (
         Edit(place, place, line_at(f"{kind.name} {label} = 0;", place, blank, text)),
@@ -147,7 +147,7 @@ def _added(loop: Node, place: int, every: list[Node], kind: Type, text: bytes, s
     )
 
 
-def _label(shown: str) -> str:
+def label_of(shown: str) -> str:
     """The last name outside brackets: `jobs[t].odd` → `odd`."""
     bare = re.sub(r"\[[^\]]*\]", "", shown)
     names = re.findall(r"[A-Za-z_]\w*", bare)

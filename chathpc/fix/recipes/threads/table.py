@@ -5,6 +5,7 @@ from __future__ import annotations
 from chathpc.fix.recipes.recipe import COMPUTE, HOST, Recipe
 from chathpc.fix.recipes.threads import (
     atomic_counts,
+    atomic_mutexes,
     atomic_updates,
     gathering,
     narrowing,
@@ -17,6 +18,9 @@ from chathpc.fix.recipes.threads import (
     openmp_teams,
     openmp_waits,
     own_elements,
+    polling,
+    region_elements,
+    retrying,
     sharing,
     waiting,
 )
@@ -76,7 +80,7 @@ RECIPES: tuple[Recipe, ...] = (
     Recipe(
         "wait-on-condition",
         "Waits on a condition variable instead of sleeping and looking again.",
-        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex.",
+        "The record of the mutex has one condition variable, and whoever sets the flag broadcasts it under the mutex; in C one is made where there is none.",
         ("blocking-wait", "lock-contention"), HOST, "exact", waiting.condition_variables, 0.95,
     ),
     Recipe(
@@ -176,5 +180,29 @@ RECIPES: tuple[Recipe, ...] = (
         "All sections of the name, or under the lock, hold nothing but updates of numbers, which nothing else in the parallel region touches.",
         ("omp-critical-contention", "lock-contention", "omp-barrier-wait", "omp-serial-fraction", "blocking-wait"), HOST,
         "reassociates floating point", atomic_updates.atomic_scalars, 0.5,
+    ),
+    Recipe(
+        "atomic-instead-of-mutex",
+        "Updates whole numbers by atomic operations instead of under a mutex.",
+        "The mutex protects nothing but updates of whole numbers, none of which reads what another one writes, and looks at single ones.",
+        ("lock-contention", "blocking-wait", "omp-critical-contention", "hot-compute"), HOST, "exact", atomic_mutexes.atomic_whole_numbers, 0.8,
+    ),
+    Recipe(
+        "keep-in-region",
+        "Keeps the elements that threads update in a `parallel for` in variables of their own, in a region around the shared loop.",
+        "The number of the thread chooses nothing else, and the loop does not touch these arrays in any other way.",
+        ("omp-false-sharing", "hot-compute", "omp-barrier-wait", "lock-contention"), HOST, "exact", region_elements.kept_in_region, 0.9,
+    ),
+    Recipe(
+        "wake-waiting-threads",
+        "Waits on a new condition variable, which is notified wherever an atomic variable is set, instead of sleeping and looking again.",
+        "The variable is only read and set, by statements of their own, and nothing else in the condition changes while the thread waits.",
+        ("blocking-wait", "lock-contention"), HOST, "exact", polling.woken, 0.9,
+    ),
+    Recipe(
+        "wait-instead-of-retry",
+        "Lets a function wait on a new condition variable that was called again and again, with sleeps between, until it could do its work.",
+        "It is only called so, looks at members that are changed under its mutex, and whoever changes them under it now tells.",
+        ("blocking-wait", "lock-contention"), ("c",), "exact", retrying.waiting_inside, 0.9,
     ),
 )  # fmt: skip

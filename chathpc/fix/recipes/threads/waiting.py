@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.edits import Edit
-from chathpc.fix.recipes.analysis.program import Program, Spot
-from chathpc.fix.recipes.analysis.syntax import bare, children, field, line_of, statements, text_of
+from chathpc.fix.recipes.analysis.edits import Edit, fresh_name
+from chathpc.fix.recipes.analysis.program import Procedure, Program, Spot
+from chathpc.fix.recipes.analysis.syntax import bare, children, field, line_of, nodes, statements, text_of
 from chathpc.fix.recipes.recipe import Change, Context
+from chathpc.fix.recipes.threads.announcing import made, told
+from chathpc.fix.recipes.threads.polling import ELSEWHERE
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -35,6 +37,10 @@ def condition_variables(context: Context, spot: Spot) -> Iterator[Change]:
             or sleep[0] not in _SLEEPS
         ):
             continue
+        made_up = _with_a_new_one(loop, condition, unlock[1], procedure, program)
+        if made_up is not None:
+            yield made_up
+            continue
         mutex = re.fullmatch(r"\(&(\w+(?:->|\.))(\w+)\)", unlock[1])
         if mutex is None:
             continue
@@ -53,6 +59,41 @@ def condition_variables(context: Context, spot: Spot) -> Iterator[Change]:
             line_of(loop),
             f"waits on the condition variable {variable} instead of sleeping and looking again",
         )
+
+
+def _with_a_new_one(loop: Node, condition: Node, mutex: str, procedure: Procedure, program: Program) -> Change | None:
+    """The loop waits on a condition variable that is made beside the mutex, in a program in C that has none; whoever changes under the
+    mutex what is looked at broadcasts it.
+    """
+    path = re.fullmatch(r"\(&((?:\w+(?:->|\.))*)(\w+)\)", mutex)
+    texts = [one.text for one in program.sources.values()]
+    if path is None or program.unread or any(ELSEWHERE.search(each) or b"pthread_cond_t" in each for each in texts):
+        return None
+    if any(one.is_cpp for one in program.sources.values()):
+        return None
+    if any(
+        True
+        for _ in nodes(condition, "call_expression", "assignment_expression", "update_expression", "pointer_expression")
+    ):
+        return None
+    names = {
+        text_of(each)
+        for each in nodes(condition, "identifier", "field_identifier")
+        if each.parent is None or each.parent.type != "field_expression" or field(each.parent, "field") == each
+    }
+    own = {each for each in names if each in procedure.declarations}
+    looked_at = frozenset(each for each in names - own if not each.isupper())
+    changed = fresh_name("changed", b"\n".join(texts))
+    if not looked_at or own & procedure.addressed or looked_at & program.addressed:
+        return None
+    new, tells = made(path[2], changed, program), told(path[2], changed, looked_at, [loop], program)
+    if not new or not tells:
+        return None
+    waits = f"while ({text_of(condition)}) pthread_cond_wait(&{path[1]}{changed}, &{path[1]}{path[2]});"
+    edits: dict[str, tuple[Edit, ...]] = {}
+    for source, edit in (*new, *tells, (procedure.source, Edit(loop.start_byte, loop.end_byte, waits.encode()))):
+        edits[source.path] = (*edits.get(source.path, ()), edit)
+    return Change(edits, line_of(loop), "waits on a condition variable instead of sleeping and looking again")
 
 
 def _call(statement: Node) -> Node | None:
