@@ -46,7 +46,10 @@ def test_a_killed_session_is_gone_on_with(tmp_path: Path) -> None:
             if process.returncode == 0:
                 break
             assert process.returncode < 0, err
-        assert out.split("\n")[:-1] == EXPECTED
+        # Who is killed between two rounds has forgotten that all was said, and says it again: what is in place is known, the rest refused.
+        said = out.split("\n")[:-1]
+        assert said[: len(EXPECTED)] == EXPECTED
+        assert set(said[len(EXPECTED) :]) <= {"judge out-of-scope"}
         events, _, _ = read(folder / "prog.chathpc-fix" / "ledger.jsonl")
         done = Counter((event.data["key"], event.data["gate"]) for event in events if event.event == "gate")
         assert set(done.values()) == {1}
