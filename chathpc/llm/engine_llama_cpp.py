@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from time import monotonic
 from typing import Any
 
@@ -35,6 +36,14 @@ _TOO_LONG = re.compile(r"Requested tokens \((\d+)\) exceed")
 def load(options: EngineOptions) -> LlamaCppEngine:
     """Load a model; raises ModelUnavailableError if llama.cpp cannot read the file."""
     return LlamaCppEngine(options)
+
+
+@dataclass(slots=True)
+class _Turn:
+    """One answer: when it must end, and whether it was given up."""
+
+    until: float
+    aborted: bool = False
 
 
 class LlamaCppEngine:
@@ -69,8 +78,10 @@ class LlamaCppEngine:
             read(tokens)
 
         self._llama.eval = counted
-        self._until = 0.0
-        self._aborted = False
+        # One thread for all answers: after an interrupt at an unlucky moment (while a thread is started) two would compute at once.
+        self._worker = ThreadPoolExecutor(1, thread_name_prefix="chathpc-llm")
+        self._worker.submit(int).result()
+        self._turn = _Turn(0.0)
         # llama.cpp asks this between the operations of a batch; without it, a long prompt could not be given up.
         self._abort = llama_cpp.ggml_abort_callback(self._is_over)
         llama_cpp.llama_set_abort_callback(self._llama.ctx, self._abort, None)
@@ -83,8 +94,9 @@ class LlamaCppEngine:
         return int(value) if value.isdigit() else None
 
     def _is_over(self, _data: ctypes.c_void_p) -> bool:
-        self._aborted = self._aborted or monotonic() > self._until
-        return self._aborted
+        turn = self._turn
+        turn.aborted = turn.aborted or monotonic() > turn.until
+        return turn.aborted
 
     def generate(self, request: Request, emit: Callable[[str], None], until: float) -> Generation:
         """Generate an answer; see Engine.
@@ -92,19 +104,20 @@ class LlamaCppEngine:
         llama.cpp runs in a thread, so that signals reach Python while it computes: an exception that a signal handler
         raises below C code would be lost.
         """
-        self._until, self._aborted = until, False
+        turn = _Turn(until)
         pieces: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        with ThreadPoolExecutor(1, thread_name_prefix="chathpc-llm") as executor:
-            try:
-                result = executor.submit(self._generate, request, pieces)
-                while (piece := pieces.get()) is not None:
-                    emit(piece)
-            except BaseException:
-                self._aborted = True  # and the executor waits until llama.cpp has noticed
-                raise
-            return result.result()
+        try:
+            result = self._worker.submit(self._generate, turn, request, pieces)
+            while (piece := pieces.get()) is not None:
+                emit(piece)
+        except BaseException:
+            turn.aborted = True
+            self._worker.submit(int).result()  # when llama.cpp has noticed
+            raise
+        return result.result()
 
-    def _generate(self, request: Request, pieces: queue.SimpleQueue[str | None]) -> Generation:
+    def _generate(self, turn: _Turn, request: Request, pieces: queue.SimpleQueue[str | None]) -> Generation:
+        self._turn = turn
         lengths: list[int] = []
         self._read.clear()
 
@@ -137,7 +150,7 @@ class LlamaCppEngine:
             raise ContextOverflowError(int(too_long[1]) + request.max_tokens) from None
         except RuntimeError as error:
             self._llama.reset()
-            if not self._aborted:
+            if not turn.aborted:
                 raise ModelUnavailableError(f"llama.cpp failed: {_LOG[-1] if _LOG else error}.") from error
             finish = "deadline"
         finally:
@@ -151,6 +164,7 @@ class LlamaCppEngine:
 
     def close(self) -> None:
         """Free the model's memory."""
+        self._worker.shutdown()
         self._llama.close()
 
 
