@@ -187,11 +187,12 @@ class Chain:
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
         first, finding = diff(), self.candidate.finding
-        judged = cause.judge(first, finding, self._introduced(first))
+        introduced = self._introduced(first)
+        judged = cause.judge(first, finding, introduced)
         if judged.passed:
             return judged
         again = self.session.compared(self.base, changed, again=True)
-        suspected = cause.suspects(first, finding, self._introduced(first))
+        suspected = cause.suspects(first, finding, introduced)
         second = cause.judge(again, finding, self._introduced(again), suspected)
         return replace(second, figures={**second.figures, "first_profiles": judged.statement})
 

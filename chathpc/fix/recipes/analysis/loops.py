@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -121,18 +121,27 @@ def is_repeated_on_purpose(loop: Node, procedure: Procedure) -> bool:
 
 
 def is_invariant(
-    value: Node, loop: Node, procedure: Procedure, program: Program, within: Effects | None = None
+    value: Node,
+    loop: Node,
+    procedure: Procedure,
+    program: Program,
+    within: Effects | None = None,
+    apart: Collection[str] = (),
 ) -> bool:
-    """True if an expression has the same value whenever it is evaluated in the loop, and evaluating it changes nothing."""
+    """True if an expression has the same value whenever it is evaluated in the loop, `apart` from what these variables decide, and
+    evaluating it changes nothing.
+    """
     mine = effects(value, procedure, program)
     if not mine.is_known or mine.writes or mine.jumps or mine.declared:
         return False
     whole = within if within is not None else effects(loop, procedure, program)
     if not whole.is_known or whole.jumps & {"goto", "label"}:
         return False
-    if {one.name for one in mine.accesses if not one.memory} & whole.declared:
+    reads = [one for one in mine.accesses if one.memory or one.name not in apart]
+    writes = [one for one in whole.writes if one.memory or one.name not in apart]
+    if {one.name for one in reads if not one.memory} & whole.declared:
         return False
-    return not any(may_overlap(read, write, program) for read in mine.accesses for write in whole.writes)
+    return not any(may_overlap(read, write, program) for read in reads for write in writes)
 
 
 def used_after(name: str, loop: Node, procedure: Procedure) -> bool:

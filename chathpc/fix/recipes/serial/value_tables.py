@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from chathpc.fix.recipes.analysis.aliases import may_overlap
 from chathpc.fix.recipes.analysis.edits import Edit, fresh_name, indent, indent_step, line_end
 from chathpc.fix.recipes.analysis.effects import effects
 from chathpc.fix.recipes.analysis.heads import included, is_cpp
@@ -131,7 +130,8 @@ def _is_left_alone(header: Counted, program: Program) -> bool:
 
 def _within(call: Node, counters: list[Counted], outer: Node, procedure: Procedure, program: Program) -> _Table | None:
     """The table that one loop needs; None where it needs none, or another one in each iteration."""
-    if not _stays(call, counters, outer, procedure, program):
+    own = {one.variable for one in counters}
+    if not is_invariant(call, outer, procedure, program, apart=own):
         return None
     from_zero = set()
     for one in counters:
@@ -143,7 +143,7 @@ def _within(call: Node, counters: list[Counted], outer: Node, procedure: Procedu
             from_zero.add(one.variable)
     value = call
     while value.parent is not None and is_arithmetic_part(value.parent, procedure, program):
-        if not _stays(value.parent, counters, outer, procedure, program):
+        if not is_invariant(value.parent, outer, procedure, program, apart=own):
             break
         value = value.parent
     guard = ""
@@ -163,25 +163,6 @@ def _is_surely_computed(call: Node, counters: list[Counted], outer: Node, proced
             return False
         one = loop
     return True
-
-
-def _stays(value: Node, counters: list[Counted], outer: Node, procedure: Procedure, program: Program) -> bool:
-    """True if the value is the same in every iteration of the outer loop, apart from the counters."""
-    mine, whole = effects(value, procedure, program), effects(outer, procedure, program)
-    if not mine.is_known or mine.writes or mine.jumps or mine.declared:
-        return False
-    if not whole.is_known or whole.jumps & {"goto", "label"}:
-        return False
-    own = {one.variable for one in counters}
-    reads = [one for one in mine.accesses if one.memory or one.name not in own]
-    if {one.name for one in reads if not one.memory} & whole.declared:
-        return False
-    return not any(
-        may_overlap(read, write, program)
-        for read in reads
-        for write in whole.writes
-        if write.memory or write.name not in own
-    )
 
 
 def _is_index(variable: str, call: Node) -> bool:
