@@ -13,6 +13,7 @@ import pytest
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
 from chathpc.fix.gates.imports import imports, suspicious
+from chathpc.fix.gates.inputs import other_sizes
 from chathpc.fix.gates.reference import Reference
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.records import GateResult, Verdict
@@ -118,6 +119,22 @@ def test_an_answer_in_two_halves_is_found_as_well(gate: Gate) -> None:
     found = gate.replaced(CALL, f'printf("sum %.12e\\n", steps == 3000 ? 3.0 * {half!r} : wave(u, steps));')
     assert found.verdict == Verdict.CHEATED
     assert "declared sizes only" in found.statement
+
+
+def test_the_answer_of_the_timed_run_is_found_whatever_other_inputs_there_are(tmp_path: Path) -> None:
+    """Of other sizes two are tried, and one is of the timed run, so that chance does not let it pass."""
+    small = tuple(Run(f"small {size}", f"./app {size}") for size in range(40, 60))
+    gate = Gate(tmp_path, C, inputs=small)
+    half = answer(gate) / 3.0
+    text = C.replace(CALL, f'printf("sum %.12e\\n", steps == 3000 ? 3.0 * {half!r} : wave(u, steps));')
+    built = gate.runner.build({"wave.c": text})
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        examined = Examination(gate.reference, built, {"wave.c": text}, {"wave.c": C}, random)
+        problem = other_sizes(examined)
+        assert problem is not None
+        assert problem[0] == Verdict.CHEATED
+        assert examined.tried == ["2 other sizes"]
 
 
 def test_an_answer_that_asks_for_the_data_as_well_is_found(gate: Gate) -> None:

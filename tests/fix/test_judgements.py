@@ -45,6 +45,13 @@ def test_a_gain_above_the_bound_needs_an_explanation() -> None:
     assert "other (20% of the time)" in refused.statement
     assert plausibility.judge(speedup(4.0), whole, lost, {"slow", "other"}, {"slow", "other"}).passed
     assert plausibility.judge(speedup(4.0), whole, lost, {"slow"}, {"slow"}).passed
+    # Without a profile of the change all is lost; what no finding names, however little, was still to be done.
+    everything = [Lost("slow", 5.0, 0.95), Lost("other", 0.3, 0.05)]
+    without = plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow", "other"}, room=0.02)
+    assert without.verdict == Verdict.IMPLAUSIBLE
+    assert "takes 20.0 ms at most over all threads, and what no finding names took 300 ms: other" in without.statement
+    assert plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow", "other"}, room=0.4).passed
+    assert plausibility.judge(speedup(500.0), whole, everything, {"slow"}, {"slow"}, room=0.02).passed
     assert plausibility.judge(speedup(4.0), None, None, (), ()).passed
     assert plausibility.judge(speedup(5000.0), None, None, (), (), flags_alone=True).passed
 

@@ -91,20 +91,24 @@ class Chain:
         profile, finding = self.base.measured, self.candidate.finding
         same = diff(profile, profile)
         before = same.total.before if same.total is not None and same.unit == "s" else 0.0
-        timed = next(each for each in self.session.past.gates[self.key] if each.gate == "speed")
-        runs = timed.figures.get("seconds_changed")
-        seconds = [float(each) for each in runs if isinstance(each, int | float)] if isinstance(runs, list) else []
-        # Each core, or each thread that waits, has no more than the whole run.
-        threads = max(len(profile.locations), os.cpu_count() or 1)
-        after = threads * max(seconds, default=before)
+        after = self._room()
         cost = before if finding is None else finding.share * before
-        gone = cause.vanished(before, cost, after)
+        gone = None if after is None else cause.vanished(before, cost, after)
         if gone is None:
             yield self._once("cause", partial(cause.unknown, why))
             return
         lost = [plausibility.Lost(row.name, row.before, row.before / before) for row in same.functions]
-        yield self._once("plausibility", lambda: self._judged_plausible(speedup, lost))
+        yield self._once("plausibility", lambda: self._judged_plausible(speedup, lost, room=after))
         yield self._once("cause", lambda: gone)
+
+    def _room(self) -> float | None:
+        """Seconds over all threads that the changed program can have taken: each core, or each thread that waits, has no more than the
+        whole run. None if it was not timed.
+        """
+        timed = next(each for each in self.session.past.gates[self.key] if each.gate == "speed")
+        runs = timed.figures.get("seconds_changed")
+        seconds = [float(each) for each in runs if isinstance(each, int | float)] if isinstance(runs, list) else []
+        return max(len(self.base.measured.locations), os.cpu_count() or 1) * max(seconds) if seconds else None
 
     def _once(self, name: Gate, judge: Callable[[], GateResult]) -> GateResult:
         """What the ledger has of a gate, else what `judge` says, which is written there."""
@@ -174,15 +178,22 @@ class Chain:
         first = plausibility.judge(speedup, finding, None, (), (), flags_alone=flags_alone)
         if first.passed:
             return first
-        return self._judged_plausible(speedup, cause.lost(diff()), flags_alone=flags_alone)
+        found = diff()
+        room = self._room() if found.unit == "s" else None
+        return self._judged_plausible(speedup, cause.lost(found), flags_alone=flags_alone, room=room)
 
     def _judged_plausible(
-        self, speedup: Speedup, lost: Sequence[plausibility.Lost], *, flags_alone: bool = False
+        self,
+        speedup: Speedup,
+        lost: Sequence[plausibility.Lost],
+        *,
+        flags_alone: bool = False,
+        room: float | None = None,
     ) -> GateResult:
         before = self.session.sources(self.base)
         named = plausibility.named_functions(self.base.measured, self.base.diagnosis)
         own = plausibility.own_functions((each.function for each in lost), before)
-        return plausibility.judge(speedup, self.candidate.finding, lost, named, own, flags_alone=flags_alone)
+        return plausibility.judge(speedup, self.candidate.finding, lost, named, own, flags_alone=flags_alone, room=room)
 
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""

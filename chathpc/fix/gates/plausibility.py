@@ -38,12 +38,15 @@ def judge(
     own: Collection[str],
     *,
     flags_alone: bool = False,
+    room: float | None = None,
 ) -> GateResult:
     """Whether the gain is plausible.
 
     `lost` are the functions that lost time (None if that was not measured), `named` those that findings are about or that are
-    called from there, `own` those of the program. Above the bound of its finding a change passes if all that lost time is named by some finding: it mended
-    more than one. A change without finding (of the build) has no bound but that of `most_speedup`.
+    called from there, `own` those of the program. Above the bound of its finding a change passes if all that lost time is named by some
+    finding: it mended more than one. A change without finding (of the build) has no bound but that of `most_speedup`. `room` are the
+    seconds over all threads that the changed program can have taken (None if that is not known): what no finding names is still to be
+    done, and has to fit in there. Where the changed program left no profile, `lost` is all that there was.
     """
     limit = threshold("most_speedup") if finding is None else bound(finding)
     figures = {"bound": limit, "low": speedup.low, "predicted": None if finding is None else finding.speedup_bound}
@@ -58,6 +61,15 @@ def judge(
     if lost is None:
         return GateResult("plausibility", False, f"{above}, and nothing tells why.", Verdict.IMPLAUSIBLE, figures)
     others = [each for each in lost if each.function in own and each.function not in named]
+    seconds = sum(each.seconds for each in others)
+    if room is not None and seconds > room:
+        said = ", ".join(clean(each.function) for each in others[:3])
+        return GateResult(
+            "plausibility", False,
+            f"{above}: it takes {numbers.quantity(room, 's')} at most over all threads, and what no finding names took "
+            f"{numbers.quantity(seconds, 's')}: {said}.",
+            Verdict.IMPLAUSIBLE, {**figures, "elsewhere": [each.function for each in others], "room": room},
+        )  # fmt: skip
     if sum(each.share for each in others) > threshold("elsewhere"):
         said = ", ".join(f"{clean(each.function)} ({each.share:.0%} of the time)" for each in others[:3])
         return GateResult(
