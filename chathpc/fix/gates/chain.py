@@ -98,7 +98,7 @@ class Chain:
             yield self._once("cause", partial(cause.unknown, why))
             return
         lost = [plausibility.Lost(row.name, row.before, row.before / before) for row in same.functions]
-        yield self._once("plausibility", lambda: self._judged_plausible(speedup, lost, room=after))
+        yield self._once("plausibility", lambda: self._judged_plausible(speedup, lost, after))
         yield self._once("cause", lambda: gone)
 
     def _room(self) -> float | None:
@@ -180,20 +180,14 @@ class Chain:
             return first
         found = diff()
         room = self._room() if found.unit == "s" else None
-        return self._judged_plausible(speedup, cause.lost(found), flags_alone=flags_alone, room=room)
+        return self._judged_plausible(speedup, cause.lost(found), room)
 
-    def _judged_plausible(
-        self,
-        speedup: Speedup,
-        lost: Sequence[plausibility.Lost],
-        *,
-        flags_alone: bool = False,
-        room: float | None = None,
-    ) -> GateResult:
+    def _judged_plausible(self, speedup: Speedup, lost: Sequence[plausibility.Lost], room: float | None) -> GateResult:
+        """Whether a gain above the bound of the finding is explained by what `lost` time; see `plausibility.judge`."""
         before = self.session.sources(self.base)
         named = plausibility.named_functions(self.base.measured, self.base.diagnosis)
         own = plausibility.own_functions((each.function for each in lost), before)
-        return plausibility.judge(speedup, self.candidate.finding, lost, named, own, flags_alone=flags_alone, room=room)
+        return plausibility.judge(speedup, self.candidate.finding, lost, named, own, room=room)
 
     def _cause(self, changed: Built, diff: Callable[[], Diff]) -> GateResult:
         """Where one profile of each side contradicts what many pairs of runs showed, both are profiled once more, and those decide."""
