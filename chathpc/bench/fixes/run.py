@@ -20,7 +20,7 @@ from chathpc.fix.loop import Budget, fix
 from chathpc.fix.loop import Outcome as Fixed
 from chathpc.fix.project_file import FILE, describes_project, read
 from chathpc.fix.records import Attempt, Proposer
-from chathpc.fix.strategies import proposers
+from chathpc.fix.strategies import notes_of, proposers
 from chathpc.fix.suggest import suggest
 from chathpc.fix.workspace import copy_tree, remove, tree_hash
 from chathpc.profile.text import clean
@@ -147,6 +147,7 @@ def _fixed(
         original_seconds=seconds[0] if seconds else None,
         rounds=max((event.data["round"] for event in events if event.event in ("candidate", "round")), default=0),
         tokens=int(getattr(proposer, "tokens", 0)),
+        remarks=(*fixed.remarks, *notes_of((proposer,))),
         seconds=sum(after.time - before.time for before, after in pairwise(events) if after.event != "resume"),
     )
     (work / _LEDGER).replace(folder / _LEDGER)

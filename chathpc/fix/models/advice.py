@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asking
-from chathpc.fix.models.questions import candidate, place_of, question, worthwhile
+from chathpc.fix.models.asking import Asking
+from chathpc.fix.models.questions import candidate, question, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
 #: Suggestions of one finding that are tried.
@@ -37,8 +36,8 @@ class Advice(Asking):
                     return
                 if answer.strip().strip(".`") == _NONE:
                     continue
-                change = edited(answer, problem.sources, place_of(problem, finding))
-                id = identity(change.files)
-                if change.files and id not in known:
+                change = self._edits(answer, problem, finding)
+                id = identity(change)
+                if change and id not in known:
                     known.add(id)
-                    yield candidate(self.name, change.files, finding, id, recipe=recipe)
+                    yield candidate(self.name, change, finding, id, recipe=recipe)

@@ -80,22 +80,29 @@ def _replaced(answer: str, blocks: list[re.Match[str]], changed: dict[str, str],
 
 
 def _functions(answer: str, changed: dict[str, str], place: str | None) -> str:
-    """Put the functions that a code block defines in the place of those of the same name."""
+    """Put the functions that code blocks define in the place of those of the same name; new ones before the first of these."""
     codes = [match["code"] for match in _FENCE.finditer(answer)] or [answer]
     named = [match[1] for match in _FILE.finditer(answer)]
     preferred = _known(named[0] if named else place, changed)
-    done = 0
-    for code in codes:
-        for name, text in functions.definitions(preferred or next(iter(changed), ""), code):
-            paths = [preferred] if preferred is not None else []
-            paths += [path for path in changed if path not in paths]
-            for path in paths:
-                found = functions.with_definition(path, changed[path], name, text)
-                if found is not None:
-                    changed[path] = found
-                    done += 1
-                    break
-    return "" if done else "The answer holds no function of the program."
+    paths = list(changed) if preferred is None else [preferred, *(path for path in changed if path != preferred)]
+    language = paths[0] if paths else ""
+    given = {name: text for code in codes for name, text in functions.definitions(language, code)}
+    homes = {name: _home(name, text, changed, paths) for name, text in given.items()}
+    replaced = [(name, path) for name, path in homes.items() if path is not None]
+    if not replaced:
+        return "The answer holds no function of the program."
+    new = [given[name] for name, path in homes.items() if path is None]
+    for number, (name, path) in enumerate(replaced):
+        definition = given[name] if number else "\n\n".join(text.strip("\n") for text in (*new, given[name]))
+        changed[path] = functions.with_definition(path, changed[path], name, definition) or changed[path]
+    return ""
+
+
+def _home(name: str, text: str, sources: Mapping[str, str], paths: list[str]) -> str | None:
+    """The first of `paths` that defines a function of this name, once."""
+    return next(
+        (path for path in paths if functions.with_definition(path, sources[path], name, text) is not None), None
+    )
 
 
 def _known(path: str | None, sources: Mapping[str, str]) -> str | None:

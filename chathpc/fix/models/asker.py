@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -10,7 +9,6 @@ from typing import TYPE_CHECKING, Literal, Protocol
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 
 if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Finding
     from chathpc.fix.records import Problem
     from chathpc.llm.guard import GuardedBackend
     from chathpc.llm.settings import Settings
@@ -120,31 +118,3 @@ class ModelAsker:
     def _note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
-
-
-class Asking:
-    """What the strategies share: the way to a model, and what that took so far."""
-
-    learns = True
-
-    def __init__(self, ask: Asker) -> None:
-        self._ask = ask
-        #: Questions by what they are about, those whose answers could not be used among them.
-        self._asked: Counter[str] = Counter()
-
-    def _turn(self, finding: Finding, tries: int, questions: int = 1) -> int:
-        """The number of the next of so many questions about a finding, of which so many tries are known: none is asked twice."""
-        about = f"{finding.cause} {finding.where.function}"
-        first = max(tries, self._asked[about])
-        self._asked[about] = first + questions
-        return first
-
-    @property
-    def tokens(self) -> int:
-        """Tokens of all questions and answers of those that share the way, as far as the model counts them."""
-        return int(getattr(self._ask, "tokens", 0))
-
-    @property
-    def notes(self) -> list[str]:
-        """Why there was no answer, each reason once."""
-        return list(getattr(self._ask, "notes", ()))

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asking
-from chathpc.fix.models.questions import candidate, place_of, question, tries_of, worthwhile
+from chathpc.fix.models.asking import Asking
+from chathpc.fix.models.questions import candidate, question, tries_of, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, identity
 
 
@@ -28,14 +27,15 @@ class Direct(Asking):
                 finding,
                 model=self._ask.form,
                 tries=tries,
+                unused=self._why_unused(finding),
                 temperature=0.7 if mine else 0.0,
                 seed=mine,
             )
             answer = self._ask(asked, problem)
             if answer is None:
                 return
-            change = edited(answer, problem.sources, place_of(problem, finding))
-            id = identity(change.files)
-            if change.files and id not in known:
+            change = self._edits(answer, problem, finding)
+            id = identity(change)
+            if change and id not in known:
                 known.add(id)
-                yield candidate(self.name, change.files, finding, id)
+                yield candidate(self.name, change, finding, id)

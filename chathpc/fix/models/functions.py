@@ -32,9 +32,17 @@ def definitions(path: str, text: str) -> Iterator[tuple[str, str]]:
 
 
 def with_definition(path: str, text: str, name: str, definition: str) -> str | None:
-    """`text` with `definition` in place of the function `name`; None if it defines none or several of that name."""
+    """`text` with `definition` in place of the function `name`; None if it defines none or several of that name.
+
+    A method that is defined within its class is also found by its qualified name, which is not written there.
+    """
     wanted = name.lower() if is_fortran(path) else name
-    found = [(start, end) for one, start, end in _spans(path, text) if one == wanted]
+    spans = _spans(path, text)
+    found = [(start, end) for one, start, end in spans if one == wanted]
+    scope, _, bare = name.rpartition("::")
+    if not found and scope:
+        found = [(start, end) for one, start, end in spans if one == bare]
+        definition = definition.replace(f"{name}(", f"{bare}(", 1)
     if len(found) != 1:
         return None
     data = text.encode("utf-8", "surrogateescape")

@@ -20,6 +20,10 @@ _TRIES = 4
 _LONGEST_STATEMENT = 300
 #: Tokens of source for a small model, which prefills some 100 a second on two cores.
 _SMALL = 900
+#: Tokens that a small model may write for a function: so many, and so many times those of the function as it is.
+_BESIDE, _LONGER = 200, 2
+#: The prompt for small models: asked for less at once they change more.
+FUNCTION_FORM = "fix_function"
 #: Findings that are worth a proposal of their own, by cost × headroom.
 FINDINGS = 3
 
@@ -68,13 +72,17 @@ def question(
     change: Mapping[str, str] | None = None,
     best: Mapping[str, str] | None = None,
     remark: str = "",
+    unused: str = "",
     temperature: float = 0.0,
     seed: int = 0,
 ) -> Question:
     """The question of prompt `form` about `finding`: `tries` are earlier attempts, `advice` the suggestion that is to be carried out,
-    `change` the changed files that a critic judges, `best` those of the try to go on from, `remark` what a critic said.
+    `change` the changed files that a critic judges, `best` those of the try to go on from, `remark` what a critic said, `unused` why the
+    last answer could not be used. A small model is shown the function of the finding alone and asked for it in the words of `fix_function`.
     """
-    prompt = template(form)
+    path = place_of(problem, finding)
+    function = _small_function(problem, finding, path) if model == "prose" and change is None else None
+    prompt = template(form if function is None else FUNCTION_FORM)
     lines = _facts(problem, finding)
     parts = [("finding", lines)]
     if advice:
@@ -82,8 +90,9 @@ def question(
     room = (
         prompt.max_prompt_tokens - estimate_tokens(prompt.system) - sum(estimate_tokens(line) for line in lines) - 600
     )
-    path = place_of(problem, finding)
-    if path is not None:
+    if function is not None:
+        parts.insert(0, (f"source of {path}", function[1].splitlines()))
+    elif path is not None:
         most = min(room, _SMALL) if model == "prose" else room
         parts.append((f"source of {path}", _source(path, problem.sources[path], finding, most)))
     if change is not None:
@@ -96,10 +105,17 @@ def question(
         parts.append(("tried", [_told(one) for one in tries[-_TRIES:]]))
     if remark:
         parts.append(("criticism of your change", [quote(remark, longest=1000)]))
+    if unused:
+        parts.append(("your last answer could not be used", [quote(unused, longest=_LONGEST_STATEMENT)]))
     marker = marker_of(line for _, part in parts for line in part)
-    user = "\n\n".join([*(block(name, part, marker) for name, part in parts), prompt.task])
+    task, most_written = prompt.task, prompt.max_output_tokens
+    if function is not None:
+        task = task.replace("{function}", quote(function[0]))
+        # A small model that does not find the end repeats itself: a changed function is seldom twice as long.
+        most_written = min(most_written, _BESIDE + _LONGER * estimate_tokens(function[1]))
+    user = "\n\n".join([*(block(name, part, marker) for name, part in parts), task])
     system = prompt.system.replace("{edits}", INSTRUCTIONS[EDITS[model]])
-    return Question(system, user, prompt.max_output_tokens, temperature, seed)
+    return Question(system, user, most_written, temperature, seed)
 
 
 def candidate(
@@ -131,10 +147,7 @@ def _source(path: str, text: str, finding: Finding, most: int) -> list[str]:
     """The file if it fits into `most` tokens, else the function of the finding, else the beginning."""
     if estimate_tokens(text) <= most:
         return text.splitlines()
-    around = None if finding.where.line is None else functions.enclosing(path, text, finding.where.line)
-    if around is None and finding.where.function:
-        name = finding.where.function.split("(", 1)[0]
-        around = next((one for one in functions.definitions(path, text) if one[0].lower() == name.lower()), None)
+    around = _function_of(path, text, finding)
     shown = text if around is None else around[1]
     lines: list[str] = []
     for line in shown.splitlines():
@@ -143,6 +156,21 @@ def _source(path: str, text: str, finding: Finding, most: int) -> list[str]:
             break
         lines.append(line)
     return lines
+
+
+def _function_of(path: str, text: str, finding: Finding) -> tuple[str, str] | None:
+    """Name and text of the function that a finding lies in."""
+    around = None if finding.where.line is None else functions.enclosing(path, text, finding.where.line)
+    if around is None and finding.where.function:
+        name = finding.where.function.split("(", 1)[0]
+        around = next((one for one in functions.definitions(path, text) if one[0].lower() == name.lower()), None)
+    return around
+
+
+def _small_function(problem: Problem, finding: Finding, path: str | None) -> tuple[str, str] | None:
+    """The function of a finding if a small model can be asked to write it once more."""
+    around = None if path is None else _function_of(path, problem.sources[path], finding)
+    return None if around is None or estimate_tokens(around[1]) > _SMALL else around
 
 
 def _changed_parts(problem: Problem, change: Mapping[str, str]) -> dict[str, str]:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from chathpc.diagnosis.records import Finding
-from chathpc.fix.models.answers import edited
-from chathpc.fix.models.asker import Asker, Asking
-from chathpc.fix.models.questions import candidate, place_of, question, tries_of, worthwhile
+from chathpc.fix.models.asker import Asker
+from chathpc.fix.models.asking import Asking
+from chathpc.fix.models.questions import candidate, question, tries_of, worthwhile
 from chathpc.fix.records import Attempt, Candidate, Problem, Verdict, identity
 
 #: Proposals of one finding in a round.
@@ -75,11 +75,12 @@ class Team(Asking):
             tries=tries,
             best=best,
             remark=remark,
+            unused=self._why_unused(finding),
             temperature=0.7 if seed else 0.0,
             seed=seed,
         )
         answer = self._ask(asked, problem)
-        return None if answer is None else edited(answer, problem.sources, place_of(problem, finding)).files
+        return None if answer is None else self._edits(answer, problem, finding)
 
     def _criticised(self, problem: Problem, finding: Finding, change: Mapping[str, str]) -> str:
         """What the critic finds wrong; empty if nothing, or if it cannot be asked."""

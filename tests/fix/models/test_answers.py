@@ -134,6 +134,22 @@ def test_methods_of_the_same_name_are_told_apart_by_their_class() -> None:
     assert changed.index("w[i]") > changed.index("v[i]")
 
 
+def test_a_function_that_the_changed_one_needs_comes_before_it() -> None:
+    helper = "static double add(double a, double b) {\n  return a + b;\n}"
+    original = SOURCE[SOURCE.index("static") : SOURCE.index("int main")].strip()
+    changed = original.replace("s += v[i]", "s = add(s, v[i])")
+    for blocks in ([changed, helper], [helper + "\n\n" + changed]):
+        answer = "\n".join(f"```c\n{code}\n```" for code in blocks)
+        assert edited(answer, {"sum.c": SOURCE}).files == {"sum.c": SOURCE.replace(original, f"{helper}\n\n{changed}")}
+    assert edited(f"```c\n{helper}\n```", {"sum.c": SOURCE}).problem == "The answer holds no function of the program."
+
+
+def test_a_method_within_its_class_is_found_by_its_qualified_name() -> None:
+    inside = "struct Desk {\n  int next() { return 1; }\n  int last() { return 2; }\n};\n"
+    answer = "```cpp\nint Desk::next() { return 3; }\n```"
+    assert edited(answer, {"desk.cpp": inside}).files == {"desk.cpp": inside.replace("return 1", "return 3")}
+
+
 def test_the_function_around_a_line() -> None:
     around = enclosing("sum.c", SOURCE, 5)
     assert around is not None

@@ -46,6 +46,30 @@ def test_small_models_are_asked_for_whole_functions() -> None:
     assert "SEARCH" not in ask.asked[0].system
 
 
+def test_small_models_are_asked_for_one_function_in_few_words_and_may_write_little_more() -> None:
+    ask = Scripted([], form="prose")
+    list(Advice(ask).propose(problem(), ()))
+    (asked,) = ask.asked
+    assert "int main" not in asked.user
+    assert "Turn the loop." in asked.user
+    assert asked.user.endswith("then the whole new function `sum` in a code block.")
+    assert asked.max_tokens < 400
+
+
+def test_a_model_is_told_why_its_last_answer_could_not_be_used() -> None:
+    answers: list[str | None] = [block("not there", "x"), block(LOOP, TURNED)]
+    ask = Scripted(answers)
+    direct = Direct(ask)
+    assert not list(direct.propose(problem(), ()))
+    assert direct.notes == [
+        "direct: 1 answer of the model could not be used. In sum.c the lines to be replaced do not occur exactly once (1)."
+    ]
+    (made,) = direct.propose(problem(), ())
+    assert made.files == {"sum.c": FASTER}
+    assert "do not occur exactly once" in ask.asked[1].user
+    assert "could not be used" not in ask.asked[0].user
+
+
 def test_direct_is_told_what_was_measured_and_does_not_repeat_itself() -> None:
     given = problem()
     (made,) = Direct(Scripted([block(LOOP, TURNED)])).propose(given, ())
@@ -148,7 +172,8 @@ def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: 
     for one in made:
         assert not list(one.propose(given, ()))
     assert [isinstance(getattr(one, "tokens", None), int) for one in made] == [True, True, True]
-    assert notes_of(made) == ()
+    assert len(notes_of(made)) == len(made)
+    assert "direct: 1 answer of the model could not be used." in notes_of(made)[0]
 
 
 def test_strategies_share_one_back_end_and_each_problem_has_one_guard(monkeypatch: pytest.MonkeyPatch) -> None:
