@@ -31,7 +31,7 @@ FORMATS = ("text", "markdown", "json")
     "strategies",
     metavar="NAME",
     multiple=True,
-    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also direct.",
+    help=f"Who proposes, repeatable: {', '.join(NAMES)}. Default: recipes, and with --llm also direct, or advice if the model is local.",
 )
 @click.option("--llm", metavar="SPEC", help="Model of the other strategies: local[:MODEL], openai:MODEL, auto.")
 @click.option("--profile", metavar="PATH", type=click.Path(path_type=Path), help="Profile of the program as it is.")
@@ -100,12 +100,11 @@ def command(
         from chathpc.fix.loop import Budget, fix
         from chathpc.fix.project_file import read
         from chathpc.fix.result import exit_code, report
-        from chathpc.fix.strategies import notes_of, proposers
+        from chathpc.fix.strategies import notes_of, proposers, usual
         from chathpc.reports import fix_renderers
         from chathpc.sandbox import choose
 
-        chosen = strategies or (("recipes",) if llm is None else ("recipes", "direct"))
-        asked = proposers(tuple(dict.fromkeys(chosen)), llm, progress)
+        asked = proposers(tuple(dict.fromkeys(strategies or usual(llm))), llm, progress)
         outcome = fix(
             read(folder),
             asked,

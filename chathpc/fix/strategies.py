@@ -47,6 +47,15 @@ def proposers(
     return tuple(found)
 
 
+def usual(llm: str | None) -> tuple[str, ...]:
+    """The strategies where none is named: recipes, and with a model the one in which it does best. Small local models carry out a
+    suggestion better than they find one (measured, docs/fix-accuracy.md).
+    """
+    if llm is None:
+        return ("recipes",)
+    return ("recipes", "advice" if llm.strip().partition(":")[0] == "local" else "direct")
+
+
 def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:
     """What those that ask a model have to say of it, each sentence once: what it took, and why there was no answer."""
     return tuple(dict.fromkeys(note for proposer in proposers for note in getattr(proposer, "notes", ())))

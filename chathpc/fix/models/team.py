@@ -34,7 +34,6 @@ class Team(Asking):
             tries = tries_of(finding, history)
             start = _best(tries)
             best = None if start is None else start.candidate.files
-            good: list[Candidate] = []
             bad: list[Candidate] = []
             first = self._turn(finding, len(tries), _PROPOSALS)
             for seed in range(first, first + _PROPOSALS):
@@ -52,8 +51,11 @@ class Team(Asking):
                     made = candidate(
                         self.name, change, finding, id, parent=None if start is None else start.candidate.id
                     )
-                    (bad if remark else good).append(made)
-            yield from good
+                    # At once, lest all time is spent on questions before anything is tried.
+                    if remark:
+                        bad.append(made)
+                    else:
+                        yield made
             yield from bad
 
     def _written(

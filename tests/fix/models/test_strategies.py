@@ -16,7 +16,7 @@ from chathpc.fix.models import Advice, Direct, Team
 from chathpc.fix.models.asker import ModelAsker, Question
 from chathpc.fix.models.questions import place_of, worthwhile
 from chathpc.fix.records import Problem, Verdict, identity
-from chathpc.fix.strategies import notes_of, proposers
+from chathpc.fix.strategies import notes_of, proposers, usual
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.scripted import ScriptedBackend
 from chathpc.llm.settings import Settings
@@ -101,6 +101,14 @@ def test_what_the_critic_finds_bad_is_written_again_and_comes_last() -> None:
     assert "criticism" not in ask.asked[2].user
 
 
+def test_what_the_critic_finds_good_is_tried_before_more_is_asked() -> None:
+    ask = Scripted([block(LOOP, TURNED), block(LOOP, OTHER)])
+    made = Team(ask, Scripted(["GOOD", "GOOD"])).propose(problem(), ())
+    assert next(made).files == {"sum.c": FASTER}
+    assert len(ask.asked) == 1
+    assert next(made).files == {"sum.c": SOURCE.replace(LOOP, OTHER)}
+
+
 def test_the_best_try_seeds_the_next_round() -> None:
     given = problem()
     (made,) = Direct(Scripted([block(LOOP, OTHER)])).propose(given, ())
@@ -163,6 +171,22 @@ def test_strategies_that_ask_a_model_need_one_named() -> None:
         proposers(("team",), "none")
     with pytest.raises(UsageError, match="no strategy 'wish'"):
         proposers(("wish",))
+
+
+@pytest.mark.parametrize(
+    ("llm", "names"),
+    [
+        (None, ("recipes",)),
+        ("local", ("recipes", "advice")),
+        ("local:some.gguf", ("recipes", "advice")),
+        ("openai:gpt", ("recipes", "direct")),
+        ("auto", ("recipes", "direct")),
+    ],
+)
+def test_where_no_strategy_is_named_recipes_come_first_and_then_what_suits_the_model(
+    llm: str | None, names: tuple[str, ...]
+) -> None:
+    assert usual(llm) == names
 
 
 def test_a_model_that_says_nothing_leaves_a_count_and_no_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
