@@ -25,6 +25,7 @@ _NEEDED = (_GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
 
 _BOUND = re.compile(r"at most ([\d.,]+)x as fast")
 _WORD = re.compile(r"\w{4,}")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +80,37 @@ def unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expe
     )
 
 
+def headline_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> Sentence | None:
+    """What is wrong and where, as no sentence of `said` tells it: none names the place as the program spells it, or where the diagnosis
+    has no name for it, none has half of its words. None where it is told.
+    """
+    headline = narrate(diagnosis, audience)[0]
+    name = next((one.where.function for one in diagnosis.findings[:1] if one.where.function), "")
+    named = bool(name) and _names(headline.text, name)
+    told = any(_names(one, name) if named else _shares_half(headline.text, one) for one in said)
+    return None if told else headline
+
+
+def repeats(text: str, other: str) -> bool:
+    """Whether `other` tells what `text` tells: half of its words at least, and all of its numbers."""
+    return _shares_half(text, other) and set(_NUMBER.findall(text)) <= set(_NUMBER.findall(other))
+
+
+def _names(text: str, name: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
+
+
+def _shares_half(text: str, other: str) -> bool:
+    words = set(_WORD.findall(text.lower()))
+    return bool(words) and 2 * len(words & set(_WORD.findall(other.lower()))) >= len(words)
+
+
 def _is_told(text: str, said: Sequence[str]) -> bool:
     bound = _BOUND.search(text)
     if bound is not None:
         return any(re.search(rf"(?<![\d.,]){re.escape(bound[1])}(?![\d,]|\.\d)", one) for one in said)
-    words = set(_WORD.findall(text.partition(": ")[2].lower()))
-    return any(2 * len(words & set(_WORD.findall(one.lower()))) >= len(words) for one in said)
+    words = text.partition(": ")[2]
+    return any(_shares_half(words, one) for one in said)
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:

@@ -9,7 +9,7 @@ from chathpc import narrative
 from chathpc.asked import guard, request
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.narrative import narrate, unsaid
+from chathpc.narrative import headline_unsaid, narrate, repeats, unsaid
 from chathpc.profile.profile import Profile
 from chathpc.profile_queries import ProfileQueries
 from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
@@ -120,11 +120,10 @@ def _by_model(
         told = from_catalogue(diagnosis, reader, note=note, statistics=_statistics(grounded), lack=lack)
         refused = [_sentence(sentence) for sentence in grounded.sentences]
         return told.model_copy(update={"usage": usage, "refused": refused})
-    kept = [sentence.text for sentence in grounded.sentences if sentence.status != "struck"]
-    lacking = [_of_catalogue(sentence) for sentence in unsaid(diagnosis, kept, reader.audience)]
+    sentences = _completed([_sentence(sentence) for sentence in grounded.sentences], diagnosis, reader.audience)
     return ExplanationRecord(
-        text=" ".join([*kept, *(sentence.text for sentence in lacking)]),
-        sentences=[*(_sentence(sentence) for sentence in grounded.sentences), *lacking],
+        text=" ".join(sentence.text for sentence in sentences if sentence.status != "struck"),
+        sentences=sentences,
         model=backend.label,
         audience=reader.audience,
         language=reader.language,
@@ -132,6 +131,24 @@ def _by_model(
         note=choice.note or None,
         usage=usage,
     )
+
+
+def _completed(said: list[SentenceRecord], diagnosis: Diagnosis, audience: Audience) -> list[SentenceRecord]:
+    """A model's sentences with what they leave out: what is wrong and where comes first, in the place of a vaguer sentence; the rest last."""
+    headline = headline_unsaid(diagnosis, _kept(said), audience)
+    first = []
+    if headline is not None:
+        first = [_of_catalogue(headline)]
+        said = [_vague(one) if one.status != "struck" and repeats(one.text, headline.text) else one for one in said]
+    return [*first, *said, *(_of_catalogue(sentence) for sentence in unsaid(diagnosis, _kept(said), audience))]
+
+
+def _kept(said: list[SentenceRecord]) -> list[str]:
+    return [sentence.text for sentence in said if sentence.status != "struck"]
+
+
+def _vague(sentence: SentenceRecord) -> SentenceRecord:
+    return sentence.model_copy(update={"status": "struck", "reason": "vaguer than the diagnosis"})
 
 
 def _of_catalogue(sentence: narrative.Sentence) -> SentenceRecord:

@@ -9,7 +9,7 @@ import pytest
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.narrative import gain, narrate
+from chathpc.narrative import gain, headline_unsaid, narrate, repeats
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
 
@@ -29,6 +29,37 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     assert bound.text == "Without it the run could be at most 2.17x as fast."  # 1 / (1 − 0.6 × 0.9)
     assert advice.text.startswith("What to do first: ")
     assert advice.text.endswith(".")
+
+
+def test_the_headline_is_told_where_its_place_is_named_as_the_program_spells_it() -> None:
+    diagnosis = churning()
+    headline = narrate(diagnosis)[0]
+    for said in (
+        [],
+        ["A function allocates and releases memory in a loop."],
+        ["Grow allocates memory."],
+        ["It is growing."],
+    ):
+        assert headline_unsaid(diagnosis, said) == headline
+    assert headline_unsaid(diagnosis, ["Most time goes into malloc.", "It is called in grow."]) is None
+
+
+def test_the_headline_of_a_healthy_program_is_told_where_its_hot_place_is_named() -> None:
+    diagnosis = diagnose(build(main(function("step", hot_loop(9.0, "app.c:40"), at="app.c:39"))))
+    headline = narrate(diagnosis)[0]
+    assert "step" in headline.text
+    assert (
+        headline_unsaid(diagnosis, ["The program does not have a bottleneck that this profile can show."]) == headline
+    )
+    assert headline_unsaid(diagnosis, ["There is no bottleneck: step computes."]) is None
+
+
+def test_a_sentence_repeats_another_that_has_half_its_words_and_all_its_numbers() -> None:
+    headline = "Calls of log in gaussian take 23.9 % of the time."
+    assert repeats("Calls of log in Gaussian take 23.9% of the time.", headline)
+    assert not repeats("Calls of log in Gaussian take 831 ms of the time.", headline)
+    assert not repeats("Threads wait for each other 23.9 % of the day.", headline)
+    assert not repeats("No.", headline)
 
 
 def test_what_speaks_against_it_is_told() -> None:

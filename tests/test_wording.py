@@ -103,10 +103,32 @@ def test_the_gain_and_what_to_do_are_told_also_where_a_model_does_not(
     assert "the catalogue's" in commentary(report)
 
 
+def test_what_is_wrong_and_where_comes_first_where_a_model_leaves_out_the_place(
+    profile: Profile, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    diagnosis = diagnose(profile)
+    first = diagnosis.findings[0]
+    name = first.where.function
+    assert name
+    assert name in first.summary
+    statements = {item.id: item.statement for item in diagnosis.evidence if name not in item.statement}
+    true = next(iter(statements.values()))
+    says(monkeypatch, f"{true} Without this problem, the run could be at most 1.24x as fast. {first.advice[0]}")
+    told = explained(profile, "local").explanation
+    assert told.sentences[0].text == first.summary
+    assert told.sentences[0].status == "catalogue"
+    assert told.text.startswith(f"{first.summary} ")
+    says(monkeypatch, f"{first.summary} {true}")
+    told = explained(profile, "local").explanation
+    assert told.text.count(first.summary) == 1
+    assert told.sentences[0].status == "supported"
+
+
 def test_what_a_model_has_told_is_not_told_again(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
     first, second, *_ = diagnose(profile).findings
     says(
-        monkeypatch, f"Without this problem, the run could be at most 1.24x as fast. {first.advice[0]} {second.summary}"
+        monkeypatch,
+        f"{first.summary} Without this problem, the run could be at most 1.24x as fast. {first.advice[0]} {second.summary}",
     )
     report = explained(profile, "local")
     assert {one.status for one in report.explanation.sentences} == {"supported"}
@@ -401,7 +423,8 @@ def test_the_claims_of_a_models_sentences_are_in_the_report(profile: Profile, mo
         monkeypatch,
         f"{diagnose(profile).evidence[0].statement} {first['name']} takes {first['exclusive']:.4g} s. It is big.",
     )
-    sentences = explained(profile, "scripted:anything").explanation.sentences
+    told = explained(profile, "scripted:anything").explanation.sentences
+    sentences = [sentence for sentence in told if sentence.status != "catalogue"]
     assert [sentence.status for sentence in sentences[:2]] == ["supported", "supported"]
     assert all(claim.evidence == ["E1"] for claim in sentences[0].claims)
     assert {claim.query for claim in sentences[1].claims if claim.kind == "number"} <= {"evidence", "time of"}
