@@ -122,7 +122,7 @@ def _by_model(
         return told.model_copy(update={"usage": usage, "refused": refused})
     sentences = _completed([_sentence(sentence) for sentence in grounded.sentences], diagnosis, reader.audience)
     return ExplanationRecord(
-        text=" ".join(sentence.text for sentence in sentences if sentence.status != "struck"),
+        text=" ".join(_kept(sentences)),
         sentences=sentences,
         model=backend.label,
         audience=reader.audience,

@@ -49,11 +49,15 @@ def proposers(
 
 def usual(llm: str | None) -> tuple[str, ...]:
     """The strategies where none is named: recipes, and with a model the one in which it does best. Small local models carry out a
-    suggestion better than they find one (measured, docs/fix-accuracy.md).
+    suggestion better than they find one (measured, docs/fix-accuracy.md). Of several models the first one counts.
+
+    UsageError if `llm` names no model.
     """
     if llm is None:
         return ("recipes",)
-    return ("recipes", "advice" if llm.strip().partition(":")[0] == "local" else "direct")
+    from chathpc.llm.spec import alternatives
+
+    return ("recipes", "advice" if alternatives(llm)[0].kind == "local" else "direct")
 
 
 def notes_of(proposers: Sequence[Proposer]) -> tuple[str, ...]:

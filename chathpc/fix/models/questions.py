@@ -23,7 +23,7 @@ _SMALL = 900
 #: Tokens that a small model may write for a function: so many, and so many times those of the function as it is.
 _BESIDE, _LONGER = 200, 2
 #: The prompt for small models: asked for less at once they change more.
-FUNCTION_FORM = "fix_function"
+_FUNCTION_FORM = "fix_function"
 #: Findings that are worth a proposal of their own, by cost × headroom.
 FINDINGS = 3
 
@@ -82,7 +82,7 @@ def question(
     """
     path = place_of(problem, finding)
     function = _small_function(problem, finding, path) if model == "prose" and change is None else None
-    prompt = template(form if function is None else FUNCTION_FORM)
+    prompt = template(form if function is None else _FUNCTION_FORM)
     lines = _facts(problem, finding)
     parts = [("finding", lines)]
     if advice:

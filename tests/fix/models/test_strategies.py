@@ -179,6 +179,8 @@ def test_strategies_that_ask_a_model_need_one_named() -> None:
         (None, ("recipes",)),
         ("local", ("recipes", "advice")),
         ("local:some.gguf", ("recipes", "advice")),
+        ("local,openai:gpt", ("recipes", "advice")),
+        ("openai:gpt,local", ("recipes", "direct")),
         ("openai:gpt", ("recipes", "direct")),
         ("auto", ("recipes", "direct")),
     ],
