@@ -5,9 +5,9 @@ labelled.yaml, practice.yaml and corpus/ are seen: the checker was made with the
 and labelled them without reading the checker, and other sentences of the same author were opened (moved to corpus/), those on other
 diagnoses. A sentence is sound if all that it claims follows from its diagnosis (evidence, findings, notes,
 what the catalogue says of their causes) or from arithmetic on it; what is only true in general is unsupported. Sentences whose label
-can be argued about are left out. The rates are also given for the sentences that a model wrote (the default local one, asked as in
-`explain`) and for those that a person wrote. -v lists what went wrong among the seen ones and never the others: whoever works on the
-checker must not look into fresh/.
+can be argued about are left out. The rates are also given for the sentences that the default local model wrote (asked as in `explain`), for those that a
+large model wrote as answers to eight kinds of readers (`assistant`), and for those that a person wrote. -v lists what went wrong among the
+seen ones and never the others: whoever works on the checker must not look into fresh/.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def _practice() -> Iterable[Labelled]:
 def _files(folder: Path, half: str) -> Iterable[Labelled]:
     for path in sorted(folder.glob("*.yaml")):
         data = _yaml(path)
-        for author in ("written", "model", "practice"):
+        for author in ("written", "model", "practice", "assistant"):
             for label, items in data.get(author, {}).items():
                 for text in items:
                     yield Labelled(half, path.stem, label, text, author=author)
@@ -150,8 +150,10 @@ def table(half: str, outcomes: Sequence[Outcome]) -> Iterable[str]:
     for label, n in total.items():
         yield f"{label:20} {n:4} {right[label]:6} {100 * right[label] / n:6.1f}% {repaired[label]:9}"
     model = [o for o in outcomes if o.labelled.author == "model"]
-    person = [o for o in outcomes if o.labelled.author != "model"]
-    for name, some in (("all", outcomes), ("written by a model", model), ("written by a person", person)):
+    large = [o for o in outcomes if o.labelled.author == "assistant"]
+    person = [o for o in outcomes if o.labelled.author not in ("model", "assistant")]
+    by_author = (("the default local model", model), ("a large model", large), ("a person", person))
+    for name, some in (("all", outcomes), *((f"written by {author}", some) for author, some in by_author)):
         if some:
             caught, lost = rates(some)
             false = sum(o.labelled.label != SOUND for o in some)
