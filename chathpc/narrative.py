@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.phrasing import as_clause
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.profile import numbers
 
@@ -19,7 +20,12 @@ _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
 #: How sentences begin that tell what one needs to judge and to act.
-_GAIN, _ADVICE, _AGAINST, _BESIDE = "Without it", "What to do first:", "What speaks against it:", "Beside that:"
+_GAIN, _ADVICE, _AGAINST, _BESIDE = (
+    "Without this problem",
+    "What to do first:",
+    "What speaks against it:",
+    "Beside that:",
+)
 _TO_SEE = "To see more,"
 _NEEDED = (_GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
 
@@ -58,15 +64,15 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
         bound = numbers.speedup(first.speedup_bound)
-        told.append(Sentence(f"{_GAIN} the run could be at most {bound} as fast.", first.evidence))
+        told.append(Sentence(f"{_GAIN}, the run could be at most {bound} as fast.", first.evidence))
     if first.advice:
-        told.append(Sentence(f"{_ADVICE} {_as_clause(first.advice[0])}"))
+        told.append(Sentence(f"{_ADVICE} {as_clause(first.advice[0])}"))
     if audience == "manager":
         return told
     if first.against:
-        told.append(Sentence(f"{_AGAINST} {_as_clause(first.against[0])}"))
+        told.append(Sentence(f"{_AGAINST} {as_clause(first.against[0])}"))
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
-        told.append(Sentence(f"{_BESIDE} {_as_clause(other.summary)}", other.evidence))
+        told.append(Sentence(f"{_BESIDE} {as_clause(other.summary)}", other.evidence))
     return told
 
 
@@ -126,14 +132,6 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
         lacking, command = next(iter(diagnosis.not_collected.items()))
         told.append(Sentence(f"{_TO_SEE} collect {lacking}: {command}"))
     return told
-
-
-def _as_clause(text: str) -> str:
-    """Text to follow a colon: begins small unless it begins with a name or an acronym, ends with a full stop."""
-    text = text.strip()
-    if len(text) > 1 and text[0].isupper() and text[1].islower() and " " in text and text.split()[0].isalpha():
-        text = text[0].lower() + text[1:]
-    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def gain(finding: Finding) -> str | None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.phrasing import as_clause, placed
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
@@ -24,14 +25,23 @@ _LONGEST_QUESTION = 1_000
 _ALSO = 1
 _MEASURED = 2
 
-#: Characters of all facts for a small model: an answer of 180 tokens holds them with room to spare.
-_LONGEST_FACTS = 480
+#: Characters of all facts for a small model: an answer of 220 tokens holds them with room to spare.
+_LONGEST_FACTS = 580
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 #: What a summary ends with: `: 44.7 % of the time (77.8 % with other places).` The measurements say it of the right part.
 _AMOUNT = re.compile(r": \d[^:]*\.$")
+#: A part of the time, and what says it in seconds: `take 1.62 s of 3.15 s (51.3 %)`.
+_SHARE = re.compile(r"(?P<share>\d+(?:\.\d+)?) % of the time")
+_TAKES = re.compile(r"\btakes? (?P<amount>[\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\))")
+_COMPUTES = re.compile(r"\bcomputes for [\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\)")
 #: A statement that needs the one before: `sweep calls usleep for 2.49 s of it.`
-_LEANS = re.compile(r"\bof it\b")
+_LEANS = re.compile(r"\bof (?:it|them)\b")
+
+#: Arguments of a template: small models lose themselves in them.
+_TEMPLATE = re.compile(r"\w<[^<>]*>")
+#: What costs time is said with how much.
+_AMOUNTS = re.compile(r"\d (?:%|s|ms|µs)(?!\w)")
 
 _SHARES = re.compile(r" *[\d.]{1,5}% (?:\(self [\d.]{1,5}%\) )?")
 
@@ -137,10 +147,16 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
         return [_told(diagnosis.headline)]
     first = diagnosis.findings[0]
     healthy = diagnosis.verdict == Verdict.HEALTHY
-    what = _told(diagnosis.headline if healthy else _with_kind(_AMOUNT.sub(".", first.summary), first.where))
-    said = set(_NUMBER.findall(what))
     statements = [by_id[one].statement for one in first.evidence if one in by_id]
-    whole = [text for text in statements if not _LEANS.search(text) and not set(_NUMBER.findall(text)) <= said]
+    whole = [text for text in statements if not _LEANS.search(text) and not _TEMPLATE.search(text)]
+    summary = diagnosis.headline
+    if not healthy:
+        summary, whole = _measured(_AMOUNT.sub(".", first.summary) if whole else first.summary, whole)
+        summary = summary if audience == "manager" else placed(summary, first.where)
+        summary = _with_kind(summary, first.where)
+    what = _told(summary)
+    said = set(_NUMBER.findall(what))
+    whole = [text for text in whole if not set(_NUMBER.findall(text)) <= said and not _repeats(text, what, first.where)]
     measured = [_told(_with_kind(text, first.where)) for text in whole[:_MEASURED]]
     meaning = [] if audience == "manager" else [_told(cause(first.cause).meaning)]
     gain = (
@@ -148,10 +164,11 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
         if first.speedup_bound is None or healthy
         else [f"Without this problem, the run could be at most {numbers.speedup(first.speedup_bound)} as fast."]
     )
-    advice = [f"{'What to try' if healthy else 'What to do'} first: {_told(one)}" for one in first.advice[:1]]
+    advice = [f"What to {'try' if healthy else 'do'} first: {_told(as_clause(one))}" for one in first.advice[:1]]
     others = [one.summary for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]
-    also = [f"Beside that: {_told(one)}" for one in others]
-    by_rank = [what, *advice, *gain, *meaning, *measured, *also]
+    also = [f"Beside that: {_told(as_clause(one))}" for one in others]
+    amount = [] if _AMOUNTS.search(what) else measured[:1]
+    by_rank = [what, *advice, *gain, *amount, *meaning, *(one for one in measured if one not in amount), *also]
     kept: list[str] = []
     length = 0
     for line in by_rank:
@@ -159,7 +176,28 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
         if kept and length > _LONGEST_FACTS:
             break
         kept.append(line)
-    return [line for line in (what, *meaning, *measured, *gain, *advice, *also) if line in kept]
+    return [line for line in (what, *measured, *meaning, *gain, *advice, *also) if line in kept]
+
+
+def _repeats(statement: str, told: str, where: Place) -> bool:
+    """True for the part of the time of a function that is told already: in seconds it reads like another amount."""
+    share, name = _TAKES.search(statement) or _COMPUTES.search(statement), where.function or ""
+    return bool(share and name and name in statement and name in told and f"{share['share']} %" in told)
+
+
+def _measured(summary: str, statements: list[str]) -> tuple[str, list[str]]:
+    """A summary that says its part of the time in seconds as well, where a statement knows them, and the statements that are left.
+
+    Two statements of one amount read like two amounts: those of the same part, and of a part that differs by other places, are left out.
+    """
+    share = _SHARE.search(summary)
+    amounts = {text: found for text in statements if (found := _TAKES.search(text))}
+    if share is None or not amounts:
+        return summary, statements
+    same = next((found for found in amounts.values() if found["share"] == share["share"]), None)
+    if same is not None:
+        summary = summary.replace(share[0], same["amount"], 1)
+    return summary, [text for text in statements if text not in amounts]
 
 
 def _with_kind(text: str, where: Place) -> str:

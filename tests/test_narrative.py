@@ -8,7 +8,8 @@ import pytest
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.diagnosis.records import Diagnosis
+from chathpc.diagnosis.phrasing import placed
+from chathpc.diagnosis.records import Diagnosis, Place
 from chathpc.narrative import gain, headline_unsaid, narrate, repeats
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
@@ -26,9 +27,18 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     assert first.text == "grow allocates and releases memory in a loop: 60.0 % of the time."
     assert first.evidence == diagnosis.findings[0].evidence == ("E1", "E2")
     assert " ".join(entry.what.split()).startswith(what.text)
-    assert bound.text == "Without it the run could be at most 2.17x as fast."  # 1 / (1 − 0.6 × 0.9)
+    assert bound.text == "Without this problem, the run could be at most 2.17x as fast."  # 1 / (1 − 0.6 × 0.9)
     assert advice.text.startswith("What to do first: ")
     assert advice.text.endswith(".")
+
+
+def test_the_place_of_a_function_stands_behind_its_name_once() -> None:
+    where = Place(function="relax", file="src/heat.c", line=12)
+    assert placed("relax waits: relax sleeps.", where) == "relax (heat.c:12) waits: relax sleeps."
+    assert placed("The time goes into relax.", where) == "The time goes into relax (heat.c:12)."
+    for summary in ("relax waits at heat.c:40.", "relaxation waits.", "heat::relax waits.", "Threads wait."):
+        assert placed(summary, where) == summary
+    assert placed("relax waits.", Place(function="relax")) == "relax waits."
 
 
 def test_the_headline_is_told_where_its_place_is_named_as_the_program_spells_it() -> None:

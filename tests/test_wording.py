@@ -96,7 +96,7 @@ def test_the_gain_and_what_to_do_are_told_also_where_a_model_does_not(
     says(monkeypatch, f"{statements['E1']} {statements['E2']}")
     report = explained(profile, "local")
     gain, advice, beside = (one.text for one in report.explanation.sentences[2:])
-    assert gain == "Without it the run could be at most 1.24x as fast."
+    assert gain == "Without this problem, the run could be at most 1.24x as fast."
     assert first.advice[0][1:] in advice
     assert beside.startswith("Beside that: all threads spend much of their time at barriers")
     assert report.explanation.text.endswith(f"{gain} {advice} {beside}")

@@ -143,6 +143,17 @@ def test_math_of_several_functions_is_not_put_down_to_one() -> None:
     assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % with other places)."
 
 
+@pytest.mark.parametrize(
+    ("name", "first"), [("pow", "Replace pow"), ("powf", "Replace pow"), ("log", "Let the compiler")]
+)
+def test_advice_on_pow_comes_first_only_where_pow_is_called(name: str, first: str) -> None:
+    for file in ("app.c", "app.cpp"):
+        solve = function("solve", loop(f"{file}:3", line(f"{file}:4", libm(name, time=4.0), time=1.0)))
+        found = finding(diagnosed(build(main(solve))), "expensive-math")
+        assert found.advice[0].startswith(first)
+        assert any(one.startswith("Replace pow") for one in found.advice)
+
+
 def test_math_of_nobody_known_is_no_finding() -> None:
     profile = build(main(line("app.c:2", time=5.0)), entry("<thread root>", libm("exp", time=5.0)))
     assert "expensive-math" not in causes(profile)

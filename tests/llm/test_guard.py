@@ -180,7 +180,7 @@ def test_names_are_back_before_the_answer_is_checked(no_pause: None) -> None:
     # The catalogue's words follow, of what the model did not tell.
     assert report.explanation.text == (
         "Threads wait 4.36 s in the OpenMP runtime. In triangular_work the busiest thread works 1.47 s. "
-        "Without it the run could be at most 1.24x as fast. "
+        "Without this problem, the run could be at most 1.24x as fast. "
         "What to do first: write schedule(dynamic, 16) on the loop where the work of iterations is irregular, schedule(guided) where it "
         "shrinks or grows steadily. "
         "Beside that: all threads spend much of their time at barriers, about equally: synchronisation is too frequent for the work between."

@@ -53,22 +53,22 @@ MEANING = cause(FINDING.cause).meaning
 
 def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_gain_and_the_advice() -> None:
     assert key_lines(DIAGNOSIS) == [
-        "The iterations of sweep are shared unevenly.",
-        MEANING,
+        "The iterations of sweep (heat.c:12) are shared unevenly.",
         "Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.",
+        MEANING,
         "Without this problem, the run could be at most 1.46x as fast.",
-        "What to do first: Write schedule(guided).",
+        "What to do first: write schedule(guided).",
     ]
     numbered = build_prose(DIAGNOSIS, marker="m").user.splitlines()
-    assert numbered[1] == "1. The iterations of sweep are shared unevenly."
-    assert numbered[5] == "5. What to do first: Write schedule(guided)."
+    assert numbered[1] == "1. The iterations of sweep (heat.c:12) are shared unevenly."
+    assert numbered[5] == "5. What to do first: write schedule(guided)."
 
 
 def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_won() -> None:
     assert MEANING not in key_lines(DIAGNOSIS, "manager")
     told = key_lines(replace(DIAGNOSIS, verdict=Verdict.HEALTHY, headline="Nothing stands out."))
     assert told[0] == "Nothing stands out."
-    assert told[-1] == "What to try first: Write schedule(guided)."
+    assert told[-1] == "What to try first: write schedule(guided)."
     assert not any("1.46x" in line for line in told)
 
 
@@ -76,13 +76,32 @@ def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
     finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % with other places).")
     evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
     told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
-    assert told[0] == "The function sweep steps through a by n."
-    assert told[2] == "The function sweep takes 3.17 s of 9.01 s."
+    assert told[0] == "The function sweep (heat.c:12) steps through a by n."
+    assert told[1] == "The function sweep takes 3.17 s of 9.01 s."
 
 
 def test_a_fact_that_needs_the_one_before_it_is_left_out() -> None:
     evidence = replace(EVIDENCE, statement="sweep calls usleep for 3.17 s of it.")
     assert not any("usleep" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
+
+
+def test_the_first_line_says_its_part_of_the_time_in_seconds_where_a_measurement_does() -> None:
+    finding = replace(FINDING, summary="Calls of pow in sweep take 35.2 % of the time.")
+    evidence = replace(EVIDENCE, statement="Math functions (pow) take 3.17 s of 9.01 s (35.2 %).")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
+    assert told[:2] == ["Calls of pow in sweep (heat.c:12) take 3.17 s of 9.01 s (35.2 %).", MEANING]
+
+
+def test_the_part_of_several_places_is_not_told_beside_that_of_one() -> None:
+    finding = replace(FINDING, summary="Calls of pow in sweep take 34.9 % of the time.")
+    evidence = replace(EVIDENCE, statement="Math functions (pow) take 3.17 s of 9.01 s (35.2 %).")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
+    assert told[:2] == ["Calls of pow in sweep (heat.c:12) take 34.9 % of the time.", MEANING]
+
+
+def test_small_models_are_not_told_of_template_arguments() -> None:
+    evidence = replace(EVIDENCE, statement="std::vector<double>::operator[] takes 3.17 s of 9.01 s (35.2 %).")
+    assert not any("operator" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
 
 
 def test_what_the_first_line_says_already_is_not_measured_again() -> None:
@@ -97,7 +116,7 @@ def test_an_answer_that_repeats_all_facts_is_not_cut_off_before_the_advice(lengt
     told = key_lines(replace(DIAGNOSIS, evidence=evidence, findings=(finding, finding)))
     assert sum(map(estimate_tokens, told)) <= template("prose").max_output_tokens
     assert told[0] == "y" * length
-    assert "What to do first: Write schedule(guided)." in told
+    assert "What to do first: write schedule(guided)." in told
 
 
 def test_a_diagnosis_without_findings_still_gives_a_line() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.catalogue import Cause, cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
@@ -14,6 +14,7 @@ from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.classification import template_library
+from chathpc.profile.languages import Language, language_of
 from chathpc.profile.profile import no_source
 from chathpc.profile.tree import FloatArray, NodeKind
 
@@ -163,7 +164,15 @@ def _expensive_math(facts: Facts, math: FloatArray, hot: HotPlace) -> Draft:
         evidence=_math_evidence(facts, math, hot, called),
         signs=2 if in_loop else 1,
         against=() if in_loop else ("The calls were not seen inside a loop.",),
+        advice=_told_first(entry, called, hot.place.file),
     )
+
+
+def _told_first(entry: Cause, called: list[str], file: str | None) -> tuple[str, ...]:
+    """What helps any function, in C and C++, where none of those called is pow: the catalogue begins with that."""
+    if language_of(file or "") not in (Language.C, Language.CPP) or any(name.startswith("pow") for name in called):
+        return ()
+    return tuple(advice.do for advice in entry.advice if "c" in advice.applies and "pow" not in advice.do)
 
 
 def _called_math(facts: Facts, weight: FloatArray) -> list[str]:

@@ -139,7 +139,9 @@ def _facts(problem: Problem, finding: Finding) -> list[str]:
     facts = [f"{finding.title} in {place}", quote(finding.summary, longest=_LONGEST_STATEMENT)]
     facts += [quote(by_id[one].statement, longest=_LONGEST_STATEMENT) for one in finding.evidence[:4] if one in by_id]
     if finding.speedup_bound is not None:
-        facts.append(f"Without it the run could be at most {numbers.speedup(finding.speedup_bound)} as fast.")
+        facts.append(
+            f"Without this problem, the run could be at most {numbers.speedup(finding.speedup_bound)} as fast."
+        )
     return facts
 
 
