@@ -6,8 +6,10 @@ from itertools import pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.gains import is_gain
 from chathpc.grounding.match import EVENNESS
 from chathpc.grounding.quantities import NONE
+from chathpc.grounding.ranked import ranked
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -46,11 +48,13 @@ _SHARED = 2
 
 def is_advice(statement: Statement, world: World) -> bool:
     """True for an imperative, a modal verb, or `to fix this, …`."""
+    if ranked(statement, world):
+        return False  # `the larger gain can be expected from f`
     stems = statement.stems
     opening = next((t for t in statement.tokens if t.kind == "word"), None)
     first = _base_form(opening) if opening else ""
     gerund = opening is not None and opening.text.lower().endswith("ing")
-    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    gain = is_gain(statement)
     if opening is not None and gerund and set(stems) & _HELPS and not gain:
         return opening.stem in world.advice_stems | world.words.remedies | world.words.advice
     asks = set(stems) & world.words.modal or _begins(statement, first, world)

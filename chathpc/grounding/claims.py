@@ -192,8 +192,10 @@ def _marks(tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary, use
             pass  # what is not done instead
         elif token.kind == "word":
             found, keys = words.subjects.at(stems, position)
-            if found == 1 and (token.text.lower() == "means" or stems[position : position + 2] == ["lack", "of"]):
-                pass  # `this means that` is no mean, and a lack of blocks no imbalance
+            if found == 1 and (
+                token.text.lower() in ("means", "meaning") or stems[position : position + 2] == ["lack", "of"]
+            ):
+                pass  # `this means that`, `meaning that` is no mean, and a lack of blocks no imbalance
             elif found and position not in used:
                 if {"in:block", "act:wait"} <= keys:  # a block is nothing that waits
                     keys -= {"in:block" if token.text.lower() == "blocked" else "act:wait"}

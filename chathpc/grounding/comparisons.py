@@ -7,10 +7,12 @@ from dataclasses import replace
 
 from chathpc.grounding.claims import Statement, group
 from chathpc.grounding.facts import Fact, World
+from chathpc.grounding.gains import covered
 from chathpc.grounding.match import equals
 from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
+from chathpc.grounding.ranked import ranked
 from chathpc.grounding.vocabulary import stem
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
@@ -24,8 +26,13 @@ _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 
 def comparisons(statement: Statement, world: World) -> bool:
     """False if a comparison is wrong, or one of its sides has no known value."""
-    stems = statement.stems
+    stems, belongs = statement.stems, covered(statement)
+    rankings = ranked(statement, world)
+    if not all(rankings.values()):
+        return False
     for position, meanings in (*world.words.comparisons.found(stems), *_faster(stems)):
+        if position in belongs or position in rankings:
+            continue
         than = next((p for p in range(position, min(position + 7, len(stems))) if stems[p] == "than"), None)
         if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
             continue

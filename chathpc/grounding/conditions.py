@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from chathpc.grounding import denials
+from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.gains import WON, covered, is_gain, is_upper
+from chathpc.grounding.ranked import ranked
 from chathpc.grounding.relations import is_quoted
 from chathpc.grounding.vocabulary import stem
 
@@ -13,20 +16,38 @@ _VAGUE = frozenset(map(stem, ("it", "this", "that", "bottleneck", "issue", "prob
 _MAYBE = frozenset({"could", "can", "may", "might"})
 _POSSIBLE = frozenset(
     map(
-        stem, ("could", "can", "would", "may", "might", "most", "without", "if", "potential", "possible", "up", "bound")
+        stem,
+        (
+            "could",
+            "can",
+            "would",
+            "may",
+            "might",
+            "most",
+            "without",
+            "if",
+            "potential",
+            "possible",
+            "up",
+            "bound",
+            "limit",
+            "best",
+        ),
     )
 )
 _LONGEST_CONDITION = 10
+#: What becomes faster begins where the condition ends.
+_WHOLE = frozenset(map(stem, ("run", "program", "application", "kernels")))
 
 
 def negation(statement: Statement, world: World) -> str:
     """What is wrong with the negations of a statement: none of them may say more than a trusted text or the verdict."""
     stems = statement.stems
-    denied = [p for p, word in enumerate(stems) if word in world.words.negations]
+    denied = [p for p, word in enumerate(stems) if word in world.words.negations and p not in covered(statement)]
     if world.healthy and "bottleneck" in stems:
         return "" if denied else "verdict"
     for position in denied:
-        if stems[position] == "without" and any(q.dimension == "factor" for q in statement.quantities):
+        if is_gain(statement) and _is_condition(statement, position):
             if not _is_gain(statement, position, world):
                 return "negation"
         elif not denials.is_supported(statement, position, world):
@@ -64,17 +85,27 @@ def affirmed(statement: Statement, world: World) -> bool:
 
 def growth(statement: Statement, world: World) -> bool:
     """False if a sentence says that something changes: a profile is of one run, so only a trusted text can know."""
-    return all(is_quoted(statement, p, world) for p, word in enumerate(statement.stems) if word in _GROWS)
+    won = any(
+        q.dimension == ASSESSED and q.noun in WON for q in statement.quantities
+    )  # `would shrink to 0.8 s at best`
+    grows = [p for p, word in enumerate(statement.stems) if word in _GROWS and not (won and word in _SHRINKS)]
+    return all(is_quoted(statement, p, world) for p in grows)
 
 
+_SHRINKS = frozenset(map(stem, ("shrink", "decrease")))
 _GROWS = frozenset(map(stem, ("grow", "grows", "increase", "decrease", "worsen", "rise", "shrink", "scale", "scales")))
 
 
 def prediction(statement: Statement, world: World) -> str:
     """`prediction` if a sentence says what will or can be, and no trusted text does; a profile knows nothing of it."""
-    if "will" in statement.stems and "will" not in world.stems:
+    belongs = covered(statement)
+    if "will" not in world.stems and any(w == "will" and p not in belongs for p, w in enumerate(statement.stems)):
         return "prediction"
-    gain = any(quantity.dimension == "factor" for quantity in statement.quantities)
+    gain = (
+        any(q.dimension == ASSESSED for q in statement.quantities)
+        or is_gain(statement)
+        or bool(ranked(statement, world))
+    )
     maybe = [p for p, word in enumerate(statement.stems) if word in _MAYBE]
     return "" if gain or all(is_quoted(statement, p, world) for p in maybe) else "prediction"
 
@@ -84,7 +115,7 @@ def promise(statement: Statement) -> str:
     stems = statement.stems
     gains = [q for q in statement.quantities if q.dimension == "factor"]
     told = any("what:speedup" in q.keys for q in gains)
-    if told and not _POSSIBLE & set(stems):
+    if told and not _POSSIBLE & set(stems) and not is_upper(statement):
         return "gain"
     if not _MODAL & set(stems):
         return ""
@@ -107,19 +138,30 @@ def _names_cause(own: set[str], cause: str, world: World) -> bool:
     return False
 
 
+def _is_condition(statement: Statement, position: int) -> bool:
+    """True for `without X`, `if the threads did not X`: what is taken away."""
+    stems = statement.stems
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    first = segment.first if segment else 0
+    return stems[position] == "without" or (
+        stems[position] in _NOT and "if" in (*stems[first:position], segment.joint if segment else "")
+    )
+
+
+_NOT = frozenset({"not", "didn't", "weren't", "no"})
+
+
 def _is_gain(statement: Statement, position: int, world: World) -> bool:
     """True for `without X` beside a speed-up, where X is what a finding costs."""
-    if not any(q.dimension == "factor" for q in statement.quantities):
-        return False
     end = position + 1
     while end < len(statement.tokens) and end < position + _LONGEST_CONDITION:
         token = statement.tokens[end]
-        if token.text == "," or (token.stem in ("run", "program") and end > position + 1) or token.kind == "number":
+        if token.text == "," or (token.stem in _WHOLE and end > position + 1) or token.kind == "number":
             break
         end += 1
     marks = [m for s in statement.segments for m in s.marks if position < m.position < end]
     keys = frozenset(key for m in marks for key in m.keys)
-    own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain
+    own = {w for w in statement.stems[position + 1 : end] if w} - world.words.plain - set(map(stem, world.plain_names))
     if statement.stems[position + 1] in ("this", "these"):
         if any(bundle.cause and own <= bundle.stems for bundle in world.bundles):
             return True

@@ -8,6 +8,7 @@ from chathpc.grounding.claims import Segment, Statement, group
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import EVENNESS
 from chathpc.grounding.operands import Side, value, values
+from chathpc.grounding.promises import is_none_promised
 from chathpc.grounding.quantities import NONE, Keys, Quantity
 from chathpc.grounding.relations import is_quoted, phrase_positions
 from chathpc.grounding.remainders import denial_of
@@ -30,6 +31,7 @@ def is_supported(statement: Statement, position: int, world: World) -> bool:
         or _is_none(statement, segment, position, world)
         or _is_hardly(statement, segment, position, world)
         or is_greatest(statement, position, world)
+        or is_none_promised(statement, position, world)
         or _is_unknown(statement, position, world)
     )
 

@@ -10,6 +10,7 @@ from math import log
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
+from chathpc.grounding.assessed import assessment
 from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
 from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
 from chathpc.grounding.hypotheses import hypothetical
@@ -147,6 +148,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         words=words,
         facts=tuple(replace(f, subjects=f.subjects | _roles_of(f.subjects, roles)) for f in facts),
         bundles=tuple(bundles),
+        assessments=tuple(assessment(f, i, place_names(f.where)) for i, f in enumerate(diagnosis.findings)),
         segments=segments,
         plain_names=plain,
         short_names=short,

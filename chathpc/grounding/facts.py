@@ -46,12 +46,26 @@ class Bundle:
 
 
 @dataclass(frozen=True, slots=True)
+class Assessment:
+    """One finding's numbers; `stems` are the words of its title, cause and place, `near` the names of its place."""
+
+    stems: frozenset[str]
+    near: Keys
+    confidence: float
+    headroom: float
+    bound: float | None
+    reason: frozenset[str]  #: stems of what its confidence was computed from
+    facts: tuple[Fact, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class World:
     """Everything that a sentence may rest on."""
 
     words: Vocabulary
     facts: tuple[Fact, ...]
     bundles: tuple[Bundle, ...]
+    assessments: tuple[Assessment, ...]  #: of each finding, as the bundles that the findings begin
     segments: tuple[Segment, ...]
     plain_names: frozenset[str]
     short_names: Mapping[str, str]  #: last parts of qualified names, and these

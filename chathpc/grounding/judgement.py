@@ -6,19 +6,24 @@ from dataclasses import dataclass, replace
 
 from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
 from chathpc.grounding.asking import asked
+from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.hypotheses import only_hypothetical, other_runs
 from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
+from chathpc.grounding.kinds import told
 from chathpc.grounding.parts import parts, ranges
+from chathpc.grounding.promises import rests_rightly
 from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
+from chathpc.grounding.ranked import ranked
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import contrary, states
 from chathpc.grounding.superlatives import mostly, slight, superlatives
 from chathpc.grounding.tokens import tokenize
+from chathpc.grounding.won import as_assessed, assessed, is_of_another
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
@@ -55,7 +60,9 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return strike(sentence, "control characters")
     if sentences.foreign(known.without_own(sentence)):
         return strike(sentence, "markup or command")
-    statement = read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words)
+    statement = told(
+        read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words), known.words
+    )
     details = itemised(sentence, statement, known)
     evidence = _quotation(sentence, known)
     if evidence is not None:
@@ -136,6 +143,7 @@ def _direction(statement: Statement, known: World) -> str:
         (lambda s, k: not contrary(s, k), "state"),
         (waiting.in_order, "subject"),
         (right_index, "subject"),
+        (rests_rightly, "reason"),
         (other_runs, "prediction"),
         (lambda s, k: not only_hypothetical(s, k), "prediction"),
         (relations.near_peak, "level"),
@@ -174,7 +182,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     used = [id for one in found for id in one.evidence]
     apart = {one.quantity.start for one in found if one.query != "evidence"}
     calls: list[str] = []
-    compared = {p for p, _ in known.words.comparisons.found(statement.stems)}
+    compared = {p for p, _ in known.words.comparisons.found(statement.stems)} | ranked(statement, known).keys()
     for segment in statement.segments:
         # What is computed or compared has its subjects in several items of evidence.
         if any(q.start in apart for q in segment.quantities) or compared & set(range(segment.first, segment.last)):
@@ -206,6 +214,12 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
     if _counts_names(quantity, statement, known):
         return _Found(quantity, (), "count")
+    as_told = as_assessed(quantity)
+    own = assessed(as_told, statement, known) if as_told else None
+    if quantity.dimension == ASSESSED:
+        return _Found(quantity, own.evidence, own.query) if own else None
+    if is_of_another(quantity, statement, known):
+        return None
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
     if support.problem and quantity.is_base:
@@ -219,6 +233,8 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
             return None
     if not support.problem:
         return _Found(quantity, support.evidence[:1], "evidence")
+    if own is not None:
+        return _Found(quantity, own.evidence, own.query)
     question = asked(sought, known)
     if question:
         return _Found(quantity, (), question)

@@ -66,7 +66,32 @@ def _is_factor(stems: Sequence[str], position: int) -> bool:
 
 
 _SPEED_UP = (stem("speed"), "up")
-_AT_MOST = frozenset({"up", "to", "at", "most", "about"})
+_AT_MOST = frozenset(
+    {
+        *map(
+            stem,
+            (
+                "up",
+                "to",
+                "at",
+                "most",
+                "about",
+                "roughly",
+                "around",
+                "no",
+                "not",
+                "more",
+                "than",
+                "under",
+                "less",
+                "only",
+                "just",
+                "nearly",
+                "almost",
+            ),
+        )
+    }
+)
 
 
 def unit_behind(tokens: Sequence[Token], stems: Sequence[str], position: int) -> str | None:

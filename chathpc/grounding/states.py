@@ -9,6 +9,7 @@ from chathpc.grounding.vocabulary import stem
 
 #: A negation stands at most so many words before what it denies.
 _REACH = 5
+_COULD, _NEAR = frozenset({"could"}), 2
 _IMPOSSIBLE = frozenset(map(stem, ("cannot", "can't", "won't")))
 
 
@@ -24,6 +25,8 @@ def states(statement: Statement, world: World) -> bool:
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
         if segment is not None and any(not q.in_words for q in segment.quantities):
             continue
+        if _COULD & set(stems[max(0, position - _NEAR) : position]):
+            continue  # `120 ms could overlap`; `conditions.prediction` sees whether that is known
         if not world.words.negations & set(stems[max(0, position - _REACH) : position]):
             return False
     return True

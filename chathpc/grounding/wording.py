@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from chathpc.grounding.assessed import ASSESSING
 from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import Bundle, World
 from chathpc.grounding.match import EVENNESS, Support
+from chathpc.grounding.promises import assesses
 from chathpc.grounding.quantities import NONE, Keys
 
 #: What any clause may speak of: that something works, and is called.
@@ -105,6 +107,8 @@ _DENIED = 4
 def free_words(statement: Statement, world: World) -> frozenset[str]:
     """Words that may stand in a sentence: beside a number all of everyday English, in what retells a finding as well, else fewer."""
     everyday = world.words.neutral | world.words.beside
+    if ASSESSING & set(statement.stems) and assesses(statement, world):
+        return world.said | everyday | ASSESSING
     if statement.quantities:
         return world.said | everyday
     return everyday if _is_retold(statement, world) else world.words.telling
@@ -132,6 +136,8 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
     known = world.stems | words.counted
     if advice:
         known |= world.advice_stems | words.remedies
+    if ASSESSING & set(statement.stems) and assesses(statement, world):
+        known |= ASSESSING
     families = frozenset(stem[:_FAMILY] for stem in known if len(stem) >= _FAMILY)
     known |= general
     position, stems = 0, statement.stems
