@@ -6,7 +6,7 @@ from chathpc.grounding import denials
 from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
-from chathpc.grounding.gains import WON, covered, is_gain, is_upper
+from chathpc.grounding.gains import WON, covered, is_gain, is_lower, is_upper
 from chathpc.grounding.ranked import ranked
 from chathpc.grounding.relations import is_quoted
 from chathpc.grounding.vocabulary import stem
@@ -116,6 +116,8 @@ def promise(statement: Statement) -> str:
     gains = [q for q in statement.quantities if q.dimension == "factor"]
     told = any("what:speedup" in q.keys for q in gains)
     if told and not _POSSIBLE & set(stems) and not is_upper(statement):
+        return "gain"
+    if gains and is_lower(statement):
         return "gain"
     if not _MODAL & set(stems):
         return ""

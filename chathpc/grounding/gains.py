@@ -37,6 +37,11 @@ _NEAR, _LONGEST_CAP = 4, 9
 _LEAST = phrases("at least", "no less than", "not less than")
 
 
+_LOWER = phrases(
+    "the least that", "the least one", "the least you", "lower bound", "lower limit", "minimum gain", "minimum speedup"
+)
+
+
 def is_upper(statement: Statement) -> bool:
     """True if a sentence says that something is the most that could be."""
     return _has(statement.stems, _UPPER) or bool(caps(statement))
@@ -100,12 +105,17 @@ def is_gain(statement: Statement) -> bool:
 WON = frozenset({"bound", "gained", "spared", "left", "saved", "whole"})
 
 
+def is_lower(statement: Statement) -> bool:
+    """True if a sentence speaks of the least that would be won."""
+    return _has(statement.stems, _LOWER)
+
+
 def at_least(quantity: Quantity, statement: Statement) -> bool:
     """True for a number that is told as the least."""
     position = position_of(quantity, statement)
     if quantity.exactness == "above" and not quantity.in_words:
         return True
-    return _has(statement.stems[max(0, position - _NEAR) : position], _LEAST)
+    return is_lower(statement) or _has(statement.stems[max(0, position - _NEAR) : position], _LEAST)
 
 
 def position_of(quantity: Quantity, statement: Statement) -> int:

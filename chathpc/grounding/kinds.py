@@ -37,6 +37,8 @@ _WINS = _SPARES | stem_set("gain", "gains", "win", "wins")
 _FEWEST = stem_set("least", "more", "less", "than", "no", "not", "under", "over")
 _CUTS = stem_set("shrink", "drop", "fall", "reduce", "shorten", "cut", "decrease", "lower")
 _GAINS = stem_set("gain", "gains", "win", "speedup", "improvement", "acceleration")
+#: What a part that could go is a part of; of the waiting it would be another one.
+_WHOLE = stem_set("run", "runtime", "program", "total", "whole", "overall", "elapsed", "execution", "application")
 _FASTER = stem_set("faster", "quicker", "speedup", "gain")
 _COST = frozenset({"what:cost"})
 _GOES = stem_set("go", "vanish", "disappear", "avoided", "saved", "removed", "spared")
@@ -142,7 +144,7 @@ def _part_won(quantity: Quantity, lead: Sequence[str], behind: Sequence[str]) ->
     near = set(lead[-_NEAR - 2 :])
     if (
         _SHORTER & set(behind[:1])
-        or (_CUTS & set(lead) and "by" in lead[-_NEAR:] and quantity.base is None)
+        or (_CUTS & set(lead) and _WHOLE & set(lead) and "by" in lead[-_NEAR:] and quantity.base is None)
         or near & stem_set("save", "saving", "shave", "spare")
     ):
         return _as(quantity, "spared")

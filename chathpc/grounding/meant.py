@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
-from chathpc.grounding.quantities import NONE
+from chathpc.grounding.quantities import DETERMINERS, NONE
 from chathpc.grounding.vocabulary import stem
 
 #: What a term is worth by where a finding has it: its place, its title or cause, its texts.
@@ -47,6 +47,13 @@ def _terms(statement: Statement, positions: range, world: World) -> list[list[tu
     )
     words = {statement.stems[p] for p in positions if p < len(statement.stems) and statement.tokens[p].kind == "word"}
     words -= world.words.plain | _ANY
+    # A function may be called `share`.
+    tokens = statement.tokens
+    called = {
+        tokens[p].text
+        for p in positions
+        if p < len(tokens) and tokens[p].kind == "word" and not (p and tokens[p - 1].stem in DETERMINERS)
+    }
     found = []
     for index, one in enumerate(world.assessments):
         bundle = world.bundles[index]
@@ -54,6 +61,7 @@ def _terms(statement: Statement, positions: range, world: World) -> list[list[tu
         own = cause.reason | cause.effect if cause else NONE
         terms = [(n, _PLACE if n in one.near else _TEXT) for n in names if n in one.near | bundle.names]
         terms += [(k, _TITLE if k in own else _TEXT) for k in keys if k in own | bundle.subjects]
+        terms += [(t, _PLACE) for t in called if t in one.near]
         terms += [(w, _TITLE if w in one.stems else _TEXT) for w in words if w in one.stems | bundle.stems]
         found.append(terms)
     return found

@@ -64,7 +64,7 @@ def rests_rightly(statement: Statement, world: World) -> bool:
     if sampled is not None and world.words.negations & set(stems[max(0, sampled - 2) : sampled]):
         needed.add(stem("measured"))
     if _SIGN in stems:
-        needed |= {w for w in (stem("source"), stem("independent")) if w in stems}
+        needed |= {w for w in (stem("source"), stem("independent"), stem("counter")) if w in stems}
     return any(needed <= reason for reason in reasons)
 
 
