@@ -129,13 +129,22 @@ _OPENING = frozenset(
 
 
 def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
-    """True for the `that` of `3.2 s that the threads could work` and the `with` of `in 12 calls with a mean of 512 bytes`."""
+    """True for the `that` of `3.2 s that the threads could work`, the `with` of `in 12 calls with a mean of 512 bytes`, and `97 % leaves little to win`."""
+    if position and tokens[position - 1].kind == "number" and stems[position] in _LEAVES:
+        return bool(_LITTLE & set(stems[position + 1 : position + 3]))
     if stems[position] == "that":
         return position > 0 and tokens[position - 1].kind == "number"
     if stems[position] != "with":
         return False
     before, after = tokens[max(0, position - 4) : position], tokens[position + 1 : position + 7]
     return any(t.kind == "number" for t in before) and any(t.kind == "number" for t in after)
+
+
+#: What is said behind these is not what the number before them is of.
+_LEAVES, _LITTLE = (
+    frozenset(map(stem, ("leaves", "leave", "there"))),
+    frozenset(map(stem, ("little", "nothing", "no", "hardly", "few"))),
+)
 
 
 def _joins_numbers(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> bool:

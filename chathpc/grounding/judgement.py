@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
+from chathpc.grounding import (
+    advice,
+    conditions,
+    derived,
+    match,
+    relations,
+    repair,
+    sentences,
+    slight_losses,
+    sums,
+    waiting,
+    wording,
+)
 from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
@@ -149,6 +161,7 @@ def _direction(statement: Statement, known: World) -> str:
         (states, "state"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
+        (relations.slows, "limit"),
         (relations.reasons, "reason"),
     ):
         if not test(statement, known):
@@ -181,6 +194,8 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
             continue
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
+            continue
+        if slight_losses.is_told(segment, statement, known):
             continue
         support = wording.clause(pointed(segment, statement), statement, known)
         if support.problem:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.hottest import is_of_a_line, right_line
 from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.quantities import NONE
 from chathpc.grounding.vocabulary import stem
@@ -19,7 +20,7 @@ _OF_TIME = frozenset(map(stem, ("time", "expensive", "costly", "work")))
 
 
 def superlatives(statement: Statement, world: World) -> bool:
-    """False if a function or kernel is called the largest or smallest, and another one is."""
+    """False if a function, kernel or line is called the largest or smallest, and another one is."""
     stems = statement.stems
     for position, word in enumerate(stems):
         following = stems[position + 1] if position + 1 < len(stems) else ""
@@ -27,6 +28,10 @@ def superlatives(statement: Statement, world: World) -> bool:
         most = most or word in _DOMINATES or (word in _MAIN and following == "part")
         least = word in _LEAST or (word == "least" and following in _OF_TIME)
         if not most and not least:
+            continue
+        if is_of_a_line(statement, position):
+            if most and not right_line(statement, position, world):
+                return False
             continue
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
         names = segment.names if segment else NONE
