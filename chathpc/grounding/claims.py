@@ -355,9 +355,12 @@ def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
 def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
     """True for the kernel of `without a kernel beside them`: what is not there is not what a number is about."""
     position = mark.position - first
+    if _PAIR & set(stems[max(0, position - 2) : position]) and "" in stems[position + 1 : position + 3]:
+        return False  # `neither A (41 %) nor B (36 %)`
     return bool(_ABSENT & set(stems[max(0, position - 2) : position]))
 
 
+_PAIR = frozenset({"neither", "nor"})
 _ABSENT = frozenset({"without", "neither", "nor", "no"})
 
 

@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import (
-    advice,
-    conditions,
-    derived,
-    match,
-    relations,
-    repair,
-    sentences,
-    slight_losses,
-    sums,
-    waiting,
-    wording,
-)
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
 from chathpc.grounding.asking import asked
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
@@ -24,9 +12,11 @@ from chathpc.grounding.facts import Fact, World, normalised
 from chathpc.grounding.hypotheses import only_hypothetical, other_runs
 from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
+from chathpc.grounding.left_out import counts_in
 from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
+from chathpc.grounding.slight_losses import is_told
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import contrary, states
 from chathpc.grounding.superlatives import mostly, slight, superlatives
@@ -162,6 +152,7 @@ def _direction(statement: Statement, known: World) -> str:
         (relations.levels, "level"),
         (relations.limits, "limit"),
         (relations.slows, "limit"),
+        (lambda s, k: not counts_in(s, k), "number"),
         (relations.reasons, "reason"),
     ):
         if not test(statement, known):
@@ -195,7 +186,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
-        if slight_losses.is_told(segment, statement, known):
+        if is_told(segment, statement, known):
             continue
         support = wording.clause(pointed(segment, statement), statement, known)
         if support.problem:

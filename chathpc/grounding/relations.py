@@ -10,7 +10,7 @@ from chathpc.grounding.levels import is_slowing, level_claims
 from chathpc.grounding.match import SIDES, is_context
 from chathpc.grounding.quantities import NONE, TOTAL, Keys
 from chathpc.grounding.quotation import pairs_at
-from chathpc.grounding.slight_losses import is_slight
+from chathpc.grounding.slight_losses import is_denied, is_slight
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -182,9 +182,9 @@ def near_peak(statement: Statement, world: World) -> bool:
     """False if something is said to be near its limit or peak of which the evidence has much less."""
     stems = statement.stems
     for position, word in enumerate(stems):
-        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in _PEAKS]
+        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in PEAKS]
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-        if word not in _NEAR or not behind or segment is None or segment.quantities:
+        if word not in NEAR or not behind or segment is None or segment.quantities:
             continue
         denied = bool(world.words.negations & set(stems[segment.first : position]))
         topics = {k[5:] for m in segment.marks if m.position < position for k in m.keys if k.startswith("word:")}
@@ -198,15 +198,15 @@ def near_peak(statement: Statement, world: World) -> bool:
             and topics & {k[5:] for k in fact.subjects | fact.around if k.startswith("word:")}
             and "what:peak" in fact.subjects | fact.around | (fact.quantity.base or NONE)
         ]
-        if found and (max(found) < _NEAR_PEAK) != denied:
+        if found and (max(found) < NEAR_PEAK) != denied:
             return False
     return True
 
 
-_NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
-_PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
+NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
+PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
 #: Percent of the peak; from 80 % a unit counts as at its limit (catalogue), from some 60 % as near it (Nsight Compute's speed of light).
-_NEAR_PEAK = 60.0
+NEAR_PEAK = 60.0
 
 
 def taken(statement: Statement, world: World) -> bool:
@@ -252,6 +252,7 @@ def levels(statement: Statement, world: World) -> bool:
         or _is_part(statement, position, level, world)
         or _is_valued(statement, position, level)
         or (level in ("low", "small") and is_slight(statement, position, world))
+        or (level in ("high", "big") and is_denied(statement, position, world))
         or _is_distance(statement, position)
         or _is_of_the_diagnosis(statement, position)
         or (world.healthy and statement.stems[position + 1 : position + 2] == ("bottleneck",))

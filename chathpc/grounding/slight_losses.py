@@ -19,6 +19,7 @@ _LOSES = frozenset(
 #: Percent: what loses less is no loss that anyone would act on.
 _GOOD = 95.0
 _PARALLEL: Keys = frozenset({"in:thread", "in:rank", "in:openmp", "in:mpi", "in:process"})
+_LOST: Keys = frozenset({"what:cost", "what:speedup", "word:hurt", "word:harm", "word:matter", "word:weigh"})
 _REACH = 5
 
 
@@ -36,10 +37,29 @@ def is_slight(statement: Statement, position: int, world: World) -> bool:
     return loses_little(about, segment, world)
 
 
+def costs_little(statement: Statement, position: int, world: World) -> bool:
+    """True for the negation of `neither the load balance nor the synchronisation costs much` where both efficiencies are good."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if segment is None or not _LOSES & set(statement.stems[position : segment.last]):
+        return False
+    about = segment.keys & FACTORS
+    return bool(about) and not segment.keys - about - _PARALLEL - _LOST and loses_little(about, segment, world)
+
+
+def is_denied(statement: Statement, position: int, world: World) -> bool:
+    """True for the word `much` of `neither costs much`."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    before = range(segment.first, position) if segment else range(0)
+    return any(statement.stems[p] in world.words.negations and costs_little(statement, p, world) for p in before)
+
+
 def is_told(segment: Segment, statement: Statement, world: World) -> bool:
     """True for a clause that only says that efficiencies lose little: they are the evidence for it, no finding has to be."""
-    if not segment.keys <= FACTORS | _PARALLEL | {"what:cost", "what:speedup"} or segment.names:
+    if not segment.keys <= FACTORS | _PARALLEL | _LOST or segment.names:
         return False
+    denied = (p for p in range(segment.first, segment.last) if statement.stems[p] in world.words.negations)
+    if any(costs_little(statement, p, world) for p in denied):
+        return True
     small = (
         p for p in range(segment.first, segment.last) if world.words.levels.get(statement.stems[p]) in ("low", "small")
     )

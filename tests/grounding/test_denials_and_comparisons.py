@@ -87,3 +87,76 @@ def test_levels_are_those_of_the_evidence(name: str, sound: str, false: str) -> 
 def test_efficiencies_that_are_low_lose_more_than_a_little() -> None:
     assert status("warm-regions", "The four OpenMP threads lose little time to synchronisation.") == "struck"
     assert status("warm-regions", "The threads lose little time.") == "struck"
+
+
+@pytest.mark.parametrize(
+    ("name", "sound", "false"),
+    [
+        # What a trusted text leaves out, and of what.
+        (
+            "late-sender",
+            "The 108 s of library threads are not included in the 53.2 s.",
+            "The 53.2 s of the program are not included in the 108 s of library threads.",
+        ),
+        (
+            "late-sender",
+            "The 108 s of library threads are not included in the 53.2 s.",
+            "The 108 s of library threads are included in the 53.2 s.",
+        ),
+        (
+            "late-sender",
+            "The 108 s of library threads are no part of the 53.2 s.",
+            "The 9.88 s in MPI are no part of the 53.2 s.",
+        ),
+        # What the diagnosis does not tell.
+        (
+            "uncoalesced",
+            "The report names no source line for bafiwod.",
+            "The report names no multiprocessor for bafiwod.",
+        ),
+        (
+            "small-io",
+            "The profile does not tell how many requests there are.",
+            "The profile does not tell how long sink_put takes.",
+        ),
+        (
+            "no-overlap",
+            "A timeline cannot reveal whether a kernel needs the whole copy.",
+            "A timeline cannot reveal how long the kernels compute.",
+        ),
+        # What something else has more of.
+        ("late-sender", "MPI is not the largest item.", "eamForce is not the largest item."),
+        # What efficiencies and shares of the opposite tell.
+        (
+            "xsbench",
+            "Neither the load balance nor the synchronisation costs much.",
+            "Neither the load balance nor the memory costs much.",
+        ),
+        ("sleeping", "The threads hardly compute at all.", "The threads hardly wait at all."),
+        # What costs no time by a trusted text.
+        ("leak", "It is not the leak that takes the time.", "It is not the computation that takes the time."),
+        # What is so already.
+        (
+            "no-overlap",
+            "Pinning the memory is no remedy, since it is pinned already.",
+            "Blocks are no remedy, since they are pinned already.",
+        ),
+        # What a trusted text denies in other words.
+        ("invariant", "Nothing in this call changes in the loop over k.", "Nothing in the loop over k calls pow."),
+        (
+            "memory-stalls",
+            "Raise the number of warps in flight as long as registers don't spill.",
+            "Do not raise the number of warps in flight.",
+        ),
+    ],
+)
+def test_only_what_is_not_so_is_denied(name: str, sound: str, false: str) -> None:
+    assert status(name, sound) == "supported"
+    assert status(name, false) == "struck"
+
+
+def test_what_is_known_cannot_be_unsaid() -> None:
+    assert status("xsbench", "The report names no source line for grid_search.") == "struck"
+    assert status("xsbench", "The profile does not say how many threads there are.") == "struck"
+    assert status("warm-regions", "Neither the load balance nor the synchronisation costs much.") == "struck"
+    assert status("pageable-copies", "Pinning the host memory is no remedy here.") == "struck"
