@@ -41,6 +41,8 @@ def bounds(
     bounds, first, joint, position = [], 0, "", 0
     while position < len(tokens):
         reason, _ = words.reasons.at(stems, position)
+        if reason and stems[position] in _COMES and position and stems[position - 1] in words.negations:
+            reason = 0  # `4 % do not come from conflicts`: the number is of what it denies
         result, _ = words.results.at(stems, position)
         length = reason or result
         parts = tokens[position].text in SEPARATORS or stems[position] in _CONJUNCTIONS
@@ -59,6 +61,9 @@ def bounds(
     if first < len(tokens):
         bounds.append((first, len(tokens), joint))
     return _joined(bounds, tokens, stems, words)
+
+
+_COMES = frozenset(map(stem, ("come", "stem", "arise", "result")))
 
 
 def _joined(

@@ -17,7 +17,7 @@ from chathpc.grounding.retold import is_retold
 from chathpc.grounding.slight_losses import costs_little
 from chathpc.grounding.states import denies_absent
 from chathpc.grounding.superlatives import is_no_extreme
-from chathpc.grounding.unsaid import is_unsaid
+from chathpc.grounding.unsaid import is_counted, is_unsaid
 from chathpc.grounding.vocabulary import stem
 
 
@@ -26,7 +26,7 @@ def is_supported(statement: Statement, position: int, world: World) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if segment is None:
         return True
-    return (
+    return not is_counted(statement, position, world) and (
         position in phrase_positions(statement, world)
         or position in world.words.idioms.positions(statement.stems)
         or is_quoted(statement, position, world)

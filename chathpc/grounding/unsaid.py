@@ -27,8 +27,8 @@ _SOURCES = frozenset(
     )
 )
 _TELLS = frozenset(
-    map(stem, ("say", "says", "said", "name", "names", "tell", "tells", "told", "give", "gives", "given", "show", "shows", "list", "lists", "contain", "contains",
-               "mention", "state", "states", "know", "knows", "known", "include", "provide", "identify", "point", "reveal", "record"))
+    map(stem, ("say", "says", "said", "name", "names", "tell", "tells", "told", "give", "gives", "given", "show", "shows", "list", "lists", "contain",
+               "contains", "mention", "state", "know", "knows", "known", "include", "provide", "identify", "point", "reveal", "record"))
 )  # fmt: skip
 _LINES = frozenset(map(stem, ("line", "lines")))
 _LARGE = frozenset(map(stem, ("large", "big", "small")))
@@ -58,11 +58,19 @@ def _is_missing(statement: Statement, segment: Segment, first: int, world: World
             k for m in segment.marks if m.position >= first for k in m.keys if k.startswith(("in:", "what:"))
         )
         return bool(keys) and not _is_known("bytes", keys - {"what:size"}, segment, world)
+    return bool(_counted(asked, world)) and not _has_count(asked, world)
+
+
+def is_counted(statement: Statement, position: int, world: World) -> bool:
+    """True for the negation of `one cannot see how many copies there are` where their number is known."""
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    return segment is not None and _has_count(statement.stems[position : segment.last], world)
+
+
+def _has_count(asked: tuple[str, ...], world: World) -> bool:
     counted = _counted(asked, world)
     counts = [f for f in world.facts if f.quantity.dimension == "count"]
-    return bool(counted) and not any(
-        f.quantity.noun in counted or f"in:{one}" in f.quantity.own for f in counts for one in counted
-    )
+    return any(f.quantity.noun in counted or f"in:{one}" in f.quantity.own for f in counts for one in counted)
 
 
 def _is_known(dimension: str, keys: frozenset[str], segment: Segment, world: World) -> bool:

@@ -160,3 +160,69 @@ def test_what_is_known_cannot_be_unsaid() -> None:
     assert status("xsbench", "The profile does not say how many threads there are.") == "struck"
     assert status("warm-regions", "Neither the load balance nor the synchronisation costs much.") == "struck"
     assert status("pageable-copies", "Pinning the host memory is no remedy here.") == "struck"
+
+
+@pytest.mark.parametrize(
+    ("name", "sound", "false"),
+    [
+        (
+            "hpcg",
+            "ComputeSPMV_ref.cpp:67 costs more than ComputeSYMGS_ref.cpp:74.",
+            "ComputeSYMGS_ref.cpp:74 costs more than ComputeSPMV_ref.cpp:67.",
+        ),
+        (
+            "xsbench",
+            "The load balance costs more than synchronisation.",
+            "Synchronisation costs more than the load balance.",
+        ),
+        (
+            "bank-conflicts",
+            "For ceneltav, 70.6 % of the peak lies below the 80 % from which a unit counts as at its limit.",
+            "For ceneltav, 70.6 % of the peak lies above the 80 % from which a unit counts as at its limit.",
+        ),
+        (
+            "uncoalesced",
+            "For kroglafol, 74.2 % of the peak is still below the 80 % from which a unit counts as at its limit.",
+            "For kroglafol, 74.2 % of the peak is still below the 90 % from which a unit counts as at its limit.",
+        ),
+    ],
+)
+def test_a_comparison_is_that_of_the_values_of_its_sides(name: str, sound: str, false: str) -> None:
+    assert status(name, sound) == "supported"
+    assert status(name, false) == "struck"
+
+
+@pytest.mark.parametrize(
+    ("name", "sound", "false"),
+    [
+        # The kernel behind `of` is where the warps are.
+        (
+            "uncoalesced",
+            "The warps of kroglafol wait for a busy pipe in 5.42 % of the time.",
+            "The warps of bafiwod wait for a busy pipe in 5.42 % of the time.",
+        ),
+        (
+            "bank-conflicts",
+            "Only about 4 % of the shared memory wavefronts of xiximep do not come from bank conflicts.",
+            "Only about 4 % of the shared memory wavefronts of xiximep come from bank conflicts.",
+        ),
+        (
+            "leak",
+            "The program frees 1.89 GB, so most of the memory is given back.",
+            "All of the memory that window_copy allocates is given back.",
+        ),
+        (
+            "no-overlap",
+            "Some 120 ms, or 48 % of the window, could overlap.",
+            "Some 120 ms, or 48 % of the window, overlap.",
+        ),
+        (
+            "gpu-overlap",
+            "A caveat about overlapping: a timeline cannot show whether a kernel needs the whole copy before it.",
+            "A caveat about overlapping: a timeline cannot show how many copies there are.",
+        ),
+    ],
+)
+def test_who_waits_what_could_be_and_what_does_not_come_from(name: str, sound: str, false: str) -> None:
+    assert status(name, sound) == "supported"
+    assert status(name, false) == "struck"
