@@ -8,8 +8,10 @@ from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
 from chathpc.grounding.gains import is_gain
 from chathpc.grounding.match import EVENNESS
+from chathpc.grounding.needless import is_done_already
 from chathpc.grounding.quantities import NONE
 from chathpc.grounding.ranked import ranked
+from chathpc.grounding.retold import is_retold
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -60,6 +62,9 @@ def is_advice(statement: Statement, world: World) -> bool:
     asks = set(stems) & world.words.modal or _begins(statement, first, world)
     if not asks and statement.names - world.names and _WAS & {t.text.lower() for t in statement.tokens}:
         return False  # `was built with -O0` tells what is
+    denied = [p for p, word in enumerate(stems) if word in world.words.negations]
+    if any(is_done_already(statement, p, world) for p in denied):
+        return False
     if not statement.quantities and any(one in _MAY and other == "be" for one, other in pairwise(stems)):
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
@@ -126,7 +131,8 @@ def supported(statement: Statement, world: World) -> str:
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
-    if own & world.words.negations - _nearest(own, world):
+    unknown = world.words.negations - _nearest(own, world)
+    if any(word in unknown and not is_retold(statement, p, world) for p, word in enumerate(statement.stems)):
         return "negation"
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
     if not names & known and len(content) < _SHARED and not (content and _serves(statement, world)):

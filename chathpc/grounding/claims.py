@@ -18,8 +18,7 @@ from chathpc.grounding.vocabulary import Vocabulary, stem
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
 _INSTANCES = frozenset(map(stem, ("thread", "rank", "process", "gpu", "device", "node", "stream")))
 _UNITS = frozenset(map(stem, ("bytes", "seconds", "minutes", "percent", "milliseconds", "microseconds")))
-#: Shorter words are none of their own.
-_SHORTEST_TOPIC = 3
+_SHORTEST_TOPIC = 3  # shorter words are none of their own
 _ACTS: Keys = frozenset({"act:wait", "act:work"})
 _AGENTS: Keys = frozenset({"in:host", "in:device"})
 _LIST_OF_NUMBERS = ("and", "or", ",", "to", "through", "–")
@@ -357,6 +356,8 @@ def agent(segment: Segment, before: int, tokens: Sequence[Token]) -> str | None:
 def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
     """True for the kernel of `without a kernel beside them`: what is not there is not what a number is about."""
     position = mark.position - first
+    if {"neither", "nor"} & set(stems[max(0, position - 2) : position]) and "" in stems[position + 1 : position + 3]:
+        return False  # `neither A (41 %) nor B (36 %)`
     return bool(_ABSENT & set(stems[max(0, position - 2) : position]))
 
 

@@ -13,13 +13,55 @@ from chathpc.grounding.operands import Side, is_single, side, value, values
 from chathpc.grounding.quantities import Keys, Quantity
 from chathpc.grounding.quotation import is_phrase
 from chathpc.grounding.ranked import ranked
+from chathpc.grounding.slight_losses import FACTORS, efficiencies
 from chathpc.grounding.vocabulary import stem
 
 _ORDER = {"who:busiest": 3, "who:mean": 2, "who:others": 2, "who:idlest": 1}
 _TRANSITIVE = frozenset(map(stem, ("exceed", "outweigh", "above", "below")))
 _SIDES = frozenset(map(stem, ("above", "below")))
 #: What costs is no efficiency.
-_COSTS = frozenset(map(stem, ("cost", "costs", "take", "takes", "spend", "spends", "lose", "loses", "need", "needs")))
+_COSTS = frozenset(
+    map(
+        stem,
+        (
+            "cost",
+            "costs",
+            "take",
+            "takes",
+            "spend",
+            "spends",
+            "lose",
+            "loses",
+            "need",
+            "needs",
+            "weigh",
+            "weighs",
+            "hurt",
+            "hurts",
+            "matter",
+            "matters",
+        ),
+    )
+)
+#: `More specific` compares nothing that has a value.
+_UNCLAIMED = frozenset(
+    map(
+        stem,
+        (
+            "specific",
+            "general",
+            "detailed",
+            "precise",
+            "exact",
+            "certain",
+            "likely",
+            "probable",
+            "closely",
+            "recent",
+            "advanced",
+        ),
+    )
+)
 _DETERMINERS = frozenset({"the", "a", "an", "its"})
 _DIMENSIONS = ("time", "share", "rate", "bytes", "count", "factor")
 
@@ -36,6 +78,8 @@ def comparisons(statement: Statement, world: World) -> bool:
         than = next((p for p in range(position, min(position + 7, len(stems))) if stems[p] == "than"), None)
         if is_phrase(statement.tokens, position, (than or position) + 1, world.words, world.quotable):
             continue
+        if than is None and stems[position + 1 : position + 2] and stems[position + 1] in _UNCLAIMED:
+            continue  # `none of the more specific causes`
         if than is None and stems[position] not in _TRANSITIVE:
             if _is_bound(statement, position) or _is_measured(statement, position):
                 continue
@@ -51,6 +95,13 @@ def comparisons(statement: Statement, world: World) -> bool:
                 and not _is_known(statement, after, world)
             ):
                 continue  # `below 10 %`: the number is checked as a bound
+            beside = _two_numbers(statement, position, after)
+            if beside is not None:
+                one, other = beside
+                known = any(f.quantity.dimension == other.dimension and equals(other, f) for f in world.facts)
+                if not known or not _is_beyond(one.value, other, "more" in meanings):
+                    return False
+                continue
             judged = stems[position] in _SIDES and values(side(statement, 0, position), "share", world)
             if (judged or not _is_bound(statement, position)) and not _beside(
                 statement, position, after, "more" in meanings, world
@@ -62,7 +113,12 @@ def comparisons(statement: Statement, world: World) -> bool:
         if not _is_known_noun(statement, position, split, world):
             return False
         middle = side(statement, position, split).keys
-        left, right = side(statement, 0, position), side(statement, split + 1, len(stems))
+        left, right = _sides(statement, position, split)
+        number = _own_number(statement, position)
+        if number is not None and right.names:
+            if not all(_is_beyond(number.value, one, "more" in meanings) for one in _each(right, number, world)):
+                return False
+            continue
         left, right = Side(left.keys | middle, left.names), Side(right.keys | middle, right.names)
         placed = left.names or right.names
         if bool(left.names) != bool(right.names) and left.keys and right.keys:
@@ -72,6 +128,57 @@ def comparisons(statement: Statement, world: World) -> bool:
         if not _ordered(left, right, waiting, "more" in meanings, world, costs=costs):
             return False
     return True
+
+
+def _sides(statement: Statement, position: int, split: int) -> tuple[Side, Side]:
+    """What stands before a comparison and behind its `than`: in its own clause where that names something on both sides, else anywhere."""
+    own = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if own is not None and split < own.last:
+        left, right = side(statement, own.first, position), side(statement, split + 1, own.last)
+        if not left and right and own is not statement.segments[0]:
+            left = _subject_before(statement, own.first)  # `A takes twice as long as B, and 75 % longer than the mean`
+        if left and right:
+            return left, right
+    return side(statement, 0, position), side(statement, split + 1, len(statement.stems))
+
+
+def _subject_before(statement: Statement, first: int) -> Side:
+    """What the clause before a position is about, without what it is compared with behind its number."""
+    before = next(s for s in reversed(statement.segments) if s.first < first)
+    start = min((q.start for q in before.quantities), default=0)
+    end = next((i for i, t in enumerate(statement.tokens) if t.start >= start), before.last) if start else before.last
+    return side(statement, before.first, end)
+
+
+def _two_numbers(statement: Statement, position: int, after: int) -> tuple[Quantity, Quantity] | None:
+    """The numbers of `70.6 % of the peak lies below 80 %`, of one kind and in one clause."""
+    one = _own_number(statement, position)
+    other = next((q for q in statement.quantities if q.start == statement.tokens[after].start), None)
+    if one is None or other is None or one.dimension != other.dimension or one.exactness != "exact":
+        return None
+    return one, replace(other, exactness="exact")
+
+
+def _own_number(statement: Statement, position: int) -> Quantity | None:
+    """The one number of a clause before a comparison, where that names nothing else: `its 18.6 % are less than …`."""
+    own = next((s for s in statement.segments if s.first <= position < s.last), None)
+    if own is None or any(m.names for m in own.marks if m.position < position):
+        return None
+    before = [
+        q for q in own.quantities if q.start < statement.tokens[position].start and q.dimension in ("share", "time")
+    ]
+    return before[0] if len(before) == 1 and not before[0].is_base else None
+
+
+def _each(of: Side, number: Quantity, world: World) -> Sequence[Quantity]:
+    """The values of each of the things that a number is compared with; one that nothing is below or above where one has none."""
+    found = []
+    for name in sorted(of.names):
+        facts = values(Side(of.keys, frozenset({name})), number.dimension, world, number.base)
+        if not facts:
+            return [replace(number, value=float("nan"))]
+        found.append(replace(number, value=max(map(value, facts))))
+    return found
 
 
 def _faster(stems: Sequence[str]) -> Sequence[tuple[int, frozenset[str]]]:
@@ -94,6 +201,9 @@ def _is_known_noun(statement: Statement, position: int, split: int, world: World
 def is_limit(quantity: Quantity, statement: Statement, world: World) -> bool:
     """True for the number of `below the 80 % that POP asks for`: `comparisons` has judged it."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    close = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
+    if close and _two_numbers(statement, close[0], position) is not None:
+        return True
     before = [i for i in range(max(0, position - 2), position) if statement.stems[i] in _SIDES]
     return (
         bool(before)
@@ -151,6 +261,12 @@ def _ordered(left: Side, right: Side, waiting: bool, more: bool, world: World, *
     for dimension in _DIMENSIONS:
         first, second = _alike(left, right, dimension, world)
         if costs and dimension == "share":
+            lost = [
+                max((100 - one for k in side.keys & FACTORS for one in efficiencies(k, world)), default=None)
+                for side in (left, right)
+            ]
+            if lost[0] is not None and lost[1] is not None:
+                return lost[0] > lost[1] if more else lost[0] < lost[1]
             first, second = (
                 tuple(f for f in side if "what:efficiency" not in f.around | f.subjects) for side in (first, second)
             )

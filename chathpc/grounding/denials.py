@@ -6,13 +6,19 @@ from collections.abc import Iterable
 
 from chathpc.grounding.claims import Segment, Statement, group
 from chathpc.grounding.facts import Fact, World
+from chathpc.grounding.left_out import is_left_out
 from chathpc.grounding.match import EVENNESS
+from chathpc.grounding.needless import costs_no_time, is_done_already
 from chathpc.grounding.operands import Side, value, values
 from chathpc.grounding.promises import is_none_promised
-from chathpc.grounding.quantities import NONE, Keys, Quantity
-from chathpc.grounding.relations import is_quoted, phrase_positions
+from chathpc.grounding.quantities import NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.relations import NEAR, NEAR_PEAK, PEAKS, is_quoted, phrase_positions
 from chathpc.grounding.remainders import denial_of
+from chathpc.grounding.retold import is_retold
+from chathpc.grounding.slight_losses import costs_little
 from chathpc.grounding.states import denies_absent
+from chathpc.grounding.superlatives import is_no_extreme
+from chathpc.grounding.unsaid import is_counted, is_unsaid
 from chathpc.grounding.vocabulary import stem
 
 
@@ -21,7 +27,7 @@ def is_supported(statement: Statement, position: int, world: World) -> bool:
     segment = next((s for s in statement.segments if s.first <= position < s.last), None)
     if segment is None:
         return True
-    return (
+    return not is_counted(statement, position, world) and (
         position in phrase_positions(statement, world)
         or position in world.words.idioms.positions(statement.stems)
         or is_quoted(statement, position, world)
@@ -33,6 +39,14 @@ def is_supported(statement: Statement, position: int, world: World) -> bool:
         or is_greatest(statement, position, world)
         or is_none_promised(statement, position, world)
         or _is_unknown(statement, position, world)
+        or is_retold(statement, position, world)
+        or is_unsaid(statement, position, world)
+        or is_left_out(statement, position, world)
+        or costs_no_time(statement, position, world)
+        or is_done_already(statement, position, world)
+        or costs_little(statement, position, world)
+        or is_no_extreme(statement, position, world)
+        or _is_far_from_peak(statement, segment, position)
     )
 
 
@@ -120,6 +134,8 @@ def _is_hardly(statement: Statement, segment: Segment, position: int, world: Wor
     following = next((w for w in stems[position + 1 :] if w not in world.words.plain), "")
     if any((few, following) in world.told for few in _FEW):
         return True  # `hardly any arithmetic` for `little arithmetic`
+    if _does_the_opposite(segment, world):
+        return True
     of = {key for q in segment.quantities if q.base for key in q.base}
     marks = [m for m in segment.marks if not m.keys <= of] or list(segment.marks)
     about = Side(frozenset(k for m in marks for k in m.keys if not k.startswith("word:")), segment.names)
@@ -127,11 +143,34 @@ def _is_hardly(statement: Statement, segment: Segment, position: int, world: Wor
     return bool(found) and all(value(fact) <= _SMALL for fact in found)
 
 
+def _does_the_opposite(segment: Segment, world: World) -> bool:
+    """True for `they hardly work` where nearly all of the time is waiting, and for `they hardly wait` where little of it is."""
+    acts = group(segment.keys, "act")
+    if len(acts) != 1 or segment.names or group(segment.keys, "who") or segment.keys - acts - _WORKERS:
+        return False
+    act = next(iter(acts))
+    parts = [
+        f for f in world.facts if f.quantity.dimension == "share" and f.quantity.base in (None, TOTAL) and not f.names
+    ]
+    own = [value(f) for f in parts if act in f.quantity.own]
+    other = [value(f) for f in parts if {"act:wait": "act:work", "act:work": "act:wait"}[act] in f.quantity.own]
+    return all(one <= _SMALL for one in own) and all(one >= 100 - _SMALL for one in other) and bool(own or other)
+
+
+_WORKERS: Keys = frozenset({"in:thread", "in:rank", "in:process", "in:openmp", "in:mpi"})
 _HARDLY = frozenset(map(stem, ("hardly", "barely", "scarcely")))
 _FEW = (stem("little"), "few")
 _ALMOST = frozenset(map(stem, ("almost", "practically", "virtually", "nearly")))
 #: Percent; less is nothing that anyone would act on.
 _SMALL = 5.0
+
+
+def _is_far_from_peak(statement: Statement, segment: Segment, position: int) -> bool:
+    """True for `neither A (41 %) nor B (36 %) is near its peak`; the numbers are checked for themselves."""
+    behind = statement.stems[position : segment.last]
+    shares = [q.value for q in segment.quantities if q.dimension == "share"]
+    near = any(one in NEAR and PEAKS & set(behind[i : i + 4]) for i, one in enumerate(behind))
+    return near and bool(shares) and max(shares) < NEAR_PEAK
 
 
 def is_greatest(statement: Statement, position: int, world: World) -> bool:
@@ -168,17 +207,20 @@ def _is_unknown(statement: Statement, position: int, world: World) -> bool:
     stems = statement.stems
     if not _TOLD & set(stems[position + 1 : position + 6]):
         return False
-    said = {k.partition(":")[2] for s in statement.segments for m in s.marks for k in m.keys} - world.words.plain
+    segment = next(s for s in statement.segments if s.first <= position < s.last)
+    behind, before = stems[position : segment.last], stems[segment.first : position]
+    idle = world.words.plain | world.words.negations | _TOLD | {""}
+    said = (set(behind) - idle) or (set(before) - idle)
     for text in world.quotable:
         for clause in text.clauses:
             tells = _TOLD & set(clause) and (world.words.negations | {"only"}) & set(clause)
             words = frozenset(w for one in text.clauses for w in one)
-            if tells and (said & words or not said):
+            if tells and len(said & words) >= len(said) / 2 and ("how" in words or "how" not in behind):
                 return True
     return False
 
 
 _TOLD = frozenset(
     map(stem, ("determine", "determined", "tell", "told", "prove", "proved", "certain", "sure", "know", "known", "see", "seen", "measured", "say",
-               "said", "show"))
+               "said", "show", "reveal", "visible"))
 )  # fmt: skip

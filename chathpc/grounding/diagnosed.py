@@ -115,6 +115,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
     if len(diagnosis.findings) != 1:
         own = collect(None, [reader.read(diagnosis.headline)], (), NONE)
         bundles.append(replace(own, stems=word_stems(diagnosis.headline)))
+    bundles += [replace(collect(None, [reader.read(n)], (), NONE), stems=word_stems(n)) for n in diagnosis.notes]
     titles = [reader.read(finding.title) for finding in diagnosis.findings]
     segments = tuple(segment for statement in (*statements, *titles) for segment in statement.segments)
     roles = frozenset(_roles(statements)) | frozenset(_pair(statements))

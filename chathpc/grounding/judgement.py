@@ -14,11 +14,13 @@ from chathpc.grounding.hypotheses import only_hypothetical, other_runs
 from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
 from chathpc.grounding.kinds import told
+from chathpc.grounding.left_out import counts_in
 from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.promises import rests_rightly
 from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.ranked import ranked
+from chathpc.grounding.slight_losses import is_told
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import contrary, states
 from chathpc.grounding.superlatives import mostly, slight, superlatives
@@ -157,6 +159,8 @@ def _direction(statement: Statement, known: World) -> str:
         (states, "state"),
         (relations.levels, "level"),
         (relations.limits, "limit"),
+        (relations.slows, "limit"),
+        (lambda s, k: not counts_in(s, k), "number"),
         (relations.reasons, "reason"),
     ):
         if not test(statement, known):
@@ -189,6 +193,8 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
             continue
         if relations.called(segment, statement, known):
             calls += sorted(segment.names)
+            continue
+        if is_told(segment, statement, known):
             continue
         support = wording.clause(pointed(segment, statement), statement, known)
         if support.problem:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.quantities import Keys
-from chathpc.grounding.vocabulary import Vocabulary, stem
+from chathpc.grounding.vocabulary import Phrases, Vocabulary, stem
 
 
 def leveled(statement: Statement, words: Vocabulary) -> Iterable[tuple[str, str]]:
@@ -18,7 +18,7 @@ def leveled(statement: Statement, words: Vocabulary) -> Iterable[tuple[str, str]
 
 def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int, str, Keys]]:
     """Each level word: its position, `high` or `low`, and the subjects it may belong to: those of its noun phrase, else the nearest before it."""
-    rough = _rough(statement, words)
+    rough = _rough(statement, words) | _SAYINGS.positions(statement.stems)
     for segment in statement.segments:
         for position in range(segment.first, segment.last):
             if position in rough:
@@ -27,6 +27,8 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             equal = position > 0 and statement.tokens[position - 1].stem == "as"  # `as long as`
             follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
             if level is None or equal or follower in _COMPARED or statement.tokens[position].kind != "word":
+                continue
+            if is_slowing(statement, position) or _is_measure(statement, position):
                 continue
             after = [
                 m
@@ -39,6 +41,33 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             if not keys and before:
                 keys = frozenset(key for mark in before for key in mark.keys if not key.startswith("who:"))
             yield position, level, keys
+
+
+#: What looks like a level and is none.
+_SAYINGS = Phrases.of(
+    (phrase, "saying")
+    for phrase in ("in short", "in the long run", "in the short run", "in many cases", "by and large", "at large", "in large part", "for the most part",
+                   "to a large extent", "a great deal", "too bad", "not bad", "as little as", "as much as", "as many as", "as few as", "so much for",
+                   "how long", "how often", "how many", "how much", "how large", "how big", "how small", "how short")
+)  # fmt: skip
+
+
+def is_slowing(statement: Statement, position: int) -> bool:
+    """True for the verb of `X slows the program down`, `is slowed by`: it says that X is a cause, and of nothing that it is slow."""
+    following = statement.stems[position + 1 : position + _DOWN]
+    return statement.tokens[position].text.lower() in _SLOWS or (
+        statement.tokens[position].text.lower() == "slow" and "down" in following
+    )
+
+
+_SLOWS = frozenset({"slows", "slowed", "slowing"})
+_DOWN = 5
+
+
+def _is_measure(statement: Statement, position: int) -> bool:
+    """True for the `long` of `14 ms long`: the number says it, and is checked."""
+    start = statement.tokens[position].start
+    return any(q.dimension in ("time", "bytes") and 0 < start - q.end <= 1 for q in statement.quantities)
 
 
 def _rough(statement: Statement, words: Vocabulary) -> frozenset[int]:

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 
 from chathpc.grounding.claims import Segment, Statement, agent, group
 from chathpc.grounding.facts import World
-from chathpc.grounding.levels import level_claims
+from chathpc.grounding.levels import is_slowing, level_claims
 from chathpc.grounding.match import SIDES, is_context
 from chathpc.grounding.quantities import NONE, TOTAL, Keys
 from chathpc.grounding.quotation import pairs_at
+from chathpc.grounding.slight_losses import is_denied, is_slight
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -41,11 +42,36 @@ def limits(statement: Statement, world: World) -> bool:
             bound = any(q.start > statement.tokens[position].start for q in segment.quantities)
             if not after | frozenset(n for m in segment.marks if m.position > position for n in m.names) and not bound:
                 return False
-            if strict and not (strict <= limiting and strict & reasons):
+            if strict and not (strict <= limiting | _CARRIERS and strict & reasons):
                 return False
             before = frozenset(k for m in segment.marks if m.position < position for k in m.keys)
             if strict and before & world.limited and world.limiters and not strict & world.limiters:
                 return False
+    return True
+
+
+#: Where what limits happens: `slowed by warps that access the same bank`.
+_CARRIERS: Keys = frozenset({"what:warps", "what:calls"})
+
+
+def slows(statement: Statement, world: World) -> bool:
+    """False if something is said to slow the program down that is no reason of a finding, nor the place of one that costs time."""
+    stems = statement.stems
+    for position in range(len(stems)):
+        if not is_slowing(statement, position) or world.words.limits.at(stems, position)[0]:
+            continue
+        asked = position > 0 and stems[position - 1] == "what"
+        is_at = next((p for p in range(position, len(stems)) if stems[p] in ("is", "are")), len(stems)) if asked else 0
+        marks = [
+            m for s in statement.segments for m in s.marks if (m.position > is_at if asked else m.position < position)
+        ]
+        keys = frozenset(k for m in marks for k in m.keys)
+        names = frozenset(n for m in marks for n in m.names)
+        causes = [world.words.causes[c] for c in world.causes if c in world.words.causes]
+        because = frozenset(k for one in causes for k in one.reason)
+        placed = any(b.cause is not None and names <= b.names for b in world.bundles) and not world.healthy
+        if not keys & because and not (names and placed):
+            return False
     return True
 
 
@@ -156,9 +182,9 @@ def near_peak(statement: Statement, world: World) -> bool:
     """False if something is said to be near its limit or peak of which the evidence has much less."""
     stems = statement.stems
     for position, word in enumerate(stems):
-        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in _PEAKS]
+        behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in PEAKS]
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
-        if word not in _NEAR or not behind or segment is None or segment.quantities:
+        if word not in NEAR or not behind or segment is None or segment.quantities:
             continue
         denied = bool(world.words.negations & set(stems[segment.first : position]))
         topics = {k[5:] for m in segment.marks if m.position < position for k in m.keys if k.startswith("word:")}
@@ -172,15 +198,15 @@ def near_peak(statement: Statement, world: World) -> bool:
             and topics & {k[5:] for k in fact.subjects | fact.around if k.startswith("word:")}
             and "what:peak" in fact.subjects | fact.around | (fact.quantity.base or NONE)
         ]
-        if found and (max(found) < _NEAR_PEAK) != denied:
+        if found and (max(found) < NEAR_PEAK) != denied:
             return False
     return True
 
 
-_NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
-_PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
+NEAR = frozenset(map(stem, ("near", "at", "close", "reach", "reaches", "hit", "hits", "approach")))
+PEAKS = frozenset(map(stem, ("limit", "limits", "peak", "maximum", "capacity")))
 #: Percent of the peak; from 80 % a unit counts as at its limit (catalogue), from some 60 % as near it (Nsight Compute's speed of light).
-_NEAR_PEAK = 60.0
+NEAR_PEAK = 60.0
 
 
 def taken(statement: Statement, world: World) -> bool:
@@ -225,10 +251,37 @@ def levels(statement: Statement, world: World) -> bool:
         or is_quoted(statement, position, world)
         or _is_part(statement, position, level, world)
         or _is_valued(statement, position, level)
+        or (level in ("low", "small") and is_slight(statement, position, world))
+        or (level in ("high", "big") and is_denied(statement, position, world))
+        or _is_distance(statement, position)
+        or _is_of_the_diagnosis(statement, position)
         or (world.healthy and statement.stems[position + 1 : position + 2] == ("bottleneck",))
         or (_SIZE[level], statement.stems[position + 1] if position + 1 < len(statement.stems) else "") in world.sized
         for position, level, subjects in level_claims(statement, world.words)
     )
+
+
+def _is_distance(statement: Statement, position: int) -> bool:
+    """True for `f has 93 %, followed at a great distance by g with 2 %`: the numbers are far apart, the larger one first."""
+    if not _DISTANCES & set(statement.stems[position + 1 : position + 3]):
+        return False
+    sizes = [q for q in statement.quantities if q.dimension in ("share", "time") and not q.is_base]
+    pair = [q.value for q in sizes if q.dimension == sizes[0].dimension][:2]
+    return len(pair) > 1 and pair[0] >= _FAR_APART * pair[1]
+
+
+_DISTANCES = frozenset(map(stem, ("distance", "margin", "gap", "lead")))
+_FAR_APART = 2.0
+
+
+def _is_of_the_diagnosis(statement: Statement, position: int) -> bool:
+    """True for `a weak point of the diagnosis`, which says nothing of the program."""
+    following = statement.stems[position + 1 : position + 5]
+    return following[:1] in _POINT and bool(_DIAGNOSIS & set(following[1:]))
+
+
+_POINT = tuple((stem(word),) for word in ("point", "side", "spot", "basis"))
+_DIAGNOSIS = frozenset(map(stem, ("diagnosis", "finding", "conclusion", "evidence", "verdict")))
 
 
 def _is_valued(statement: Statement, position: int, level: str) -> bool:

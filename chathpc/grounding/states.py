@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.claims import Statement
+from collections.abc import Sequence
+
+from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.quantities import DETERMINERS
 from chathpc.grounding.relations import is_told
 from chathpc.grounding.vocabulary import stem
 
 #: A negation stands at most so many words before what it denies.
 _REACH = 5
-_COULD, _NEAR = frozenset({"could"}), 2
 _IMPOSSIBLE = frozenset(map(stem, ("cannot", "can't", "won't")))
 
 
@@ -20,16 +22,58 @@ def states(statement: Statement, world: World) -> bool:
     """
     stems = statement.stems
     for position, names in world.words.states.found(stems):
-        if not names & world.absent or is_told(statement, position, world):
+        if not names & world.absent or is_told(statement, position, world) or _is_topic(stems, position, world):
             continue
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
         if segment is not None and any(not q.in_words for q in segment.quantities):
             continue
-        if _COULD & set(stems[max(0, position - _NEAR) : position]):
-            continue  # `120 ms could overlap`; `conditions.prediction` sees whether that is known
+        if segment is not None and segment.quantities and _is_counted_before(statement, segment, names, world):
+            continue
         if not world.words.negations & set(stems[max(0, position - _REACH) : position]):
             return False
     return True
+
+
+def _is_topic(stems: Sequence[str], position: int, world: World) -> bool:
+    """True for `could overlap` where a trusted text says the same, and for `a caveat about overlapping`, which says of nothing that it does."""
+    if position and (stems[position - 1], stems[position]) in world.told and stems[position - 1] in _POSSIBLY:
+        return True
+    before = [word for word in stems[max(0, position - 3) : position] if word not in DETERMINERS]
+    return len(before) > 1 and before[-1] in _ABOUT and before[-2] in _REMARKS
+
+
+_POSSIBLY = frozenset({"could"})
+_ABOUT = frozenset({"about", "on", "against", "regard", "concern", "with", "to", "for"})
+_REMARKS = frozenset(
+    map(
+        stem,
+        (
+            "caveat",
+            "objection",
+            "reservation",
+            "remark",
+            "note",
+            "advice",
+            "word",
+            "doubt",
+            "argument",
+            "case",
+            "limit",
+            "finding",
+            "hint",
+        ),
+    )
+)
+
+
+def _is_counted_before(statement: Statement, segment: Segment, names: frozenset[str], world: World) -> bool:
+    """True for `…, so most of it is freed` behind a clause that has the number of what is freed."""
+    return any(
+        earlier.first < segment.first
+        and any(not q.in_words for q in earlier.quantities)
+        and any(names & found for _, found in world.words.states.found(statement.stems[earlier.first : earlier.last]))
+        for earlier in statement.segments
+    )
 
 
 def contrary(statement: Statement, world: World) -> bool:

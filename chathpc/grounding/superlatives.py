@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.claims import Statement
+from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.hottest import is_of_a_line, right_line
 from chathpc.grounding.operands import Side, value, values
-from chathpc.grounding.quantities import NONE
+from chathpc.grounding.quantities import NONE, TOTAL
 from chathpc.grounding.vocabulary import stem
 
 _MOST = frozenset(
@@ -19,7 +20,7 @@ _OF_TIME = frozenset(map(stem, ("time", "expensive", "costly", "work")))
 
 
 def superlatives(statement: Statement, world: World) -> bool:
-    """False if a function or kernel is called the largest or smallest, and another one is."""
+    """False if a function, kernel or line is called the largest or smallest, and another one is."""
     stems = statement.stems
     for position, word in enumerate(stems):
         following = stems[position + 1] if position + 1 < len(stems) else ""
@@ -28,12 +29,51 @@ def superlatives(statement: Statement, world: World) -> bool:
         least = word in _LEAST or (word == "least" and following in _OF_TIME)
         if not most and not least:
             continue
+        if is_of_a_line(statement, position):
+            if most and not right_line(statement, position, world):
+                return False
+            continue
         segment = next((s for s in statement.segments if s.first <= position < s.last), None)
         names = segment.names if segment else NONE
         functions = frozenset(name for name in names if ":" not in name.replace("::", "") and "." not in name)
+        if segment and _is_denied(statement, segment, position, world):
+            continue  # `denials` sees whether it is not
         if len(functions) == 1 and not _is_extreme(functions, world, most=most):
             return False
     return True
+
+
+def is_no_extreme(statement: Statement, position: int, world: World) -> bool:
+    """True for the negation of `MPI is not the largest item` where something else has more."""
+    stems = statement.stems
+    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    behind = range(position + 1, min(position + _REACH, len(stems)))
+    most = next(
+        (p for p in behind if stems[p] in _MOST or (stems[p] == "most" and stems[p + 1 : p + 2][0] in _OF_TIME)), None
+    )
+    if segment is None or most is None:
+        return False
+    marks = [m for m in segment.marks if m.position < position]
+    own = Side.of(marks)
+    found = values(own, "share", world, TOTAL)
+    others = [
+        value(f)
+        for f in world.facts
+        if f.evidence
+        and f.quantity.dimension == "share"
+        and f.quantity.base == TOTAL
+        and f.evidence not in {one.evidence for one in found}
+        if f.names and not f.names & own.names
+    ]
+    return bool(found) and bool(others) and max(others) > max(map(value, found))
+
+
+def _is_denied(statement: Statement, segment: Segment, position: int, world: World) -> bool:
+    before = statement.stems[max(segment.first, position - _REACH + 1) : position]
+    return bool(world.words.negations & set(before))
+
+
+_REACH = 5
 
 
 def mostly(statement: Statement, world: World) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
-from chathpc.grounding.claims import Segment, Statement, group
+from chathpc.grounding.claims import Mark, Segment, Statement, group
 from chathpc.grounding.facts import World
 from chathpc.grounding.match import SIDES
 from chathpc.grounding.quantities import NONE, Keys
@@ -81,7 +82,10 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
         return False
     if objects and group(objects, "who") and "who:busiest" not in world.with_roles(objects):
         return False
-    callers = frozenset(n for m in before for n in m.names)
+    places = frozenset(n for m in before if _is_place(m, before, statement) for n in m.names)
+    if places and not any(b.cause is None and "act:wait" in b.subjects and places <= b.names for b in world.bundles):
+        return False
+    callers = frozenset(n for m in before for n in m.names) - places
     if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
         return False
     inside = frozenset(n for m in segment.marks if m.position > position for n in m.names if "." not in n)
@@ -94,6 +98,17 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     if any({"act:wait"} | workers <= bundle.subjects for bundle in world.bundles):
         agents -= workers
     return agents <= frozenset(k for s in world.segments for k in _subjects_of_wait(s))
+
+
+def _is_place(mark: Mark, before: Sequence[Mark], statement: Statement) -> bool:
+    """True for the kernel of `the warps of f wait`: the warps do."""
+    waiter = any(other.keys & _CREWS and 0 < mark.position - other.position <= _BESIDE for other in before)
+    return bool(mark.names) and waiter and statement.stems[mark.position - 1] in _IN
+
+
+_CREWS: Keys = frozenset({"what:warps", "in:thread", "in:rank"})
+_BESIDE = 3
+_IN = frozenset({"of", "in"})
 
 
 def _waited_in(world: World) -> Keys:
