@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
+from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, within, wording
 from chathpc.grounding.asking import asked
 from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
@@ -165,17 +165,9 @@ def _direction(statement: Statement, known: World) -> str:
 
 
 def _with_numbers(sentence: str, statement: Statement, known: World, details: tuple[Claim, ...]) -> Sentence:
-    found = []
-    for quantity in statement.quantities:
-        if is_limit(quantity, statement, known):
-            continue
-        one = _found(quantity, statement, known)
-        if one is None:
-            alike = _of_one_item(statement, known)
-            if not alike:
-                return strike(sentence, "number", details)
-            one = _Found(quantity, alike, "evidence")
-        found.append(one)
+    found = _all_found(statement, known)
+    if found is None:
+        return strike(sentence, "number", details)
     wrong = [(one.quantity, one.fact) for one in found if one.fact is not None]
     if len(wrong) > 1:  # two wrong numbers are no slip
         return strike(sentence, "number", details)
@@ -208,6 +200,30 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     if check_sentence(text, known).status != "supported":
         return strike(sentence, "number", details)
     return Sentence(text, evidence, "repaired", "number", len(details), len(wrong), details)
+
+
+def _all_found(statement: Statement, known: World) -> list[_Found] | None:
+    """What each number rests on: itself, one step from others of the sentence, or one item with all of them; None where one has nothing."""
+    limits = [q for q in statement.quantities if is_limit(q, statement, known)]
+    found = [(q, _found(q, statement, known)) for q in statement.quantities if q not in limits]
+    settled = [one for _, one in found if one is not None and one.fact is None]
+    pending = [(q, one) for q, one in found if one is None or one.fact is not None]
+    changed = True
+    while pending and changed:
+        changed = False
+        for pair in tuple(pending):
+            step = within.follows(pair[0], statement, [one.quantity for one in settled] + limits, known)
+            if step:
+                used = tuple(dict.fromkeys(id for one in settled for id in one.evidence))
+                settled.append(_Found(pair[0], used, step))
+                pending.remove(pair)
+                changed = True
+    for quantity, one in pending:
+        alike = _of_one_item(statement, known) if one is None else ()
+        if one is None and not alike:
+            return None
+        settled.append(one or _Found(quantity, alike, "evidence"))
+    return sorted(settled, key=lambda one: one.quantity.start)
 
 
 def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
