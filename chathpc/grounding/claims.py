@@ -121,7 +121,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
                 segment,
                 position,
                 stems,
-                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension]),
+                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension and not other.is_base]),
             )
             for position, q in raw
             if first <= position < last
@@ -282,7 +282,7 @@ def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[
 
 #: Groups that tell one thing from another in one clause, and words before the thing that a number is of.
 _TELLING = ("who:", "what:", "direction:", "operation:")
-_OF_WHOM = ("in", "for", "by", "on", "at", "to")
+_OF_WHOM = ("in", "for", "by", "on", "at", "to", "of")
 _UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup", "what:size", "what:speed", "who:total"})
 
 
@@ -292,10 +292,13 @@ def _tells(mark: Mark) -> bool:
 
 def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Sequence[str]) -> tuple[Segment, ...]:
     """The clauses with the numbers of a list given to the things of a list, one by one: `f and g take 3 s and 2 s`."""
-    numbers = _runs([p for p, t in enumerate(tokens) if t.kind == "number"], stems, tokens)
+    numbers = _runs([p for p, t in enumerate(tokens) if t.kind == "number"], stems, tokens, _AND | _AGAINST)
     by_start = {q.start: q for s in segments for q in s.quantities if not q.is_base}
     marks = sorted((m for s in segments for m in s.marks if _tells(m)), key=lambda m: m.position)
-    things = _runs([m.position for m in marks], stems, tokens)
+    things = _runs([m.position for m in marks], stems, tokens, _AND)
+    named = [m.position for m in marks if m.names]
+    if len(named) == 2 and _COMPARED & set(stems[named[0] : named[1]]):
+        things.append(named)  # `f takes twice as long as g (3 s versus 1.5 s)`
     at = {m.position: m for m in marks}
     changed: dict[int, Quantity] = {}
     for run in numbers:
@@ -319,12 +322,19 @@ def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Seque
     return tuple(replace(s, quantities=tuple(changed.get(q.start, q) for q in s.quantities)) for s in segments)
 
 
-def _runs(positions: Sequence[int], stems: Sequence[str], tokens: Sequence[Token]) -> list[list[int]]:
+_AND = frozenset({"and", "or"})
+_AGAINST = frozenset(map(stem, ("versus", "vs", "against", "compared", "with")))
+_COMPARED = frozenset({"as", "than"})
+
+
+def _runs(
+    positions: Sequence[int], stems: Sequence[str], tokens: Sequence[Token], joints: frozenset[str]
+) -> list[list[int]]:
     """Positions that are items of one list: nothing between them but commas, `and` and articles."""
     runs: list[list[int]] = []
     for position in positions:
         between = range(runs[-1][-1] + 1, position) if runs else range(0)
-        if runs and between and all(stems[p] in DETERMINERS | {"and", "or"} or tokens[p].text == "," for p in between):
+        if runs and between and all(stems[p] in DETERMINERS | joints or tokens[p].text == "," for p in between):
             runs[-1].append(position)
         else:
             runs.append([position])

@@ -66,6 +66,8 @@ def has_cue(quantity: Quantity, statement: Statement, world: World) -> bool:
         return True
     if quantity.dimension in ("time", "share", "bytes") and is_together(statement, position):
         parts = operands(statement, position)
+        if quantity.is_base or (len(quantity.names) == 1 and all(one.names for one in parts)):
+            return False  # the whole, or one of several numbers, each with its own
         return len(parts) > 1 and not any(
             fact.quantity.dimension == quantity.dimension
             and all(one.keys <= fact.quantity.own and not one.names for one in parts)

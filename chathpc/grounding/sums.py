@@ -40,9 +40,16 @@ def operands(statement: Statement, position: int) -> list[Side]:
 def is_together(statement: Statement, position: int) -> bool:
     """True if the clause of a number says `together`, or one of that word alone goes before it."""
     index = next((i for i, s in enumerate(statement.segments) if s.first <= position < s.last), 0)
-    before = statement.segments[index - 1] if index else None
-    first = before.first if before and before.last - before.first <= _SHORT_CLAUSE else statement.segments[index].first
-    return bool(_TOGETHER & set(statement.stems[first : statement.segments[index].last]))
+    first, last = statement.segments[index].first, statement.segments[index].last
+    for before in reversed(statement.segments[:index]):
+        if before.last - before.first > _SHORT_CLAUSE or before.quantities:
+            break
+        first = before.first
+    said = statement.stems[first:last]
+    return bool(_TOGETHER & set(said)) or _BETWEEN_THEM in pairwise(said)
+
+
+_BETWEEN_THEM = ("between", "them")
 
 
 def _are_joined(statement: Statement, position: int) -> bool:

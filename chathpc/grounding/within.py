@@ -16,6 +16,7 @@ from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Qua
 from chathpc.grounding.vocabulary import stem
 
 _SIZES = ("time", "bytes", "rate", "share", "count", "bare")
+_PARTS = ("time", "bytes", "share")
 _ADDED = frozenset(map(stem, ("together", "combined", "altogether", "sum", "total", "add", "adds", "all", "full")))
 _SO = frozenset({"so", "thus", "hence", "or", "i.e"})
 _WHOLE_RUN = frozenset(map(stem, ("run", "program", "total", "overall", "whole", "entire", "wall", "application")))
@@ -75,8 +76,9 @@ def _part(quantity: Quantity, statement: Statement, known: Sequence[Quantity], w
         near = before[-1:] if before and _is_said_of(quantity, before[-1], statement) else behind[:1]
         return any(_is_within(quantity, _quotients(part, whole, 100)) for part in near)
     for part, of in ((p, w) for p in known for w in known if w.is_base and p.start < w.start and _alike(p, w)):
-        between = [q for q in statement.quantities if part.start < q.start < of.start]
-        beside = not [q for q in statement.quantities if of.start < q.start < quantity.start or quantity.start < q.start < part.start]
+        rivals = [q for q in statement.quantities if q.dimension in _PARTS]
+        between = [q for q in rivals if part.start < q.start < of.start]
+        beside = not [q for q in rivals if of.start < q.start < quantity.start or quantity.start < q.start < part.start]
         if between or not beside or not _is_said_of(quantity, part, statement):
             continue
         if _is_of_run(quantity, statement) and not _is_run(of, world):
