@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from chathpc.grounding.clauses import SEPARATORS, bounds
-from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity, quantity_at
+from chathpc.grounding.quantities import DETERMINERS, IT, NONE, OF_NUMBER, TOTAL, Keys, Quantity, quantity_at
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
@@ -121,7 +121,7 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
                 segment,
                 position,
                 stems,
-                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension and not other.is_base]),
+                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension and not (other.is_base or other.in_words)]),
             )
             for position, q in raw
             if first <= position < last
@@ -347,7 +347,7 @@ def _based(quantity: Quantity, before: Sequence[Segment], within: Sequence[Quant
         return quantity
     earlier = [q for q in within if q.start < quantity.start]
     last = next(reversed(earlier), None) or next((q for s in reversed(before) for q in reversed(s.quantities)), None)
-    if last is None or last.dimension != "share" or last.base is None:
+    if last is None or last.dimension != "share" or last.base in (None, OF_NUMBER):
         return quantity
     return replace(quantity, base=last.base)
 

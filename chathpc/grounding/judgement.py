@@ -272,7 +272,11 @@ def _is_printed_factor(quantity: Quantity, known: World) -> bool:
 def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
     """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it says what it is itself."""
     segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
-    marks = [m for s in segments[:2] for m in s.marks if statement.tokens[m.position].start > quantity.start]
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    if "its" in statement.stems[max(0, position - 2) : position] and quantity.names and quantity.dimension == "time":
+        return replace(quantity, own=NONE, inherited=NONE, inherited_names=NONE, is_base=False)  # `2.1 s of its 5.5 s`
+    marks = [m for m in segments[0].marks if m.position > position] if segments else []
+    marks = marks or [m for s in segments[:2] for m in s.marks if m.position > position]
     keys = frozenset(key for mark in marks for key in mark.keys)
     names = frozenset(name for mark in marks for name in mark.names)
     end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)

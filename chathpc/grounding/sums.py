@@ -46,9 +46,12 @@ def is_together(statement: Statement, position: int) -> bool:
             break
         first = before.first
     said = statement.stems[first:last]
+    if _A_TOTAL_OF in zip(said, said[1:], said[2:], strict=False):
+        said = tuple(word for word in said if word != "total")
     return bool(_TOGETHER & set(said)) or _BETWEEN_THEM in pairwise(said)
 
 
+_A_TOTAL_OF = ("a", "total", "of")
 _BETWEEN_THEM = ("between", "them")
 
 

@@ -9,13 +9,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import combinations
 
+from chathpc.grounding.amounts import whole_behind
 from chathpc.grounding.claims import Segment, Statement
-from chathpc.grounding.facts import World
+from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.operands import Side, fits, side, value, values
-from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quantities import DETERMINERS, IT, NONE, OF_NUMBER, TOTAL, Keys, Quantity
 from chathpc.grounding.vocabulary import stem
 
 _SIZES = ("time", "bytes", "rate", "share", "count", "bare")
+#: A percentage of these is no part of a time.
+_OWN_SCALE: Keys = frozenset({"what:efficiency", "what:occupancy", "what:utilisation", "what:throughput", "what:bandwidth"})
 _PARTS = ("time", "bytes", "share")
 _ADDED = frozenset(map(stem, ("together", "combined", "altogether", "sum", "total", "add", "adds", "all", "full")))
 _SO = frozenset({"so", "thus", "hence", "or", "i.e"})
@@ -33,6 +36,9 @@ def follows(quantity: Quantity, statement: Statement, known: Sequence[Quantity],
     others = [q for q in known if q.start != quantity.start]
     for query, test in (
         ("part", _part),
+        ("part", _whole),
+        ("part", _in_words),
+        ("part", _amount),
         ("ratio", _ratio),
         ("sum", _sum),
         ("difference", _points),
@@ -67,7 +73,7 @@ def _overlap(quantity: Quantity, results: Sequence[float]) -> bool:
 
 def _part(quantity: Quantity, statement: Statement, known: Sequence[Quantity], world: World) -> bool:
     """`10.5 s, roughly half of the 21.0 s` and `15.1 ms of its 2.49 s, about 0.6 %`."""
-    if quantity.dimension != "share" or quantity.base not in (None, TOTAL, IT) or quantity.is_base:
+    if quantity.dimension != "share" or quantity.base not in (None, TOTAL, IT, OF_NUMBER) or quantity.is_base:
         return False
     whole = _behind_of(quantity, statement, known)
     if whole is not None:
@@ -89,15 +95,65 @@ def _part(quantity: Quantity, statement: Statement, known: Sequence[Quantity], w
 
 
 def _behind_of(quantity: Quantity, statement: Statement, known: Sequence[Quantity]) -> Quantity | None:
-    """The number of `half of the 21.0 s`."""
-    position = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), len(statement.tokens))
-    if statement.stems[position : position + 1] != ("of",):
-        return None
-    position += 1
-    while position < len(statement.tokens) and statement.stems[position] in DETERMINERS:
-        position += 1
-    start = statement.tokens[position].start if position < len(statement.tokens) else -1
-    return next((q for q in known if q.start == start), None)
+    whole = whole_behind(quantity, statement)
+    return None if whole is None else next((q for q in known if q.start == whole.start), None)
+
+
+def _whole(quantity: Quantity, statement: Statement, known: Sequence[Quantity], world: World) -> bool:
+    """The whole of `2.11 s of 2.25 s` where one item of evidence has both, and nothing is said of what it is the time of."""
+    if not quantity.is_base or quantity.dimension not in ("time", "bytes"):
+        return False
+    end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), len(statement.tokens))
+    segment = _segment(quantity, statement)
+    parts = [q for q in known if _alike(q, quantity) and q.start < quantity.start and not q.is_base]
+    if not parts or segment is None or any(m.position >= end for m in segment.marks) or _WHOLE_RUN & set(statement.stems[end : end + _NEAR]):
+        return False
+    if any(parts[-1].start < q.start < quantity.start for q in statement.quantities):
+        return False
+    having = [[f for f in world.facts if f.evidence and f.quantity.dimension == q.dimension and _is_value(q, f)] for q in (parts[-1], quantity)]
+    said = frozenset(k for s in statement.segments for k in s.keys) | statement.names
+    return any(
+        p.evidence == w.evidence and value(p) <= value(w) and p is not w and (w.quantity.own | w.quantity.names) & said
+        for p in having[0]
+        for w in having[1]
+    )
+
+
+def _is_value(quantity: Quantity, fact: Fact) -> bool:
+    return quantity.interval[0] <= value(fact) <= quantity.interval[1] or fact.quantity.value == quantity.value
+
+
+def _in_words(quantity: Quantity, statement: Statement, known: Sequence[Quantity], world: World) -> bool:
+    """`More than half of it (55.6 %)`: a part in words beside the percentage that it is."""
+    if quantity.dimension != "share" or not quantity.in_words:
+        return False
+    shares = [q for q in known if q.dimension == "share" and not q.in_words]
+    for share in shares:
+        first, second = sorted((quantity, share), key=lambda q: q.start)
+        between = [q for q in statement.quantities if first.start < q.start < second.start]
+        far = sum(first.end <= t.start < second.start for t in statement.tokens) > _BESIDE
+        same = share.base == quantity.base or (share.base in (None, TOTAL) and quantity.base in (None, TOTAL))
+        if not between and not far and same and _is_said_of(quantity, share, statement) and fits(share.value, quantity):
+            return True
+    return False
+
+
+_BESIDE = 9
+
+
+def _amount(quantity: Quantity, statement: Statement, known: Sequence[Quantity], world: World) -> bool:
+    """`3 % of the time, so 0.3 s of 9.5 s`: the share before of the whole behind."""
+    if quantity.dimension not in ("time", "bytes") or quantity.is_base:
+        return False
+    behind = [q for q in known if q.is_base and q.dimension == quantity.dimension and q.start > quantity.start]
+    shares = [q for q in known if q.dimension == "share" and q.start < quantity.start and q.base in (None, TOTAL)]
+    if not behind or not shares or not _is_run(behind[0], world) or not _is_said_of(quantity, shares[-1], statement):
+        return False
+    share, whole = shares[-1], behind[0]
+    if any(share.start < q.start < whole.start and q.start != quantity.start for q in statement.quantities):
+        return False
+    results = tuple(s * w / 100 for s, w in zip((share.interval[0], share.value, share.interval[1]), (whole.interval[0], whole.value, whole.interval[1]), strict=True))
+    return _is_within(quantity, results)
 
 
 def _segment(quantity: Quantity, statement: Statement) -> Segment | None:
@@ -112,7 +168,7 @@ def _is_said_of(quantity: Quantity, part: Quantity, statement: Statement) -> boo
     told = part.names | part.inherited_names | theirs.names
     before = mine.names if quantity.start > part.start else NONE
     who = frozenset(k for k in mine.keys if k.startswith("who:") and k[-1].isdigit())
-    return before <= told and who <= theirs.keys | part.keys
+    return before <= told and who <= theirs.keys | part.keys and not mine.keys & _OWN_SCALE - theirs.keys
 
 
 def _is_of_run(quantity: Quantity, statement: Statement) -> bool:
@@ -184,8 +240,7 @@ def _are_against(one: Quantity, other: Quantity, statement: Statement) -> bool:
 
 
 def _has(of: Side, quantity: Quantity, world: World) -> bool:
-    return any(quantity.interval[0] <= value(f) <= quantity.interval[1] or f.quantity.value == quantity.value
-               for f in values(of, quantity.dimension, world))
+    return any(_is_value(quantity, f) for f in values(of, quantity.dimension, world))
 
 
 def _is_of(quantity: Quantity, of: Side, other: Quantity, world: World) -> bool:
