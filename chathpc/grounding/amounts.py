@@ -32,7 +32,11 @@ def whole_behind(quantity: Quantity, statement: Statement) -> Quantity | None:
 def part_of_amount(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """A share of a number: the amount that it is has a fact of its own, or the share one of the evidence that has the whole."""
     whole = whole_behind(quantity, statement) if quantity.dimension == "share" else None
-    if whole is None or whole.dimension not in _AMOUNTS or not any(equals(_plain(whole), f) for f in _sized(whole, world)):
+    if (
+        whole is None
+        or whole.dimension not in _AMOUNTS
+        or not any(equals(_plain(whole), f) for f in _sized(whole, world))
+    ):
         return None
     inside = _described(whole, statement, world)
     segment = next(s for s in statement.segments if s.first <= position < s.last)
@@ -66,7 +70,9 @@ def _share_of(quantity: Quantity, whole: Quantity, world: World) -> Recomputed |
     for fact in _sized(whole, world):
         if not equals(_plain(whole), fact) or fact.quantity.is_base or not fact.evidence:
             continue
-        bases = {f.quantity.base for f in world.facts if f.evidence == fact.evidence and f.quantity.dimension == "share"}
+        bases = {
+            f.quantity.base for f in world.facts if f.evidence == fact.evidence and f.quantity.dimension == "share"
+        }
         for base in bases - {None, TOTAL}:
             if base is None or not (base <= fact.subjects | fact.quantity.own or base == frozenset({"it"})):
                 continue

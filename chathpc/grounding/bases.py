@@ -113,8 +113,11 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
             behind = position + length + 1
             if follower == "of" and behind < len(tokens) and tokens[behind].kind == "code":
                 return frozenset({f"name:{tokens[behind].text}"}), behind + 1  # `a fifth of the time of f`
-            if follower == "of" and owner and (end := _function(stems, position + length + 1)):
-                return frozenset({f"name:{owner}"}), end  # `a sixth of the time of the function`
+            function = next(
+                (t.text for t in reversed(tokens[:opening]) if t.kind == "code" and "." not in t.text), None
+            )
+            if follower == "of" and function and (end := _function(stems, position + length + 1)):
+                return frozenset({f"name:{function}"}), end  # `a sixth of the time of the function`
             if follower == "of" and (end := _everyone(stems, behind - 1)):
                 return TOTAL, end  # `of the time of the ranks`
             inner = _inside(tokens, stems, position + length, words)
@@ -148,7 +151,7 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     if not keys | names:
         known = words.neutral - {"trac", "trace"}
         keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
-    if keys == _PATH and ("critic", "path") in pairwise(stems[:opening]):
+    if keys == _PATH and (stem("critical"), "path") in pairwise(stems[:opening]):
         keys = frozenset({"what:path"})  # `10 % of this path`
     if end + 1 < len(stems) and stems[end] in ("in", stem("inside"), "on", "along"):
         behind = end + 2 if stems[end + 1] in DETERMINERS else end + 1
@@ -204,7 +207,11 @@ def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     while position < len(stems) and stems[position] in DETERMINERS:
         position += 1
     following = stems[position + 1] if position + 1 < len(stems) else ""
-    if position < len(tokens) and tokens[position].kind == "code" and (following in ("is", "are", "was") or following in words.verbs):
+    if (
+        position < len(tokens)
+        and tokens[position].kind == "code"
+        and (following in ("is", "are", "was") or following in words.verbs)
+    ):
         return frozenset({f"name:{tokens[position].text}"}), position + 1  # `77 % of the time in f is …`
     length, keys = words.subjects.at(stems, position)
     if length and keys & _MEASURED_PARTS:

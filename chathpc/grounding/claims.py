@@ -121,7 +121,15 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
                 segment,
                 position,
                 stems,
-                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension and not (other.is_base or other.in_words)]),
+                len(
+                    [
+                        p
+                        for p, other in raw
+                        if first <= p < last
+                        and other.dimension == q.dimension
+                        and not (other.is_base or other.in_words)
+                    ]
+                ),
             )
             for position, q in raw
             if first <= position < last
@@ -269,8 +277,9 @@ def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[
     if numbers < 2 or len(told) < 2 or quantity.is_base:
         return quantity
     behind = []
-    if position + 1 < len(stems) and stems[position + 1] in _OF_WHOM:
-        behind = [m for m in told if position + 1 < m.position <= position + 4][:1]
+    noun = position + (quantity.dimension == "count")  # `3 launches of f`
+    if noun + 1 < len(stems) and stems[noun + 1] in _OF_WHOM:
+        behind = [m for m in told if noun + 1 < m.position <= noun + 4][:1]
     before = [m for m in told if m.position < position]
     own = behind or before[-1:]
     if not own:
@@ -309,6 +318,9 @@ def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Seque
         nearest = min(fitting, key=lambda t: min(abs(run[0] - t[-1]), abs(t[0] - run[-1])))
         listed = frozenset(k for p in nearest for k in at[p].keys)
         shared = frozenset(k for s in segments for m in s.marks if m.position not in nearest for k in m.keys)
+        sizes = [q.value for q in found if q is not None]
+        if min(sizes) >= _EQUAL * max(sizes):
+            shared -= _BALANCE  # `f and g take about the same, 1.23 s and 1.20 s`
         bases = [q.base for q in found if q is not None and q.base]
         for position, quantity in zip(nearest, found, strict=True):
             if quantity is not None:
@@ -322,6 +334,9 @@ def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Seque
     return tuple(replace(s, quantities=tuple(changed.get(q.start, q) for q in s.quantities)) for s in segments)
 
 
+_BALANCE: Keys = frozenset({"what:balance"})
+#: What is called equal may differ by a tenth.
+_EQUAL = 0.9
 _AND = frozenset({"and", "or"})
 _AGAINST = frozenset(map(stem, ("versus", "vs", "against", "compared", "with")))
 _COMPARED = frozenset({"as", "than"})

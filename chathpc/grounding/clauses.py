@@ -58,11 +58,15 @@ def bounds(
         position += length or 1
     if first < len(tokens):
         bounds.append((first, len(tokens), joint))
-    return _joined(bounds, tokens, stems, words)
+    return _joined(bounds, tokens, stems, words, numbers)
 
 
 def _joined(
-    bounds: list[tuple[int, int, str]], tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary
+    bounds: list[tuple[int, int, str]],
+    tokens: Sequence[Token],
+    stems: Sequence[str],
+    words: Vocabulary,
+    numbers: frozenset[int],
 ) -> list[tuple[int, int, str]]:
     """The clauses with items of a list put together: `waits, barriers and collectives`, `f, g and h take 3 s`."""
     joined: list[tuple[int, int, str]] = []
@@ -71,6 +75,9 @@ def _joined(
         if before is not None and joint in _LISTING:
             item = _is_item(tokens, stems, first, last, words)
             is_open = _is_item(tokens, stems, before[0], before[1], words, limit=_LONGEST_LIST)
+            parts = [p for p in numbers if stems[p] in words.fractions]
+            item = item and not any(first <= p < last for p in parts)
+            is_open = is_open and not any(before[0] <= p < before[1] for p in parts)
             if (item or is_open) and not _is_opening(stems, before) and not _is_apposed(stems, first):
                 joined[-1] = (before[0], last, before[2])
                 continue

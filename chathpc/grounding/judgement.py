@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, within, wording
+from chathpc.grounding import (
+    advice,
+    conditions,
+    derived,
+    match,
+    relations,
+    repair,
+    sentences,
+    sums,
+    waiting,
+    within,
+    wording,
+)
 from chathpc.grounding.asking import asked
 from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
@@ -239,7 +252,8 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
     if support.problem and quantity.is_base:
-        support = match.number(_as_part(sought, statement), known)
+        parts = (match.number(part, known) for part in _as_part(sought, statement))
+        support = next((one for one in parts if not one.problem), support)
     cue = derived.has_cue(quantity, statement, known)
     if cue or support.problem:
         again = derived.recomputed(quantity, statement, known)
@@ -269,24 +283,30 @@ def _is_printed_factor(quantity: Quantity, known: World) -> bool:
     )
 
 
-def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
-    """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it says what it is itself."""
-    segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
+def _as_part(quantity: Quantity, statement: Statement) -> Iterable[Quantity]:
+    """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it, or `its` before it, says what it is itself."""
+    apart = replace(quantity, own=NONE, names=NONE, inherited=NONE, inherited_names=NONE, is_base=False)
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
-    if "its" in statement.stems[max(0, position - 2) : position] and quantity.names and quantity.dimension == "time":
-        return replace(quantity, own=NONE, inherited=NONE, inherited_names=NONE, is_base=False)  # `2.1 s of its 5.5 s`
-    marks = [m for m in segments[0].marks if m.position > position] if segments else []
-    marks = marks or [m for s in segments[:2] for m in s.marks if m.position > position]
-    keys = frozenset(key for mark in marks for key in mark.keys)
-    names = frozenset(name for mark in marks for name in mark.names)
-    end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
-    if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
-        placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
-        if placed:  # `5.19 s of the 9.14 s in f`
-            return replace(quantity, own=NONE, names=placed, inherited=NONE, inherited_names=NONE, is_base=False)
-    if quantity.dimension != "time" or not keys - {"what:cost", "who:total"}:
-        return quantity
-    return replace(quantity, own=keys, names=names, inherited=frozenset(), inherited_names=frozenset(), is_base=False)
+    if "its" in statement.stems[max(0, position - 2) : position] and quantity.dimension == "time":
+        if quantity.names:
+            yield replace(apart, names=quantity.names)  # `2.1 s of its 5.5 s`
+        if quantity.inherited:
+            yield replace(apart, own=quantity.inherited)
+        return
+    segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
+    for around in (segments[:1], segments[:2]):
+        marks = [m for s in around for m in s.marks if m.position > position]
+        keys = frozenset(key for mark in marks for key in mark.keys)
+        names = frozenset(name for mark in marks for name in mark.names)
+        end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
+        if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
+            placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
+            if placed:  # `5.19 s of the 9.14 s in f`
+                yield replace(apart, names=placed)
+                return
+        if quantity.dimension == "time" and keys - {"what:cost", "who:total"}:
+            yield replace(apart, own=keys, names=names)
+            return
 
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:

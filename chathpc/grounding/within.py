@@ -18,14 +18,18 @@ from chathpc.grounding.vocabulary import stem
 
 _SIZES = ("time", "bytes", "rate", "share", "count", "bare")
 #: A percentage of these is no part of a time.
-_OWN_SCALE: Keys = frozenset({"what:efficiency", "what:occupancy", "what:utilisation", "what:throughput", "what:bandwidth"})
+_OWN_SCALE: Keys = frozenset(
+    {"what:efficiency", "what:occupancy", "what:utilisation", "what:throughput", "what:bandwidth"}
+)
 _PARTS = ("time", "bytes", "share")
 _ADDED = frozenset(map(stem, ("together", "combined", "altogether", "sum", "total", "add", "adds", "all", "full")))
 _SO = frozenset({"so", "thus", "hence", "or", "i.e"})
 _WHOLE_RUN = frozenset(map(stem, ("run", "program", "total", "overall", "whole", "entire", "wall", "application")))
 _POINTS = frozenset(map(stem, ("point", "points")))
 _FEWER = frozenset(map(stem, ("less", "shorter", "lower", "smaller", "fewer", "short", "little", "few", "faster")))
-_VERSUS = frozenset(map(stem, ("versus", "vs", "against", "compared", "to", "instead", "of", "with", "and", "rather", "than")))
+_VERSUS = frozenset(
+    map(stem, ("versus", "vs", "against", "compared", "to", "instead", "of", "with", "and", "rather", "than"))
+)
 #: How far behind a number the words of what it is told of begin.
 _NEAR = 4
 _MOST_ADDED = 4
@@ -57,7 +61,9 @@ def _alike(one: Quantity, other: Quantity) -> bool:
 def _quotients(one: Quantity, other: Quantity, scale: float = 1.0) -> tuple[float, ...]:
     """What the quotient of two written numbers can be, from least to most."""
     least, most = max(other.interval[0], 1e-300), max(other.interval[1], 1e-300)
-    return tuple(scale * x for x in (one.interval[0] / most, one.value / max(other.value, 1e-300), one.interval[1] / least))
+    return tuple(
+        scale * x for x in (one.interval[0] / most, one.value / max(other.value, 1e-300), one.interval[1] / least)
+    )
 
 
 def _is_within(quantity: Quantity, results: Sequence[float]) -> bool:
@@ -106,11 +112,19 @@ def _whole(quantity: Quantity, statement: Statement, known: Sequence[Quantity], 
     end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), len(statement.tokens))
     segment = _segment(quantity, statement)
     parts = [q for q in known if _alike(q, quantity) and q.start < quantity.start and not q.is_base]
-    if not parts or segment is None or any(m.position >= end for m in segment.marks) or _WHOLE_RUN & set(statement.stems[end : end + _NEAR]):
+    if (
+        not parts
+        or segment is None
+        or any(m.position >= end for m in segment.marks)
+        or _WHOLE_RUN & set(statement.stems[end : end + _NEAR])
+    ):
         return False
     if any(parts[-1].start < q.start < quantity.start for q in statement.quantities):
         return False
-    having = [[f for f in world.facts if f.evidence and f.quantity.dimension == q.dimension and _is_value(q, f)] for q in (parts[-1], quantity)]
+    having = [
+        [f for f in world.facts if f.evidence and f.quantity.dimension == q.dimension and _is_value(q, f)]
+        for q in (parts[-1], quantity)
+    ]
     said = frozenset(k for s in statement.segments for k in s.keys) | statement.names
     return any(
         p.evidence == w.evidence and value(p) <= value(w) and p is not w and (w.quantity.own | w.quantity.names) & said
@@ -152,8 +166,9 @@ def _amount(quantity: Quantity, statement: Statement, known: Sequence[Quantity],
     share, whole = shares[-1], behind[0]
     if any(share.start < q.start < whole.start and q.start != quantity.start for q in statement.quantities):
         return False
-    results = tuple(s * w / 100 for s, w in zip((share.interval[0], share.value, share.interval[1]), (whole.interval[0], whole.value, whole.interval[1]), strict=True))
-    return _is_within(quantity, results)
+    shares_of = (share.interval[0], share.value, share.interval[1])
+    wholes = (whole.interval[0], whole.value, whole.interval[1])
+    return _is_within(quantity, tuple(s * w / 100 for s, w in zip(shares_of, wholes, strict=True)))
 
 
 def _segment(quantity: Quantity, statement: Statement) -> Segment | None:
@@ -179,7 +194,9 @@ def _is_of_run(quantity: Quantity, statement: Statement) -> bool:
 
 def _is_run(whole: Quantity, world: World) -> bool:
     return any(
-        f.quantity.is_base and f.quantity.dimension == whole.dimension and whole.interval[0] <= value(f) <= whole.interval[1]
+        f.quantity.is_base
+        and f.quantity.dimension == whole.dimension
+        and whole.interval[0] <= value(f) <= whole.interval[1]
         for f in world.facts
     )
 
@@ -188,7 +205,9 @@ def _ratio(quantity: Quantity, statement: Statement, known: Sequence[Quantity], 
     """`The busiest computes 1.06 s, the idlest 525 ms, so the first has twice as much to do as the second`."""
     if quantity.dimension != "factor" or "what:speedup" in quantity.own:
         return False
-    return any(_is_within(quantity, _quotients(one, other)) for one, other in _compared(quantity, statement, known, world))
+    return any(
+        _is_within(quantity, _quotients(one, other)) for one, other in _compared(quantity, statement, known, world)
+    )
 
 
 def _compared(
@@ -224,12 +243,15 @@ def _compared(
             pairs += [(a, b) for a, b in ((first, last), (last, first)) if _is_of(a, left, b, world)]
         elif not right:
             pairs.append((last, first))
+    elif before and right.names and not right.names & (before[-1].names or before[-1].inherited_names):
+        # `61 % hit in L2, about twice that of the L1 cache`
+        base = before[-1].base if before[-1].dimension == "share" else None
+        pairs += [(before[-1], f.quantity) for f in values(Side(NONE, right.names), before[-1].dimension, world, base)]
     elif before and left and not right and not before[-1].names & left.names:
         # `g needs 984 µs, so f runs seven times as long`
         for fact in values(left, before[-1].dimension, world):
             if not fact.quantity.is_base and left.names and before[-1].names | before[-1].inherited_names:
-                found = fact.quantity if fact.exact is None else fact.quantity
-                pairs.append((found, before[-1]))
+                pairs.append((fact.quantity, before[-1]))
     yield from ((b, a) if fewer else (a, b) for a, b in pairs)
 
 
@@ -245,6 +267,7 @@ def _has(of: Side, quantity: Quantity, world: World) -> bool:
 
 def _is_of(quantity: Quantity, of: Side, other: Quantity, world: World) -> bool:
     """True if a side of a comparison is what a number is of, and not what the other one is of."""
+
     def shared(one: Quantity) -> Keys:
         keys = frozenset(k for k in one.own if k.startswith(("who:", "what:", "direction:", "operation:")))
         return (world.with_roles(keys) & world.with_roles(of.keys)) | ((one.names or one.inherited_names) & of.names)
@@ -271,7 +294,10 @@ def _sum(quantity: Quantity, statement: Statement, known: Sequence[Quantity], wo
     if not cued or not named <= told or len(bases) > 1:
         return False
     return any(
-        _is_within(quantity, tuple(sum(x) for x in zip(*((p.interval[0], p.value, p.interval[1]) for p in chosen), strict=True)))
+        _is_within(
+            quantity,
+            tuple(sum(x) for x in zip(*((p.interval[0], p.value, p.interval[1]) for p in chosen), strict=True)),
+        )
         for chosen in ([parts] if len(parts) <= _MOST_ADDED else combinations(parts, 2))
     )
 
@@ -295,7 +321,7 @@ def _per(quantity: Quantity, statement: Statement, known: Sequence[Quantity], wo
     """`16 bytes for 2 operations, which is 8 bytes per operation`."""
     if quantity.dimension not in ("time", "bytes") or quantity.per is None:
         return False
-    amounts = [q for q in known if q.dimension == quantity.dimension and q.per is None and not q.is_each]
+    amounts = [q for q in known if q.dimension == quantity.dimension and q.per is None]
     counts = [q for q in known if q.dimension == "count" and q.noun == quantity.per]
     return any(_is_within(quantity, _quotients(a, c)) for a in amounts[-1:] for c in counts[-1:])
 
@@ -307,6 +333,11 @@ def _product(quantity: Quantity, statement: Statement, known: Sequence[Quantity]
     for one, other in ((a, b) for a in known for b in known if a.start < b.start):
         between = [t.stem for t in statement.tokens if one.end <= t.start < other.start]
         same = one.dimension == other.dimension == "count" and other.noun == quantity.noun != one.noun
-        if same and between[-1:] == ["of"] and len(between) <= _NEAR and abs(one.value * other.value - quantity.value) < 1:
+        if (
+            same
+            and between[-1:] == ["of"]
+            and len(between) <= _NEAR
+            and abs(one.value * other.value - quantity.value) < 1
+        ):
             return True
     return False
