@@ -91,7 +91,9 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     opening = position
     if stems[position : position + 1] == ["that"] and (
-        position + 1 == len(tokens) or tokens[position + 1].kind == "punctuation"
+        position + 1 == len(tokens)
+        or tokens[position + 1].kind == "punctuation"
+        or stems[position + 1] in ("is", "are", "was", "were")
     ):
         return IT, position + 1  # `not even a third of that`
     while position < len(tokens) and stems[position] in DETERMINERS:

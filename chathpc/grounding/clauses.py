@@ -139,7 +139,7 @@ def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: in
     """True for the `that` of `3.2 s that the threads could work` and the `with` of `in 12 calls with a mean of 512 bytes`."""
     if stems[position] == "that":
         return position > 0 and tokens[position - 1].kind == "number"
-    if stems[position] != "with" or (position and tokens[position - 1].kind == "code"):
+    if stems[position] != "with" or (position and tokens[position - 1].kind in ("code", "file")):
         return False  # `f with 17.2 %, g with 16.8 %`
     before, after = tokens[max(0, position - 4) : position], tokens[position + 1 : position + 7]
     return any(t.kind == "number" for t in before) and any(t.kind == "number" for t in after)
