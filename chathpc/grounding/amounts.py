@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from chathpc.grounding.claims import Mark, Statement
 from chathpc.grounding.facts import Fact, World
-from chathpc.grounding.match import equals, number
+from chathpc.grounding.match import closeness, equals, number, same_subject
 from chathpc.grounding.operands import Recomputed
 from chathpc.grounding.quantities import DETERMINERS, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.sums import is_together, summed
+from chathpc.grounding.vocabulary import stem
 
 _AMOUNTS = ("time", "bytes")
 _DESCRIBES = frozenset({"of", "in", "for", "that", "which", "at", "on"})
@@ -40,7 +41,9 @@ def part_of_amount(quantity: Quantity, statement: Statement, position: int, worl
         return None
     inside = _described(whole, statement, world)
     segment = next(s for s in statement.segments if s.first <= position < s.last)
-    own = _of([m for m in segment.marks if m not in inside])
+    behind = next((s for s in statement.segments if s.first == segment.last + 1), segment)
+    relative = segment if behind.joint not in _RELATIVE else behind
+    own = _of([m for s in (segment, relative) for m in s.marks if m not in inside])
     if not own[0] - _UNTELLING and not own[1]:
         own = _of([m for s in statement.segments for m in s.marks if m not in inside and s.first <= segment.first])
     if not own[0] - _UNTELLING and not own[1]:
@@ -60,9 +63,18 @@ def part_of_amount(quantity: Quantity, statement: Statement, position: int, worl
     if is_together(statement, position):
         return summed(amount, statement, position, world)
     support = number(amount, world)
-    if not support.problem:
+    if not support.problem and (not quantity.in_words or _is_best(amount, whole, world)):
         return Recomputed("part", support.evidence)
     return _share_of(replace(quantity, own=own[0], names=own[1]), whole, world)
+
+
+def _is_best(amount: Quantity, whole: Quantity, world: World) -> bool:
+    """True if what is described best has such an amount: a part in words is so wide that some other number nearly always fits it."""
+    told = [f for f in world.facts if f.evidence and same_subject(amount, f, world)]
+    told = [f for f in told if f.quantity.names or not equals(_plain(whole), f)]
+    scored = [(closeness(amount, f, world), f) for f in told]
+    best = max((score for score, _ in scored), default=0.0)
+    return bool(scored) and all(equals(amount, f) for score, f in scored if score >= best)
 
 
 def _share_of(quantity: Quantity, whole: Quantity, world: World) -> Recomputed | None:
@@ -102,14 +114,16 @@ def _described(whole: Quantity, statement: Statement, world: World) -> list[Mark
         return []
     last = first + 1
     if stems[first] in _RELATIVE:
-        last = next((s.last for s in statement.segments if s.first <= first + 1 < s.last), last)
+        end = next((s.last for s in statement.segments if s.first <= first + 1 < s.last), last)
+        verbs = [p for p in range(first + 1, end) if stems[p] in _VERBS and stems[p - 1] not in _VERBS]
+        last = verbs[-1] if verbs and verbs[-1] > first + 1 else end  # `that are never freed | were allocated in g`
     else:
         while last < len(tokens) and tokens[last].kind in ("word", "code") and not _is_verb(stems[last], world):
             last += 1
     return [m for s in statement.segments for m in s.marks if first <= m.position < last]
 
 
-_VERBS = frozenset({"is", "are", "was", "were", "has", "have"})
+_VERBS = frozenset(map(stem, ("is", "are", "was", "were", "has", "have")))
 
 
 def _is_verb(word: str, world: World) -> bool:

@@ -147,7 +147,7 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         # `35 % of the 9.01 s`, `all of the 2.2 million faults`: that number is checked by itself
         unit = tokens[end].unit or unit_behind(tokens, stems, end)
         dimension = words.units[unit][0] if unit else ""
-        return (TOTAL if dimension in ("time", "bytes") else OF_NUMBER if dimension == "share" else IT), position
+        return (TOTAL if dimension == "time" else OF_NUMBER if dimension in ("share", "bytes") else IT), position
     keys = frozenset(key for _, found in words.subjects.found(stems[position:end]) for key in found)
     names = frozenset(f"name:{token.text}" for token in tokens[position:end] if token.kind == "code")
     if not keys | names:
