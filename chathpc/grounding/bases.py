@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 from chathpc.grounding.numerals import unit_behind
-from chathpc.grounding.quantity import DETERMINERS, IT, REST_OF_IT, TOTAL, Keys, Quantity
+from chathpc.grounding.quantity import DETERMINERS, IT, OF_NUMBER, REST_OF_IT, TOTAL, Keys, Quantity
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
@@ -90,7 +91,9 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     """What a share is part of, and where its words end: `of the MPI time` → in:mpi; the whole run → who:total."""
     opening = position
     if stems[position : position + 1] == ["that"] and (
-        position + 1 == len(tokens) or tokens[position + 1].kind == "punctuation"
+        position + 1 == len(tokens)
+        or tokens[position + 1].kind == "punctuation"
+        or stems[position + 1] in ("is", "are", "was", "were")
     ):
         return IT, position + 1  # `not even a third of that`
     while position < len(tokens) and stems[position] in DETERMINERS:
@@ -112,6 +115,11 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
             behind = position + length + 1
             if follower == "of" and behind < len(tokens) and tokens[behind].kind == "code":
                 return frozenset({f"name:{tokens[behind].text}"}), behind + 1  # `a fifth of the time of f`
+            function = next(
+                (t.text for t in reversed(tokens[:opening]) if t.kind == "code" and "." not in t.text), None
+            )
+            if follower == "of" and function and (end := _function(stems, position + length + 1)):
+                return frozenset({f"name:{function}"}), end  # `a sixth of the time of the function`
             if follower == "of" and (end := _everyone(stems, behind - 1)):
                 return TOTAL, end  # `of the time of the ranks`
             inner = _inside(tokens, stems, position + length, words)
@@ -138,14 +146,18 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     if end < len(tokens) and end == position and tokens[end].kind == "number":
         # `35 % of the 9.01 s`, `all of the 2.2 million faults`: that number is checked by itself
         unit = tokens[end].unit or unit_behind(tokens, stems, end)
-        return TOTAL if unit and words.units[unit][0] in ("time", "bytes") else IT, position
+        dimension = words.units[unit][0] if unit else ""
+        return (TOTAL if dimension == "time" else OF_NUMBER if dimension in ("share", "bytes") else IT), position
     keys = frozenset(key for _, found in words.subjects.found(stems[position:end]) for key in found)
     names = frozenset(f"name:{token.text}" for token in tokens[position:end] if token.kind == "code")
     if not keys | names:
         known = words.neutral - {"trac", "trace"}
         keys = frozenset(f"word:{word}" for word in stems[position:end] if word and word not in known)
-    if end + 1 < len(stems) and stems[end] in ("in", stem("inside")):
-        _, within = words.subjects.at(stems, end + 1)
+    if keys == _PATH and (stem("critical"), "path") in pairwise(stems[:opening]):
+        keys = frozenset({"what:path"})  # `10 % of this path`
+    if end + 1 < len(stems) and stems[end] in ("in", stem("inside"), "on", "along"):
+        behind = end + 2 if stems[end + 1] in DETERMINERS else end + 1
+        _, within = words.subjects.at(stems, behind)
         keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
 
@@ -163,6 +175,16 @@ def _while_busy(stems: Sequence[str], position: int, words: Vocabulary) -> tuple
     return who[1] | act[1], behind + 2 + act[0]
 
 
+def _function(stems: Sequence[str], position: int) -> int:
+    """The position behind `the function`, `that kernel`; 0 for anything else."""
+    while position < len(stems) and stems[position] in DETERMINERS | {"whole"}:
+        position += 1
+    return position + 1 if stems[position : position + 1] and stems[position] in _FUNCTIONS else 0
+
+
+_FUNCTIONS = frozenset(map(stem, ("function", "kernel", "routine")))
+
+
 def _everyone(stems: Sequence[str], position: int) -> int:
     """The position behind `the ranks`, `all threads`: their time is that of the run; 0 for anything else."""
     while position < len(stems) and stems[position] in DETERMINERS | {"both"}:
@@ -170,6 +192,7 @@ def _everyone(stems: Sequence[str], position: int) -> int:
     return position + 1 if position < len(stems) and stems[position] in _WORKERS else 0
 
 
+_PATH: Keys = frozenset({"word:path"})
 _TIME = stem("time")
 _WORKERS = frozenset(map(stem, ("rank", "thread", "process", "worker")))
 
@@ -186,7 +209,11 @@ def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     while position < len(stems) and stems[position] in DETERMINERS:
         position += 1
     following = stems[position + 1] if position + 1 < len(stems) else ""
-    if position < len(tokens) and tokens[position].kind == "code" and following in ("is", "are", "was"):
+    if (
+        position < len(tokens)
+        and tokens[position].kind == "code"
+        and (following in ("is", "are", "was") or following in words.verbs)
+    ):
         return frozenset({f"name:{tokens[position].text}"}), position + 1  # `77 % of the time in f is …`
     length, keys = words.subjects.at(stems, position)
     if length and keys & _MEASURED_PARTS:
@@ -195,4 +222,4 @@ def _inside(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
 
 
 #: Parts of the run that have a time of their own, of which there are parts again.
-_MEASURED_PARTS: Keys = frozenset({"in:mpi", "in:openmp", "what:serial", "in:io"})
+_MEASURED_PARTS: Keys = frozenset({"in:mpi", "in:openmp", "what:serial", "in:io", "what:path"})

@@ -7,12 +7,16 @@ A subject is a key `group:name` of vocabulary.yaml; `who:rank 5` is one that car
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from chathpc.grounding.clauses import SEPARATORS, bounds
-from chathpc.grounding.quantities import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity, quantity_at
+from chathpc.grounding.pairing import beside, paired
+from chathpc.grounding.quantities import DETERMINERS, IT, NONE, OF_NUMBER, TOTAL, Keys, Quantity, quantity_at
+from chathpc.grounding.segments import Mark, Segment, Statement, group
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
+
+__all__ = ["EXCLUSIVE", "Mark", "Segment", "Statement", "agent", "group", "is_topic", "read"]
 
 #: Groups of which a clause can only mean one member, so that what an earlier clause said must not contradict.
 EXCLUSIVE = ("who", "act", "direction", "operation", "level")
@@ -28,65 +32,6 @@ _SPEED: Keys = frozenset({"what:speed"})
 _BESIDE_GAPS: Keys = frozenset({"what:kernel", "what:launch", "what:copy"})
 _GAPS = [[noun, "between"] for noun in map(stem, ("gap", "gaps", "pause", "pauses"))]
 _INSTEAD = ["instead", "of"]
-
-
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """A subject or name at a position of the sentence's words."""
-
-    position: int
-    keys: Keys
-    names: Keys = NONE
-
-
-@dataclass(frozen=True, slots=True)
-class Segment:
-    """A clause: its words `tokens[first:last]`, what it is about, its numbers, and the word that joins it to the one before."""
-
-    first: int
-    last: int
-    joint: str
-    marks: tuple[Mark, ...]
-    quantities: tuple[Quantity, ...]
-
-    @property
-    def keys(self) -> Keys:
-        """What the clause is about."""
-        return frozenset(key for mark in self.marks for key in mark.keys)
-
-    @property
-    def names(self) -> Keys:
-        """Names from the program in the clause."""
-        return frozenset(name for mark in self.marks for name in mark.names)
-
-
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """A sentence taken apart; `tokens` are its words, numbers and separators."""
-
-    tokens: tuple[Token, ...]
-    segments: tuple[Segment, ...]
-    lines: tuple[int, ...]
-
-    @property
-    def stems(self) -> tuple[str, ...]:
-        """The stem of each token; empty for numbers and separators."""
-        return tuple(token.stem for token in self.tokens)
-
-    @property
-    def quantities(self) -> tuple[Quantity, ...]:
-        """The numbers of all clauses."""
-        return tuple(quantity for segment in self.segments for quantity in segment.quantities)
-
-    @property
-    def names(self) -> Keys:
-        """Names and files from the program."""
-        return frozenset(token.text for token in self.tokens if token.kind in ("code", "file"))
-
-
-def group(keys: Keys, name: str) -> Keys:
-    """The keys of one group."""
-    return frozenset(key for key in keys if key.startswith(name + ":"))
 
 
 def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
@@ -115,18 +60,26 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         if around is None and segments:
             around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)
         quantities = tuple(
-            _named(
+            beside(
                 _placed(_based(q, segments, within), segment, inherited, names, stems[first:last], kept, around),
                 segment,
                 position,
                 stems,
-                len([p for p, other in raw if first <= p < last and other.dimension == q.dimension]),
+                len(
+                    [
+                        p
+                        for p, other in raw
+                        if first <= p < last
+                        and other.dimension == q.dimension
+                        and not (other.is_base or other.in_words)
+                    ]
+                ),
             )
             for position, q in raw
             if first <= position < last
         )
         segments.append(replace(segment, quantities=quantities))
-    return Statement(kept, _paired(_of_these(tuple(segments), stems), kept, stems), lines)
+    return Statement(kept, paired(_of_these(tuple(segments), stems), kept, stems), lines)
 
 
 def _of_these(segments: tuple[Segment, ...], stems: Sequence[str]) -> tuple[Segment, ...]:
@@ -262,81 +215,13 @@ def _named_group(marks: Sequence[Mark]) -> bool:
     return any(mark.names or any(key.startswith("what:") for key in mark.keys) for mark in marks)
 
 
-def _named(quantity: Quantity, segment: Segment, position: int, stems: Sequence[str], numbers: int) -> Quantity:
-    """Of several things in a clause with several numbers the one that a number stands beside: `f (50 s)`, `25 s in g`."""
-    told = [m for m in segment.marks if _tells(m)]
-    if numbers < 2 or len(told) < 2 or quantity.is_base:
-        return quantity
-    behind = []
-    if position + 1 < len(stems) and stems[position + 1] in _OF_WHOM:
-        behind = [m for m in told if position + 1 < m.position <= position + 4][:1]
-    before = [m for m in told if m.position < position]
-    own = behind or before[-1:]
-    if not own:
-        return quantity
-    others = frozenset(k for m in told if m is not own[0] for k in m.keys if k.startswith(_TELLING))
-    keys = quantity.own - (others - own[0].keys)
-    return replace(quantity, own=keys, names=own[0].names or (NONE if any(m.names for m in told) else quantity.names))
-
-
-#: Groups that tell one thing from another in one clause, and words before the thing that a number is of.
-_TELLING = ("who:", "what:", "direction:", "operation:")
-_OF_WHOM = ("in", "for", "by", "on", "at", "to")
-_UNTELLING: Keys = frozenset({"what:cost", "what:calls", "what:speedup", "what:size", "what:speed", "who:total"})
-
-
-def _tells(mark: Mark) -> bool:
-    return bool(mark.names) or any(key.startswith(_TELLING) for key in mark.keys - _UNTELLING)
-
-
-def _paired(segments: tuple[Segment, ...], tokens: Sequence[Token], stems: Sequence[str]) -> tuple[Segment, ...]:
-    """The clauses with the numbers of a list given to the things of a list, one by one: `f and g take 3 s and 2 s`."""
-    numbers = _runs([p for p, t in enumerate(tokens) if t.kind == "number"], stems, tokens)
-    by_start = {q.start: q for s in segments for q in s.quantities if not q.is_base}
-    marks = sorted((m for s in segments for m in s.marks if _tells(m)), key=lambda m: m.position)
-    things = _runs([m.position for m in marks], stems, tokens)
-    at = {m.position: m for m in marks}
-    changed: dict[int, Quantity] = {}
-    for run in numbers:
-        found = [by_start.get(tokens[p].start) for p in run]
-        fitting = [t for t in things if len(t) == len(run) and (t[-1] < run[0] or run[-1] < t[0])]
-        if len(run) < 2 or None in found or not fitting:
-            continue
-        nearest = min(fitting, key=lambda t: min(abs(run[0] - t[-1]), abs(t[0] - run[-1])))
-        listed = frozenset(k for p in nearest for k in at[p].keys)
-        shared = frozenset(k for s in segments for m in s.marks if m.position not in nearest for k in m.keys)
-        bases = [q.base for q in found if q is not None and q.base]
-        for position, quantity in zip(nearest, found, strict=True):
-            if quantity is not None:
-                keys = (shared - listed) | at[position].keys
-                base = quantity.base or (bases[-1] if quantity.dimension == "share" and bases else None)
-                changed[quantity.start] = replace(
-                    quantity, own=keys, names=at[position].names, inherited=NONE, inherited_names=NONE, base=base
-                )
-    if not changed:
-        return segments
-    return tuple(replace(s, quantities=tuple(changed.get(q.start, q) for q in s.quantities)) for s in segments)
-
-
-def _runs(positions: Sequence[int], stems: Sequence[str], tokens: Sequence[Token]) -> list[list[int]]:
-    """Positions that are items of one list: nothing between them but commas, `and` and articles."""
-    runs: list[list[int]] = []
-    for position in positions:
-        between = range(runs[-1][-1] + 1, position) if runs else range(0)
-        if runs and between and all(stems[p] in DETERMINERS | {"and", "or"} or tokens[p].text == "," for p in between):
-            runs[-1].append(position)
-        else:
-            runs.append([position])
-    return [run for run in runs if len(run) > 1]
-
-
 def _based(quantity: Quantity, before: Sequence[Segment], within: Sequence[Quantity]) -> Quantity:
     """A percentage without a base beside one that has it: `61 % of the accesses hit in L2 and 30.7 % in L1`."""
     if quantity.dimension != "share" or quantity.base is not None:
         return quantity
     earlier = [q for q in within if q.start < quantity.start]
     last = next(reversed(earlier), None) or next((q for s in reversed(before) for q in reversed(s.quantities)), None)
-    if last is None or last.dimension != "share" or last.base is None:
+    if last is None or last.dimension != "share" or last.base in (None, OF_NUMBER):
         return quantity
     return replace(quantity, base=last.base)
 
@@ -361,6 +246,8 @@ def _is_denied(mark: Mark, stems: Sequence[str], first: int) -> bool:
     return bool(_ABSENT & set(stems[max(0, position - 2) : position]))
 
 
+_BUSY_WITH: Keys = frozenset({"what:kernel", "what:copy"})
+_IDLE: Keys = frozenset({"act:wait", "in:device"})
 _ABSENT = frozenset({"without", "neither", "nor", "no"})
 
 
@@ -390,6 +277,8 @@ def _placed(
     own = segment.keys - (
         denied - frozenset(k for m in segment.marks if not _is_denied(m, stems, segment.first) for k in m.keys)
     )
+    if denied >= _BUSY_WITH:  # `with neither a kernel nor a copy` the device is idle
+        own = (own - _ACTS) | _IDLE
     return replace(
         quantity,
         own=TOTAL if quantity.is_base and quantity.dimension != "count" else own,

@@ -60,14 +60,18 @@ def bounds(
         position += length or 1
     if first < len(tokens):
         bounds.append((first, len(tokens), joint))
-    return _joined(bounds, tokens, stems, words)
+    return _joined(bounds, tokens, stems, words, numbers)
 
 
 _COMES = frozenset(map(stem, ("come", "stem", "arise", "result")))
 
 
 def _joined(
-    bounds: list[tuple[int, int, str]], tokens: Sequence[Token], stems: Sequence[str], words: Vocabulary
+    bounds: list[tuple[int, int, str]],
+    tokens: Sequence[Token],
+    stems: Sequence[str],
+    words: Vocabulary,
+    numbers: frozenset[int],
 ) -> list[tuple[int, int, str]]:
     """The clauses with items of a list put together: `waits, barriers and collectives`, `f, g and h take 3 s`."""
     joined: list[tuple[int, int, str]] = []
@@ -76,6 +80,9 @@ def _joined(
         if before is not None and joint in _LISTING:
             item = _is_item(tokens, stems, first, last, words)
             is_open = _is_item(tokens, stems, before[0], before[1], words, limit=_LONGEST_LIST)
+            parts = [p for p in numbers if stems[p] in words.fractions]
+            item = item and not any(first <= p < last for p in parts)
+            is_open = is_open and not any(before[0] <= p < before[1] for p in parts)
             if (item or is_open) and not _is_opening(stems, before) and not _is_apposed(stems, first):
                 joined[-1] = (before[0], last, before[2])
                 continue
@@ -139,8 +146,8 @@ def _begins_relative(tokens: Sequence[Token], stems: Sequence[str], position: in
         return bool(_LITTLE & set(stems[position + 1 : position + 3]))
     if stems[position] == "that":
         return position > 0 and tokens[position - 1].kind == "number"
-    if stems[position] != "with":
-        return False
+    if stems[position] != "with" or (position and tokens[position - 1].kind in ("code", "file")):
+        return False  # `f with 17.2 %, g with 16.8 %`
     before, after = tokens[max(0, position - 4) : position], tokens[position + 1 : position + 7]
     return any(t.kind == "number" for t in before) and any(t.kind == "number" for t in after)
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 
+from chathpc.grounding.amounts import part_of_amount
 from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.match import equals, number
@@ -48,7 +49,7 @@ def recomputed(quantity: Quantity, statement: Statement, world: World) -> Recomp
         return None
     if is_denied(quantity, statement):
         return remainder(quantity, statement, position, world)
-    for query in (_ratio, _difference, summed, _part, remainder, _more_by, _mean):
+    for query in (_ratio, _difference, summed, part_of_amount, _part, remainder, _more_by, _mean):
         found = query(quantity, statement, position, world)
         if found is not None:
             return found
@@ -66,6 +67,8 @@ def has_cue(quantity: Quantity, statement: Statement, world: World) -> bool:
         return True
     if quantity.dimension in ("time", "share", "bytes") and is_together(statement, position):
         parts = operands(statement, position)
+        if quantity.is_base or (len(quantity.names) == 1 and all(one.names for one in parts)):
+            return False  # the whole, or one of several numbers, each with its own
         return len(parts) > 1 and not any(
             fact.quantity.dimension == quantity.dimension
             and all(one.keys <= fact.quantity.own and not one.names for one in parts)
@@ -197,7 +200,8 @@ def _part(quantity: Quantity, statement: Statement, position: int, world: World)
     subject = Side.of(m for s in statement.segments for m in s.marks)
     named = frozenset(key.partition(":")[2] for key in quantity.base if key.startswith("name:"))
     whole = Side(frozenset(key for key in quantity.base if not key.startswith("name:")), named)
-    part = Side(subject.keys - quantity.base, subject.names - named)
+    words = frozenset(key for key in subject.keys if key.startswith("word:")) if subject.names - named else NONE
+    part = Side(subject.keys - quantity.base - words, subject.names - named)
     for dimension in ("time", "bytes"):
         for one, other in product(values(part, dimension, world), values(whole, dimension, world)):
             if one is not other and value(other) and fits(100 * value(one) / value(other), quantity):

@@ -2,9 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
+from chathpc.grounding import (
+    advice,
+    conditions,
+    derived,
+    match,
+    relations,
+    repair,
+    sentences,
+    sums,
+    waiting,
+    within,
+    wording,
+)
 from chathpc.grounding.asking import asked
 from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
@@ -169,17 +182,9 @@ def _direction(statement: Statement, known: World) -> str:
 
 
 def _with_numbers(sentence: str, statement: Statement, known: World, details: tuple[Claim, ...]) -> Sentence:
-    found = []
-    for quantity in statement.quantities:
-        if is_limit(quantity, statement, known):
-            continue
-        one = _found(quantity, statement, known)
-        if one is None:
-            alike = _of_one_item(statement, known)
-            if not alike:
-                return strike(sentence, "number", details)
-            one = _Found(quantity, alike, "evidence")
-        found.append(one)
+    found = _all_found(statement, known)
+    if found is None:
+        return strike(sentence, "number", details)
     wrong = [(one.quantity, one.fact) for one in found if one.fact is not None]
     if len(wrong) > 1:  # two wrong numbers are no slip
         return strike(sentence, "number", details)
@@ -216,6 +221,30 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
     return Sentence(text, evidence, "repaired", "number", len(details), len(wrong), details)
 
 
+def _all_found(statement: Statement, known: World) -> list[_Found] | None:
+    """What each number rests on: itself, one step from others of the sentence, or one item with all of them; None where one has nothing."""
+    limits = [q for q in statement.quantities if is_limit(q, statement, known)]
+    found = [(q, _found(q, statement, known)) for q in statement.quantities if q not in limits]
+    settled = [one for _, one in found if one is not None and one.fact is None]
+    pending = [(q, one) for q, one in found if one is None or one.fact is not None]
+    changed = True
+    while pending and changed:
+        changed = False
+        for pair in tuple(pending):
+            step = within.follows(pair[0], statement, [one.quantity for one in settled] + limits, known)
+            if step:
+                used = tuple(dict.fromkeys(id for one in settled for id in one.evidence))
+                settled.append(_Found(pair[0], used, step))
+                pending.remove(pair)
+                changed = True
+    for quantity, one in pending:
+        alike = _of_one_item(statement, known) if one is None else ()
+        if one is None and not alike:
+            return None
+        settled.append(one or _Found(quantity, alike, "evidence"))
+    return sorted(settled, key=lambda one: one.quantity.start)
+
+
 def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | None:
     """What one number rests on: a fact, a computation, the profile itself; a fact that it must have meant; None for nothing."""
     if _counts_names(quantity, statement, known):
@@ -229,7 +258,8 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
     sought = completed(quantity, statement, known)
     support = match.number(sought, known)
     if support.problem and quantity.is_base:
-        support = match.number(_as_part(sought, statement), known)
+        parts = (match.number(part, known) for part in _as_part(sought, statement))
+        support = next((one for one in parts if not one.problem), support)
     cue = derived.has_cue(quantity, statement, known)
     if cue or support.problem:
         again = derived.recomputed(quantity, statement, known)
@@ -259,20 +289,30 @@ def _is_printed_factor(quantity: Quantity, known: World) -> bool:
     )
 
 
-def _as_part(quantity: Quantity, statement: Statement) -> Quantity:
-    """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it says what it is itself."""
+def _as_part(quantity: Quantity, statement: Statement) -> Iterable[Quantity]:
+    """The whole of `1.84 s of the 3.21 s that memory management costs`: what stands behind it, or `its` before it, says what it is itself."""
+    apart = replace(quantity, own=NONE, names=NONE, inherited=NONE, inherited_names=NONE, is_base=False)
+    position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), 0)
+    if "its" in statement.stems[max(0, position - 2) : position] and quantity.dimension == "time":
+        if quantity.names:
+            yield replace(apart, names=quantity.names)  # `2.1 s of its 5.5 s`
+        if quantity.inherited:
+            yield replace(apart, own=quantity.inherited)
+        return
     segments = [s for s in statement.segments if s.last > 0 and statement.tokens[s.last - 1].start >= quantity.start]
-    marks = [m for s in segments[:2] for m in s.marks if statement.tokens[m.position].start > quantity.start]
-    keys = frozenset(key for mark in marks for key in mark.keys)
-    names = frozenset(name for mark in marks for name in mark.names)
-    end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
-    if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
-        placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
-        if placed:  # `5.19 s of the 9.14 s in f`
-            return replace(quantity, own=NONE, names=placed, inherited=NONE, inherited_names=NONE, is_base=False)
-    if quantity.dimension != "time" or not keys - {"what:cost", "who:total"}:
-        return quantity
-    return replace(quantity, own=keys, names=names, inherited=frozenset(), inherited_names=frozenset(), is_base=False)
+    for around in (segments[:1], segments[:2]):
+        marks = [m for s in around for m in s.marks if m.position > position]
+        keys = frozenset(key for mark in marks for key in mark.keys)
+        names = frozenset(name for mark in marks for name in mark.names)
+        end = next((i for i, t in enumerate(statement.tokens) if t.start >= quantity.end), 0)
+        if quantity.dimension == "time" and statement.stems[end : end + 1] in (("in",), ("of",)):
+            placed = frozenset(n for mark in marks if end < mark.position <= end + 2 for n in mark.names)
+            if placed:  # `5.19 s of the 9.14 s in f`
+                yield replace(apart, names=placed)
+                return
+        if quantity.dimension == "time" and keys - {"what:cost", "who:total"}:
+            yield replace(apart, own=keys, names=names)
+            return
 
 
 def _counts_names(quantity: Quantity, statement: Statement, known: World) -> bool:

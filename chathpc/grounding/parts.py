@@ -28,7 +28,7 @@ def parts(statement: Statement, known: World) -> bool:
         if mine and others and not mine & others:
             return False
         share = found[position + 2] if position + 2 < len(found) else None
-        if share is not None and share.dimension == "share" and 0 <= share.start - whole.end <= _NEAR:
+        if share is not None and share.dimension == "share" and _is_of_both(share, whole, statement):
             low = 100 * part.interval[0] / max(whole.interval[1], _ROUNDING)
             high = 100 * part.interval[1] / max(whole.interval[0], _ROUNDING)
             if share.interval[1] < low * (1 - _ROUNDING) or share.interval[0] > high * (1 + _ROUNDING):
@@ -37,6 +37,19 @@ def parts(statement: Statement, known: World) -> bool:
 
 
 _SIZES = ("time", "bytes")
+
+
+def _is_of_both(share: Quantity, whole: Quantity, statement: Statement) -> bool:
+    """True for a share right behind `A of B`, or in a clause of its own that says nothing else: `…, roughly a third`."""
+    if 0 <= share.start - whole.end <= _NEAR:
+        return True
+    segment = next((s for s in statement.segments if any(q.start == share.start for q in s.quantities)), None)
+    alone = segment is not None and not segment.marks and segment.last - segment.first <= _SHORT
+    return alone and share.base is None and share.exactness in ("exact", "about")
+
+
+#: Words of a clause that is only a number: `or just about a third`.
+_SHORT = 5
 
 
 def ranges(text: str) -> bool:

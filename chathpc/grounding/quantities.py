@@ -7,11 +7,11 @@ from dataclasses import replace
 
 from chathpc.grounding.bases import base_of, is_base
 from chathpc.grounding.numerals import digits, exactness, in_words
-from chathpc.grounding.quantity import DETERMINERS, IT, NONE, TOTAL, Keys, Quantity
+from chathpc.grounding.quantity import DETERMINERS, IT, NONE, OF_NUMBER, TOTAL, Keys, Quantity
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import Vocabulary, stem
 
-__all__ = ["DETERMINERS", "IT", "NONE", "TOTAL", "Keys", "Quantity", "quantity_at"]
+__all__ = ["DETERMINERS", "IT", "NONE", "OF_NUMBER", "TOTAL", "Keys", "Quantity", "quantity_at"]
 
 _NEARLY = frozenset(map(stem, ("almost", "nearly", "close", "practically", "virtually", "up")))
 #: `4 GB a second` and `4 GB moved per second` are rates.
@@ -43,7 +43,8 @@ def quantity_at(
     quantity = _per(quantity, tokens, stems, after, words)
     if position >= 1 and is_base(tokens, stems, position, quantity, words):
         quantity = replace(quantity, is_base=True)
-    if quantity.dimension == "share" and after < len(tokens) and stems[after] == "of":
+    owned = position and stems[position - 1] == "the" and after + 1 < len(tokens) and tokens[after + 1].kind == "code"
+    if quantity.dimension == "share" and after < len(tokens) and stems[after] == "of" and not owned:  # `the 55 % of f`
         base, end = base_of(tokens, stems, after + 1, words)
         used.update(range(after, end))
         quantity = replace(quantity, base=base)

@@ -11,6 +11,8 @@ TOTAL: Keys = frozenset({"who:total"})
 IT: Keys = frozenset({"it"})
 #: The base of a share `of the rest`: what the share before it leaves.
 REST_OF_IT: Keys = frozenset({"rest"})
+#: The base of a share of another share: `a third of the 80 %`.
+OF_NUMBER: Keys = frozenset({"number"})
 DETERMINERS = frozenset({"the", "a", "an", "its", "their", "this", "that", "all", "our", "your"})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise, product
 
-from chathpc.grounding.claims import Mark, Statement
+from chathpc.grounding.claims import Mark, Segment, Statement
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.operands import Recomputed, Side, close, rests_on, value, values
 from chathpc.grounding.quantities import NONE, TOTAL, Quantity
@@ -29,7 +29,7 @@ def operands(statement: Statement, position: int) -> list[Side]:
         marks = [m for m in segment.marks if m.position > position and m.names]  # `Nine tenths of it are f and g`
     names = [Side(NONE, m.names) for m in marks if m.names]
     for earlier in reversed(statement.segments[: statement.segments.index(segment)] if segment else ()):
-        if earlier.last - earlier.first > _SHORT_CLAUSE or not earlier.names:
+        if not _is_short(earlier, statement) or not earlier.names:
             break  # `f, g and h together`: each name before the comma is a clause of its own
         names += [Side(NONE, m.names) for m in earlier.marks if m.names]
     if len(names) > 1:
@@ -40,9 +40,26 @@ def operands(statement: Statement, position: int) -> list[Side]:
 def is_together(statement: Statement, position: int) -> bool:
     """True if the clause of a number says `together`, or one of that word alone goes before it."""
     index = next((i for i, s in enumerate(statement.segments) if s.first <= position < s.last), 0)
-    before = statement.segments[index - 1] if index else None
-    first = before.first if before and before.last - before.first <= _SHORT_CLAUSE else statement.segments[index].first
-    return bool(_TOGETHER & set(statement.stems[first : statement.segments[index].last]))
+    first, last = statement.segments[index].first, statement.segments[index].last
+    for before in reversed(statement.segments[:index]):
+        if not _is_short(before, statement) or before.quantities:
+            break
+        first = before.first
+    said = statement.stems[first:last]
+    if _A_TOTAL_OF in zip(said, said[1:], said[2:], strict=False):
+        said = tuple(word for word in said if word != "total")
+    return bool(_TOGETHER & set(said)) or _BETWEEN_THEM in pairwise(said)
+
+
+def _is_short(segment: Segment, statement: Statement) -> bool:
+    """True for a clause of a single name, and of words that only say `together`."""
+    told = [w for w in statement.stems[segment.first : segment.last] if w not in _TOGETHER | _TAKEN]
+    return len(told) <= _SHORT_CLAUSE
+
+
+_TAKEN = frozenset(map(stem, ("taken", "take", "all", "added")))
+_A_TOTAL_OF = ("a", "total", "of")
+_BETWEEN_THEM = ("between", "them")
 
 
 def _are_joined(statement: Statement, position: int) -> bool:
