@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import advice, conditions, derived, match, relations, repair, sentences, sums, waiting, wording
+from chathpc.grounding import (
+    advice,
+    conditions,
+    derived,
+    match,
+    relations,
+    repair,
+    retold,
+    sentences,
+    sums,
+    waiting,
+    wording,
+)
 from chathpc.grounding.asking import asked
 from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
@@ -70,6 +82,13 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
     if not details:
         return strike(sentence, "no claim")
+    measurement = retold.retold(statement, known)
+    if measurement is not None:
+        return Sentence(
+            sentence, measurement.evidence, "supported", "", len(details), 0, _resting(details, measurement.evidence)
+        )
+    if retold.contrary(statement, known):
+        return strike(sentence, "direction", details)
     problem = _unsupported_words(statement, known)
     if problem:
         return strike(sentence, problem, details)
