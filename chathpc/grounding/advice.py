@@ -64,7 +64,7 @@ def is_advice(statement: Statement, world: World) -> bool:
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
-    if echoes(statement, world):
+    if echoes(statement, world) or _is_worth_doing(statement, world):
         return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
 
@@ -103,9 +103,23 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
         return False  # `write takes 2.11 s` begins with a noun
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
     begun = [_base_form(token) for token in opened]
-    if begun and first == "to":  # `To improve performance, share …`
+    if begun and first in _CONDITIONS:  # `To improve performance, share …`, `If you want to tune f, compile …`
         return any(one in imperative | world.openers for one in begun)
     return first in imperative | world.openers or any(one in imperative for one in begun)
+
+
+_CONDITIONS = frozenset({"to", "if", "when"})
+
+
+def _is_worth_doing(statement: Statement, world: World) -> bool:
+    """True for `it is worth compiling the file with -O3`: a recommendation of something that is advised."""
+    return any(
+        one.stem == _WORTH and other.text.lower().endswith("ing") and other.stem in world.advice_stems
+        for one, other in pairwise(statement.tokens)
+    )
+
+
+_WORTH = stem("worth")
 
 
 def _base_form(token: Token) -> str:

@@ -12,6 +12,7 @@ from chathpc.grounding.promises import is_none_promised
 from chathpc.grounding.quantities import NONE, Keys, Quantity
 from chathpc.grounding.relations import is_quoted, phrase_positions
 from chathpc.grounding.remainders import denial_of
+from chathpc.grounding.silence import is_no_promise
 from chathpc.grounding.states import denies_absent
 from chathpc.grounding.vocabulary import stem
 
@@ -33,6 +34,7 @@ def is_supported(statement: Statement, position: int, world: World) -> bool:
         or is_greatest(statement, position, world)
         or is_none_promised(statement, position, world)
         or _is_unknown(statement, position, world)
+        or is_no_promise(statement, position, world)
     )
 
 

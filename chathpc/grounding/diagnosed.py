@@ -23,6 +23,7 @@ from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
 from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
+from chathpc.grounding.silence import promises_gain
 from chathpc.grounding.stated import (
     KERNEL,
     Reader,
@@ -214,6 +215,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             if one in words.levels
         ),
         measurements=measurements([(f, place_names(f.where)) for f in diagnosis.findings], words),
+        gainless=tuple(place_names(f.where) for f in diagnosis.findings if not promises_gain(f)),
+        gainful=tuple(place_names(f.where) for f in diagnosis.findings if promises_gain(f)),
         calls=calls(text for f in diagnosis.findings for text in f.advice),
         queries=queries or NoQueries(),
         rarity=_rarity(facts),

@@ -101,6 +101,8 @@ class World:
     limited: Keys  #: what trusted texts say is limited, where they say by what
     sized: frozenset[tuple[str, str]]  #: (big or small, the word behind it)
     measurements: tuple[Measurement, ...]  #: what the findings propose to measure next
+    gainless: tuple[Keys, ...]  #: the names of each finding that promises no gain
+    gainful: tuple[Keys, ...]  #: and of each other finding
     calls: tuple[str, ...]  #: calls of functions with their arguments that the findings advise
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work

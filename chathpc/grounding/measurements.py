@@ -28,6 +28,7 @@ class Measurement:
     readings: tuple[Reading, ...]
     told: frozenset[str]
     denied: frozenset[str]  #: words that stand only behind a negation
+    levels: frozenset[tuple[str, str]]  #: how much, and of what: (many, miss)
     names: Keys
     evidence: tuple[str, ...]
 
@@ -51,6 +52,8 @@ _BELOW = frozenset(map(stem, ("below", "under", "fewer", "less")))
 _ABOVE = frozenset(map(stem, ("above", "over", "more", "exceeding")))
 #: Words from a number to what says on which side of it.
 _NEAR = 2
+#: Words from `many` to what there is much of: `many cache misses`.
+LEVEL_REACH = 2
 
 
 _RUN = frozenset({"run", "execute", "invoke"})
@@ -120,12 +123,29 @@ def _measurement(text: str, names: Keys, evidence: tuple[str, ...], words: Vocab
     free = {t.stem for p, t in enumerate(tokens) if p not in behind}
     return Measurement(
         commands,
-        tuple(_reading(part, words) for part in _OUTCOMES.split(tells) if part.strip()),
+        tuple(_reading(part, words) for part in _in_full([p for p in _OUTCOMES.split(tells) if p.strip()])),
         terms(tokens, words) | terms(tokenize(command, words), words) | _names_in(text, words),
         frozenset(tokens[p].stem for p in behind) - free - words.plain,
+        frozenset(
+            (one.stem, other.stem)
+            for p, one in enumerate(tokens)
+            if one.stem in words.levels
+            for other in tokens[p + 1 : p + 1 + LEVEL_REACH]
+            if other.stem
+        ),
         names,
         evidence,
     )
+
+
+def _in_full(parts: Sequence[str]) -> Iterable[str]:
+    """The outcomes with the noun that `ones` stands for: `different ones to an event` behind `equal lengths point to a sleep`."""
+    noun = ""
+    for part in parts:
+        yield re.sub(r"\bones\b(?= (?:to|for|from)\b)", f"{noun} (as)", part) if noun else part
+        link = _MEANS.search(part)
+        before = part[: link.start()].split() if link else []
+        noun = before[-1] if before else noun
 
 
 def _reading(text: str, words: Vocabulary) -> Reading:

@@ -11,7 +11,7 @@ from itertools import groupby, pairwise
 
 from chathpc.grounding.claims import Statement
 from chathpc.grounding.facts import World
-from chathpc.grounding.measurements import Measurement, Reading, side_words, term
+from chathpc.grounding.measurements import LEVEL_REACH, Measurement, Reading, side_words, term
 from chathpc.grounding.tokens import Token
 from chathpc.grounding.vocabulary import stem
 
@@ -58,9 +58,53 @@ def retold(statement: Statement, world: World) -> Measurement | None:
 
 
 def contrary(statement: Statement, world: World) -> bool:
-    """True if a sentence has only words of a proposed measurement, and reads its result in another way."""
+    """True if a sentence reads the result of a proposed measurement in another way, or tells it as if it had been measured."""
+    measured = [m for m in world.measurements if m.programs & {t.text for t in statement.tokens}]
+    stems = set(statement.stems)
+    if measured and (stems & _MEANS or (_SHOWS & {t.text.lower() for t in statement.tokens} and not stems & _OPEN)):
+        return True
     covering = [m for m in world.measurements if _covers(m, statement, world) and _is_contrasting(m, statement, world)]
     return bool(covering) and not any(_agrees(m, statement, world) for m in covering)
+
+
+_MEANS = frozenset(map(stem, ("mean", "point", "indicate", "imply")))
+_SHOWS = frozenset(
+    {
+        "shows",
+        "showed",
+        "reveals",
+        "revealed",
+        "proves",
+        "proved",
+        "confirms",
+        "confirmed",
+        "demonstrates",
+        "demonstrated",
+    }
+)
+#: What leaves open what a measurement shows: `perf stat would show`, `shows which callers`.
+_OPEN = frozenset(
+    map(
+        stem,
+        (
+            "whether",
+            "if",
+            "would",
+            "could",
+            "can",
+            "should",
+            "might",
+            "may",
+            "which",
+            "what",
+            "where",
+            "how",
+            "who",
+            "why",
+            "to",
+        ),
+    )
+)
 
 
 def _covers(measurement: Measurement, statement: Statement, world: World) -> bool:
@@ -81,7 +125,7 @@ def _covers(measurement: Measurement, statement: Statement, world: World) -> boo
         if token.kind == "punctuation" or position in sides or token.text in measurement.names:
             continue
         said = term(tokens, position, words)
-        if not said or said in told:
+        if not said or (said in told and _is_level_of(position, measurement, statement, world)) or said in _LINKS:
             continue
         strictly = said in strict or words.comparisons.at((said,), 0)[0] or words.subjects.at((said,), 0)[0]
         if said[0] in "<>=" or (strictly and said not in _TELLING):
@@ -89,6 +133,16 @@ def _covers(measurement: Measurement, statement: Statement, world: World) -> boo
         if said not in words.neutral | words.telling | _TELLING:
             return False
     return named or _is_whole(_spoken(measurement, statement, world), measurement)
+
+
+def _is_level_of(position: int, measurement: Measurement, statement: Statement, world: World) -> bool:
+    """False for the `few` of `few cache misses` where the text has `many cache misses`."""
+    level = statement.stems[position]
+    if level not in world.words.levels:
+        return True
+    return any(
+        (level, noun) in measurement.levels for noun in statement.stems[position + 1 : position + 1 + LEVEL_REACH]
+    )
 
 
 def _agrees(measurement: Measurement, statement: Statement, world: World) -> bool:
