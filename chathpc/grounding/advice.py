@@ -140,6 +140,8 @@ def supported(statement: Statement, world: World) -> str:
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
+    if own & _HARMS - world.advice_stems:
+        return "prediction"  # nobody measured what a change would break
     if own & world.words.negations - _nearest(own, world):
         return "negation"
     content = own & world.advice_stems - (world.words.neutral - world.words.advice - world.words.remedies)
@@ -154,6 +156,11 @@ def supported(statement: Statement, world: World) -> str:
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
     return "" if _changes(statement, world) else "direction"
+
+
+_HARMS = frozenset(
+    map(stem, ("break", "damage", "ruin", "hurt", "harm", "crash", "corrupt", "fail", "kill", "worsen", "impair"))
+)
 
 
 def _nearest(own: set[str], world: World) -> frozenset[str]:
