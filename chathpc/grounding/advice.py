@@ -69,7 +69,7 @@ def is_advice(statement: Statement, world: World) -> bool:
         return True  # `can be replaced by`
     if statement.names and not statement.names <= world.names and statement.names <= world.names | world.advice_names:
         return True
-    if echoes(statement, world):
+    if echoes(statement, world) or _is_worth_doing(statement, world):
         return True
     return (bool(set(stems) & world.words.modal) and not gain) or _begins(statement, first, world)
 
@@ -108,9 +108,23 @@ def _begins(statement: Statement, first: str, world: World) -> bool:
         return False  # `write takes 2.11 s` begins with a noun
     opened = (t for before, t in pairwise(tokens) if before.stem in ("so", "then") or before.kind == "punctuation")
     begun = [_base_form(token) for token in opened]
-    if begun and first == "to":  # `To improve performance, share …`
+    if begun and first in _CONDITIONS:  # `To improve performance, share …`, `If you want to tune f, compile …`
         return any(one in imperative | world.openers for one in begun)
     return first in imperative | world.openers or any(one in imperative for one in begun)
+
+
+_CONDITIONS = frozenset({"to", "if", "when"})
+
+
+def _is_worth_doing(statement: Statement, world: World) -> bool:
+    """True for `it is worth compiling the file with -O3`: a recommendation of something that is advised."""
+    return any(
+        one.stem == _WORTH and other.text.lower().endswith("ing") and other.stem in world.advice_stems
+        for one, other in pairwise(statement.tokens)
+    )
+
+
+_WORTH = stem("worth")
 
 
 def _base_form(token: Token) -> str:
@@ -131,6 +145,8 @@ def supported(statement: Statement, world: World) -> str:
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
+    if own & _HARMS - world.advice_stems:
+        return "prediction"  # nobody measured what a change would break
     unknown = world.words.negations - _nearest(own, world)
     if any(word in unknown and not is_retold(statement, p, world) for p, word in enumerate(statement.stems)):
         return "negation"
@@ -146,6 +162,11 @@ def supported(statement: Statement, world: World) -> str:
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
     return "" if _changes(statement, world) else "direction"
+
+
+_HARMS = frozenset(
+    map(stem, ("break", "damage", "ruin", "hurt", "harm", "crash", "corrupt", "fail", "kill", "worsen", "impair"))
+)
 
 
 def _nearest(own: set[str], world: World) -> frozenset[str]:

@@ -17,6 +17,7 @@ from chathpc.grounding.hypotheses import hypothetical
 from chathpc.grounding.indices import owners
 from chathpc.grounding.levels import leveled
 from chathpc.grounding.match import ACTS, SIDES
+from chathpc.grounding.measurements import calls, measurements
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
@@ -213,6 +214,8 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
             for one, other in pairwise(clause)
             if one in words.levels
         ),
+        measurements=measurements([(f, place_names(f.where)) for f in diagnosis.findings], words),
+        calls=calls(text for f in diagnosis.findings for text in f.advice),
         queries=queries or NoQueries(),
         rarity=_rarity(facts),
         said=frozenset().union(*(word_stems(text) for text in trusted)),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from chathpc.grounding.claims import Segment
+from chathpc.grounding.measurements import Measurement, without_commands
 from chathpc.grounding.quantities import NONE, Keys, Quantity
 from chathpc.grounding.queries import Queries
 from chathpc.grounding.quotation import Quotable, without_lead
@@ -99,6 +100,8 @@ class World:
     callers: Keys  #: names that stand before `calls`
     limited: Keys  #: what trusted texts say is limited, where they say by what
     sized: frozenset[tuple[str, str]]  #: (big or small, the word behind it)
+    measurements: tuple[Measurement, ...]  #: what the findings propose to measure next
+    calls: tuple[str, ...]  #: calls of functions with their arguments that the findings advise
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
@@ -110,7 +113,9 @@ class World:
 
     def without_own(self, sentence: str) -> str:
         """What could be markup or a command in a sentence: nothing in our own advice, no template arguments of known names."""
-        return "" if normalised(without_lead(sentence)) in self.advised else self.without_templates(sentence)
+        if normalised(without_lead(sentence)) in self.advised:
+            return ""
+        return self.without_templates(without_commands(sentence, self.measurements, self.calls))
 
     def without_templates(self, sentence: str) -> str:
         """The sentence with the template arguments of known names taken off: `f<float, 64>` is no markup."""

@@ -20,7 +20,7 @@ _LEFT = (
 )  # fmt: skip
 #: Words for what is left; behind them, behind one of `_APART`, what it is left by.
 REST = frozenset(map(stem, _LEFT))
-_DENIES = frozenset(map(stem, ("not", "neither", "nor", "isn't", "aren't")))
+_DENIES = frozenset(map(stem, ("not", "neither", "nor")))
 _IS = frozenset({"is", "are", "was", "were", "be", "go", "goes", "does", "do"})
 _ALL_ELSE = frozenset(map(stem, ("anything", "everything", "something", "other", "others", "else")))
 _REMAINS = frozenset(map(stem, ("left", "remain", "remains")))

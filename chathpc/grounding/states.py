@@ -12,7 +12,7 @@ from chathpc.grounding.vocabulary import stem
 
 #: A negation stands at most so many words before what it denies.
 _REACH = 5
-_IMPOSSIBLE = frozenset(map(stem, ("cannot", "can't", "won't")))
+_WILL = stem("will")
 
 
 def states(statement: Statement, world: World) -> bool:
@@ -94,7 +94,7 @@ def contrary(statement: Statement, world: World) -> bool:
 
 def denies_absent(statement: Statement, position: int, world: World) -> bool:
     """True if the negation at a position denies what a finding excludes: `copies and kernels never overlap`."""
-    if statement.stems[position] in _IMPOSSIBLE:
+    if statement.stems[position] == "cannot" or statement.stems[position - 1 : position] == (_WILL,):
         return False  # it is not so, but nobody knows that it could not be
     return any(
         names & world.absent and position < found <= position + _REACH

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
 
+from chathpc.grounding.contractions import expanded
 from chathpc.grounding.vocabulary import Vocabulary, stem, stems
 from chathpc.profile.languages import ENDINGS
 
@@ -113,6 +114,12 @@ def tokenize(
             tokens.append(Token("code", name, match.start(), match.end(), stem(text)))
         elif kind == "file":
             tokens.append(Token("file", normal_code(text), match.start(), match.end()))
+        elif kind == "word" and (full := expanded(text)):
+            ends = (*(match.start() + first for _, first in full[1:]), match.end())
+            tokens += (
+                Token("word", word, match.start() + first, end, stem(word))
+                for (word, first), end in zip(full, ends, strict=True)
+            )
         else:
             tokens.append(Token(kind, text, match.start(), match.end(), stem(text) if kind == "word" else ""))
     return tuple(tokens)

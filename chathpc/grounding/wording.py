@@ -131,7 +131,7 @@ def unknown_words(statement: Statement, world: World, *, advice: bool) -> Iterab
     # A sentence without a number says what it says by its words alone.
     free = statement.quantities or advice or _is_retold(statement, world)
     general = words.neutral if free else words.plain | words.telling
-    if free and not advice:
+    if free:
         general |= words.beside
     known = world.stems | words.counted
     if advice:
