@@ -10,7 +10,7 @@ from chathpc.grounding import (
     conditions,
     derived,
     match,
-    readings,
+    proposed,
     relations,
     repair,
     sentences,
@@ -86,12 +86,12 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
     if not details:
         return strike(sentence, "no claim")
-    measurement = readings.retold(statement, known)
+    measurement = proposed.retold(statement, known)
     if measurement is not None:
         return Sentence(
             sentence, measurement.evidence, "supported", "", len(details), 0, _resting(details, measurement.evidence)
         )
-    if readings.contrary(statement, known):
+    if proposed.contrary(statement, known):
         return strike(sentence, "direction", details)
     problem = _unsupported_words(statement, known)
     if problem:
