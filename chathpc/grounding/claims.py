@@ -88,7 +88,11 @@ def _of_these(segments: tuple[Segment, ...], stems: Sequence[str]) -> tuple[Segm
         return segments
     first, changed = segments[0], []
     counted = next((q for q in first.quantities if q.dimension == "count"), None)
-    base = frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:"))) or None
+    base = (
+        frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:")))
+        or frozenset(f"name:{n}" for n in first.names)
+        or None
+    )
     for segment in segments[1:]:
         quantities = []
         for quantity in segment.quantities:
