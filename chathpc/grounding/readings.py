@@ -46,6 +46,9 @@ class Readings:
     hottest: frozenset[str]  #: lines that are called the hottest ones
     loops: frozenset[str]  #: lines that are only told as where a loop is
     members: frozenset[str]  #: `a.cols`, and arrays with an index
+    siblings: Mapping[
+        tuple[str, str], tuple[frozenset[str], frozenset[str]]
+    ]  #: `stall reason wait`: its own words and only the others' words
     letters: frozenset[str]  #: names of one letter
     complements: tuple[Complement, ...]
     ways: tuple[Ways, ...]  #: of each piece of advice
@@ -77,6 +80,7 @@ def readings(
         - frozenset(n for s in statements for n in lines(s) if n not in looped(s))
         - frozenset(n for s in statements for n in hottest(s)),
         frozenset(member for text in plain for member in members(text)),
+        _siblings(statements),
         frozenset(letter for text in plain for letter in _LETTER.findall(text)),
         tuple(complements(statements)),
         tuple(ways(statement, words) for statement in advice),
@@ -157,3 +161,23 @@ def complements(statements: Iterable[Statement]) -> Iterable[Complement]:
 
 
 _OTHERS = frozenset(map(stem, ("others", "rest", "remainder", "remaining")))
+
+
+def _siblings(statements: Iterable[Statement]) -> dict[tuple[str, str], tuple[frozenset[str], frozenset[str]]]:
+    """The words of trusted texts that begin alike and then name one of a kind: `Stall reason wait: …`, `Stall reason barrier: …`."""
+    kinds: dict[tuple[str, ...], dict[str, frozenset[str]]] = {}
+    for statement in statements:
+        begun = statement.stems[:3]
+        if (
+            len(begun) == len(set(begun) - {""}) == 3
+            and statement.tokens[0].kind == statement.tokens[1].kind == "word"
+            and not statement.segments[0].quantities
+        ):
+            told = frozenset(f"={t.value:g}" if t.kind == "number" else t.stem for t in statement.tokens)
+            kinds.setdefault(begun[:2], {})[begun[2]] = told
+    return {
+        (kind[1], one): (told, frozenset(w for other in those.values() for w in other) - told)
+        for kind, those in kinds.items()
+        for one, told in those.items()
+        if len(those) > 1
+    }

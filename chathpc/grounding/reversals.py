@@ -45,6 +45,7 @@ def turned_round(statement: Statement, world: World) -> bool:
         _affirms(statement, world)
         or _opposes(statement, world)
         or _does(statement, world)
+        or _mistakes(statement, world)
         or _misplaces(statement, world)
     )
 
@@ -79,6 +80,19 @@ def _is_opposite(word: str, beside: str, pairs: Sequence[tuple[str, str]], world
         if same and pair in world.pairs:
             return False
     return any((pair[0] in _OPPOSITES[word] or pair[1] in _OPPOSITES[word]) and pair in world.told for pair in pairs)
+
+
+def _mistakes(statement: Statement, world: World) -> bool:
+    """True where one of several of a kind is given the words or numbers of another: `stall reason wait is for data from global memory`."""
+    for segment in statement.segments:
+        tokens = statement.tokens[segment.first : segment.last]
+        pairs = [pair for pair in pairwise(t.stem for t in tokens) if pair in world.readings.siblings]
+        if len(pairs) == 1:
+            own, others = world.readings.siblings[pairs[0]]
+            said = {f"={t.value:g}" if t.kind == "number" else t.stem for t in tokens} - world.words.plain - own
+            if said & others:
+                return True
+    return False
 
 
 def _does(statement: Statement, world: World) -> bool:

@@ -101,30 +101,9 @@ def _names_main(statement: Statement) -> bool:
 _PLACES = frozenset(map(stem, ("in", "of", "by", "from", "inside", "within", "below", "and", "function", "that")))
 #: What follows the name of a function, and no adjective.
 _FINITE = frozenset(
-    [
-        "is",
-        "was",
-        "has",
-        "calls",
-        "takes",
-        "spends",
-        "touches",
-        "computes",
-        "allocates",
-        "waits",
-        "copies",
-        "does",
-        "and",
-        "or",
-        "with",
-        "at",
-        "for",
-        "itself",
-        "alone",
-        "where",
-        "which",
-    ]
-)
+    ("is", "was", "has", "calls", "takes", "spends", "touches", "computes", "allocates", "waits", "copies", "does", "and", "or", "with", "at", "for",
+     "itself", "alone", "where", "which")
+)  # fmt: skip
 
 
 def _is_measured(name: str, world: World) -> bool:

@@ -102,6 +102,8 @@ def test_a_part_is_of_its_own_whole(name: str, sound: str, false: str) -> None:
         ("gpu-literals", "The literal 1e-3 is a double.", "The literal 1e-3 is a float."),
         ("synchronised", "The device is idle after each wait.", "The device is idle before each wait."),
         ("strided", "accumulate steps through a.v by a.cols.", "accumulate steps through a.weights by a.cols."),
+        ("shared-memory-limit", "Stall reason wait: 20.1 %.", "Stall reason wait: 35.0 %."),
+        ("sync-writes", "File operations take 2.50 s.", "File operations take 2.45 s."),
         ("frame-edges", "99.5 % of the page faults happen in edges.", "99.5 % of the page faults happen in main."),
     ],
 )
