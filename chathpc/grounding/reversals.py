@@ -84,8 +84,11 @@ def _is_opposite(word: str, beside: str, pairs: Sequence[tuple[str, str]], world
 
 def _mistakes(statement: Statement, world: World) -> bool:
     """True where one of several of a kind is given the words or numbers of another: `stall reason wait is for data from global memory`."""
-    for segment in statement.segments:
-        tokens = statement.tokens[segment.first : segment.last]
+    behind = (*statement.segments[1:], None)
+    for segment, following in zip(statement.segments, behind, strict=True):
+        # `stall reason wait: 20.1 %` is one clause.
+        last = following.last if following is not None and following.joint == ":" else segment.last
+        tokens = statement.tokens[segment.first : last]
         pairs = [pair for pair in pairwise(t.stem for t in tokens) if pair in world.readings.siblings]
         if len(pairs) == 1:
             own, others = world.readings.siblings[pairs[0]]
