@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from chathpc.grounding.appositions import is_of_named_part
 from chathpc.grounding.claims import EXCLUSIVE, group
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
@@ -386,23 +387,10 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
     around = frozenset(t for f in fitting for t in f.subjects | f.around)
     if words - around and rival.bundles and all(rival.bundles & f.bundles for f in fitting):
         return True  # what the finding has of it has another value
-    if _is_of_named_part(quantity, rival, fitting):
+    if is_of_named_part(quantity, rival, fitting):
         return True
     own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
     theirs = frozenset(
         t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))
     )
     return bool(own - theirs) and closeness(quantity, rival, world) > best
-
-
-def _is_of_named_part(quantity: Quantity, rival: Fact, fitting: Sequence[Fact]) -> bool:
-    """True for `file operations take 2.45 s` where that is only of `mostly fdatasync (2.45 s)`, and the file operations have another number."""
-    named = bool(quantity.names | quantity.inherited_names | rival.quantity.names) or rival.quantity.is_base
-    about = frozenset(
-        key for key in quantity.own if key.startswith(("in:io", "in:file", "in:mpi", "in:openmp", "word:", "what:"))
-    )
-    if named or not about or not rival.evidence or not about <= rival.quantity.own:
-        return False
-    return all(
-        bool(f.quantity.names) and bool(f.bundles & rival.bundles) and not about <= f.quantity.own for f in fitting
-    )
