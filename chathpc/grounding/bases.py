@@ -105,7 +105,7 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
     owner = next((t.text for t in reversed(tokens[:opening]) if t.kind in ("code", "file")), None)
     if owner and "its" in stems[opening:position] and stems[position : position + 1] == [_TIME]:
         return frozenset({f"name:{owner}"}), position + 1  # `f spends a fifth of its time at line 12`
-    if stems[position : position + 1] == ["total"] and stems[position + 1 : position + 2] == ["kernel"]:
+    if stems[position : position + 1] and stems[position] in _ENTIRE and _is_timed(stems, position + 1, words):
         position += 1  # `of the total kernel time`
     if position < len(tokens) and stems[position] in ("it", "them", "these", "those", "which"):
         return IT, position + 1
@@ -122,7 +122,7 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
                 return frozenset({f"name:{function}"}), end  # `a sixth of the time of the function`
             if follower == "of" and (end := _everyone(stems, behind - 1)):
                 return TOTAL, end  # `of the time of the ranks`
-            inner = _inside(tokens, stems, position + length, words)
+            inner = _inside(tokens, stems, position + length, words) or _going(tokens, stems, position + length, words)
             if inner is not None:
                 return inner
             busy = _while_busy(stems, position + length, words)
@@ -160,6 +160,130 @@ def base_of(tokens: Sequence[Token], stems: Sequence[str], position: int, words:
         _, within = words.subjects.at(stems, behind)
         keys |= within & _MEASURED_PARTS  # `all of the waiting in MPI`
     return keys | names or None, end
+
+
+def _is_timed(stems: Sequence[str], position: int, words: Vocabulary) -> bool:
+    """True for the `copy time` of `the total copy time`, which is no whole; not for `run time`."""
+    length, keys = words.subjects.at(stems, position)
+    timed = stems[position + length : position + length + 1] == [_TIME]
+    return bool(length and keys - TOTAL) and timed and tuple(stems[position : position + length + 1]) not in words.whole
+
+
+_ENTIRE = frozenset(map(stem, ("total", "whole", "entire", "overall", "combined", "complete")))
+
+
+def _going(tokens: Sequence[Token], stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys, int] | None:
+    """The base of `… of the time that goes into copies`, `of the time f takes`, `of the time of f`: what that time is spent on."""
+    opening = position
+    while position < len(tokens) and (stems[position] in _RELATIVE or stems[position] in DETERMINERS):
+        position += 1
+    following = stems[position + 1 : position + 2]
+    relative = bool({"that", "which"} & set(stems[opening:position]))
+    relative = relative or (
+        position == opening and stems[position : position + 1] == ["spent"] and bool(_FALLS & set(stems[position:]))
+    )
+    if relative and stems[position : position + 1] and stems[position] in _SPENT and following and following[0] in _ON:
+        position += 2
+    elif (
+        opening == position
+        and stems[position : position + 1] == ["of"]
+        and stems[position + 1 : position + 2] != ["the"]
+    ):
+        position += 1
+        end = position + 1
+        if (
+            position < len(tokens)
+            and tokens[position].kind == "word"
+            and not _everyone(stems, position)
+            and stems[position] not in _WHOLES | _ANY
+        ):
+            _, about = words.subjects.at(stems, position)
+            return about or frozenset({f"name:{tokens[position].text}"}), end  # `of the time of share`, a function
+        return None
+    elif not _takes(stems, position):
+        return None
+    while position < len(tokens) and stems[position] in DETERMINERS | {"only"}:
+        position += 1
+    if _everyone(stems, position):
+        return None  # what the ranks take is the whole
+    names: set[str] = set()
+    keys: Keys = frozenset()
+    end = position
+    while (
+        end < len(tokens)
+        and end < position + _LONGEST
+        and stems[end] not in _TAKES
+        and tokens[end].kind != "punctuation"
+    ):
+        length, found = words.subjects.at(stems, end)
+        keys |= found
+        if tokens[end].kind == "code":
+            names.add(f"name:{tokens[end].text}")
+        if (
+            not length
+            and tokens[end].kind == "word"
+            and end > position
+            and (stems[end] in _BASE_VERBS or stems[end] in words.verbs or stems[end] in ("is", "are", "was"))
+        ):
+            break
+        end += length or 1
+    base = keys | names - TOTAL
+    return (base, end) if base else None
+
+
+def _takes(stems: Sequence[str], position: int) -> bool:
+    """True before `f takes`, `f and g take together`."""
+    behind = stems[position + 1 : position + 5]
+    return any(word in _TAKES for word in behind) and not any(word in _ANY for word in stems[position : position + 1])
+
+
+_RELATIVE = frozenset({"that", "which"} | {"is", "are", "was"})
+_SPENT = frozenset(map(stem, ("goes", "go", "going", "spent", "used", "needed", "lost", "taken", "for", "wasted")))
+_FALLS = frozenset(map(stem, ("falls", "goes", "comes", "belongs", "lies")))
+_ON = frozenset(map(stem, ("into", "in", "on", "for", "to", "by", "with")))
+_TAKES = frozenset(
+    map(
+        stem,
+        (
+            "take",
+            "takes",
+            "need",
+            "needs",
+            "cost",
+            "costs",
+            "require",
+            "requires",
+            "spend",
+            "spends",
+            "use",
+            "uses",
+            "consume",
+        ),
+    )
+)
+_ANY = frozenset(
+    map(
+        stem,
+        (
+            "program",
+            "application",
+            "run",
+            "code",
+            "all",
+            "each",
+            "every",
+            "one",
+            "whole",
+            "total",
+            "execution",
+            "it",
+            "thread",
+            "rank",
+            "window",
+        ),
+    )
+)
+_LONGEST = 7
 
 
 def _while_busy(stems: Sequence[str], position: int, words: Vocabulary) -> tuple[Keys, int] | None:

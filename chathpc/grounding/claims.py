@@ -88,7 +88,8 @@ def _of_these(segments: tuple[Segment, ...], stems: Sequence[str]) -> tuple[Segm
         return segments
     first, changed = segments[0], []
     counted = next((q for q in first.quantities if q.dimension == "count"), None)
-    base = frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:"))) or None
+    base: Keys | None = frozenset(k for k in first.keys if k.startswith(("in:", "what:", "act:")))
+    base = base or frozenset(f"name:{name}" for name in first.names) or None
     for segment in segments[1:]:
         quantities = []
         for quantity in segment.quantities:

@@ -21,6 +21,7 @@ from chathpc.grounding.measurements import calls, measurements
 from chathpc.grounding.quantities import NONE, Keys
 from chathpc.grounding.queries import NoQueries, Queries
 from chathpc.grounding.quotation import denied, pairs, quotable
+from chathpc.grounding.readings import readings
 from chathpc.grounding.relations import callers as called_by
 from chathpc.grounding.sentences import split
 from chathpc.grounding.stated import (
@@ -220,6 +221,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         rarity=_rarity(facts),
         said=frozenset().union(*(word_stems(text) for text in trusted)),
         absent=_absent(causes, facts, words),
+        readings=readings(facts_told, statements, advice_statements, (*trusted, *advice, *means), names, words),
         leading_share=diagnosis.findings[0].share if diagnosis.findings else 0.0,
         leading=_leading(diagnosis, words),
     )

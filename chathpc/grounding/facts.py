@@ -11,6 +11,7 @@ from chathpc.grounding.measurements import Measurement, without_commands
 from chathpc.grounding.quantities import NONE, Keys, Quantity
 from chathpc.grounding.queries import Queries
 from chathpc.grounding.quotation import Quotable, without_lead
+from chathpc.grounding.readings import Readings
 from chathpc.grounding.vocabulary import Vocabulary
 
 TEMPLATE = re.compile(r"([A-Za-z_][\w:]{0,80})<[\w ,:*&]{1,80}>")
@@ -108,6 +109,7 @@ class World:
     rarity: Mapping[str, float]  #: terms of facts: ln(1 + facts / facts that have it)
     said: frozenset[str]  #: stems of the words of trusted texts alone, without the catalogue
     absent: frozenset[str]  #: states that a finding excludes
+    readings: Readings
     leading_share: float  #: of the run, of the first finding
     leading: Segment  #: what `this` and `it` are about where no sentence went before: the first finding
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import World
+from chathpc.grounding.vocabulary import stem
 
 
 def owners(statements: Iterable[Statement]) -> dict[str, frozenset[str]]:
@@ -24,7 +25,7 @@ def right_index(statement: Statement, world: World) -> bool:
     """False if a clause says of the loop over one index what is only known of the loop over another."""
     known = world.indices
     for segment in statement.segments:
-        letters = _over(segment, statement)
+        letters = _over(segment, statement) or _nested(segment, statement, known)
         if len(letters) != 1 or not any(letters <= owned for owned in known.values()):
             continue
         said = set(statement.stems[segment.first : segment.last]) - world.words.plain - letters - _LOOP
@@ -33,6 +34,21 @@ def right_index(statement: Statement, world: World) -> bool:
     return True
 
 
+def _nested(segment: Segment, statement: Statement, known: Mapping[str, frozenset[str]]) -> frozenset[str]:
+    """The index of `the innermost loop` where trusted texts tell it; none where something is denied or set against something."""
+    words = statement.stems[segment.first : segment.last]
+    if _AGAINST & set(statement.stems):
+        return frozenset()
+    return next((known[one] for one in words if one in _NESTED and one in known and len(known[one]) == 1), frozenset())
+
+
+_NESTED = frozenset(map(stem, ("innermost", "inner", "outer", "outermost")))
+_AGAINST = frozenset(
+    map(
+        stem,
+        ("not", "without", "never", "instead", "rather", "no", "whereas", "while", "but", "should", "would", "though"),
+    )
+)
 _LOOP = frozenset({"loop", ""})
 
 

@@ -24,6 +24,7 @@ from chathpc.grounding.assessed import ASSESSED
 from chathpc.grounding.claims import Statement, read
 from chathpc.grounding.comparisons import comparisons, is_limit
 from chathpc.grounding.facts import Fact, World, normalised
+from chathpc.grounding.foretold import denies_state, foretells
 from chathpc.grounding.hypotheses import only_hypothetical, other_runs
 from chathpc.grounding.indices import right_index
 from chathpc.grounding.itemised import Claim, Status, itemised
@@ -31,14 +32,17 @@ from chathpc.grounding.kinds import told
 from chathpc.grounding.left_out import counts_in
 from chathpc.grounding.parts import parts, ranges
 from chathpc.grounding.promises import rests_rightly
+from chathpc.grounding.proportions import fit_together
 from chathpc.grounding.quantities import NONE, Quantity
 from chathpc.grounding.quotation import quoted, without_lead
 from chathpc.grounding.ranked import ranked
+from chathpc.grounding.reversals import turned_round, unknown_member
 from chathpc.grounding.slight_losses import is_told
 from chathpc.grounding.sought import completed, pointed, points_back
 from chathpc.grounding.states import contrary, states
 from chathpc.grounding.superlatives import mostly, slight, superlatives
 from chathpc.grounding.tokens import tokenize
+from chathpc.grounding.ways import is_turned, ways
 from chathpc.grounding.won import as_assessed, assessed, is_of_another
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
@@ -94,13 +98,18 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     if proposed.contrary(statement, known):
         return strike(sentence, "direction", details)
     problem = _unsupported_words(statement, known)
-    if problem:
-        return strike(sentence, problem, details)
+    member = unknown_member(sentence, known)
+    if problem or member:
+        return strike(sentence, problem or f"name {member}", details)
     advising = advice.is_advice(statement, known)
     if not conditions.numerals(statement, known, advice=advising):
         return strike(sentence, "number", details)
-    if advising and not other_runs(statement, known):
+    if (advising and not other_runs(statement, known)) or foretells(statement, known):
         return strike(sentence, "prediction", details)
+    if advising and denies_state(statement, known):
+        return strike(sentence, "negation", details)
+    if advising and (is_turned(ways(statement, known.words), known.readings.ways) or _wrong_index(statement, known)):
+        return strike(sentence, "direction", details)
     if advising:
         problem = advice.supported(statement, known)
         if not problem:
@@ -148,6 +157,11 @@ def _unsupported_words(statement: Statement, known: World) -> str:
     return f"word {word}" if word else ""
 
 
+def _wrong_index(statement: Statement, known: World) -> bool:
+    """True if what one loop would do is said of another; which one should be the innermost is another matter."""
+    return "should" not in statement.stems and "would" in statement.stems and not right_index(statement, known)
+
+
 def _direction(statement: Statement, known: World) -> str:
     """What is wrong with the relations in a statement: negation, roles, waiting, comparisons, levels, limits, cause and effect."""
     problem = conditions.negation(statement, known) or conditions.prediction(statement, known)
@@ -164,6 +178,8 @@ def _direction(statement: Statement, known: World) -> str:
         (slight, "level"),
         (mostly, "number"),
         (lambda s, k: not contrary(s, k), "state"),
+        (lambda s, k: not turned_round(s, k), "subject"),
+        (fit_together, "number"),
         (waiting.in_order, "subject"),
         (right_index, "subject"),
         (rests_rightly, "reason"),

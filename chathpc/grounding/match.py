@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import isfinite
 
+from chathpc.grounding.appositions import is_of_named_part
 from chathpc.grounding.claims import EXCLUSIVE, group
 from chathpc.grounding.facts import Fact, World
 from chathpc.grounding.quantities import IT, NONE, TOTAL, Keys, Quantity
@@ -125,7 +126,12 @@ def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:
         and not (quantity.base - _KERNEL) & (_bundled(fact, world) | fact.around | IT)
     ):
         return False
-    if quantity.dimension == "count" and quantity.noun in _INSTANCES and not quantity.is_base:
+    if (
+        quantity.dimension == "count"
+        and quantity.noun in _INSTANCES
+        and not quantity.is_base
+        and other.value.is_integer()
+    ):
         return True  # how many ranks there are is the same wherever it is said
     if quantity.agent and other.agent and quantity.agent != other.agent:
         return False
@@ -223,6 +229,8 @@ def _names_fit(quantity: Quantity, fact: Fact, world: World) -> bool:
     own = frozenset(n for n in quantity.names if not _ABBREVIATION.fullmatch(n))
     if own and placed and not own & placed and not fact.subjects & _COST_ONLY:
         return False  # it is of another place of the finding
+    if quantity.inherited_names and not quantity.names and placed and not quantity.inherited_names & (placed | bundled):
+        return False
     if (
         quantity.names
         and not fact.bundles
@@ -375,6 +383,12 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
         and not rival.quantity.names
     ):
         told |= rival.quantity.inherited
+    words = frozenset(t for t in quantity.own & rival.quantity.own if t.startswith("word:"))
+    around = frozenset(t for f in fitting for t in f.subjects | f.around)
+    if words - around and rival.bundles and all(rival.bundles & f.bundles for f in fitting):
+        return True  # what the finding has of it has another value
+    if is_of_named_part(quantity, rival, fitting):
+        return True
     own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
     theirs = frozenset(
         t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))

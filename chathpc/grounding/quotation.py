@@ -58,14 +58,14 @@ def quotable(tokens: Sequence[Token], words: Vocabulary, evidence: tuple[str, ..
             clauses.append(tuple(current))
             current = []
         else:
-            current += _content(token, words)
+            current += content(token, words)
     clauses.append(tuple(current))
     return Quotable(tuple(filter(None, clauses)), evidence)
 
 
 def quoted(tokens: Sequence[Token], words: Vocabulary, texts: Iterable[Quotable]) -> tuple[str, ...] | None:
     """The evidence of a sentence that is made of whole clauses of trusted texts, in their order; None if it is not."""
-    said = [word for token in tokens for word in _content(token, words)]
+    said = [word for token in tokens for word in content(token, words)]
     if not said:
         return None
     texts = [text for text in texts if text.clauses]
@@ -100,7 +100,8 @@ def _run(said: Sequence[str], start: int, clauses: Sequence[tuple[str, ...]]) ->
     return position - start
 
 
-def _content(token: Token, words: Vocabulary) -> Iterable[str]:
+def content(token: Token, words: Vocabulary) -> Iterable[str]:
+    """The word, name or number of a token for comparison; nothing for a filling word."""
     if token.kind == "number":
         dimension, factor = words.units[token.unit] if token.unit else ("bare", 1.0)
         yield f"{dimension}={token.value * factor:.6g}"
@@ -133,8 +134,8 @@ def denied(texts: Iterable[Quotable], words: Vocabulary) -> frozenset[tuple[str,
 def pairs_at(tokens: Sequence[Token], position: int, words: Vocabulary) -> Iterable[tuple[str, str]]:
     """The word at `position` with the one before it and the one behind it, filling words left out."""
     own = _plain(tokens[position].stem, words)
-    before = next((w for t in reversed(tokens[:position]) for w in _content(t, words)), None)
-    after = next((w for t in tokens[position + 1 :] for w in _content(t, words)), None)
+    before = next((w for t in reversed(tokens[:position]) for w in content(t, words)), None)
+    after = next((w for t in tokens[position + 1 :] for w in content(t, words)), None)
     if after is not None:
         yield own, _plain(after, words)
     if before is not None and own != _NOT and before not in words.neutral:
@@ -143,8 +144,8 @@ def pairs_at(tokens: Sequence[Token], position: int, words: Vocabulary) -> Itera
 
 def is_phrase(tokens: Sequence[Token], first: int, last: int, words: Vocabulary, texts: Iterable[Quotable]) -> bool:
     """True if the words `first:last` and the one behind them stand so in a trusted text: `more ranks than cores`."""
-    said = [w for t in tokens[first:last] for w in _content(t, words)]
-    said += next(([w] for t in tokens[last:] for w in _content(t, words)), [])
+    said = [w for t in tokens[first:last] for w in content(t, words)]
+    said += next(([w] for t in tokens[last:] for w in content(t, words)), [])
     if len(said) < _LEAST_PHRASE:
         return False
     return any(

@@ -9,7 +9,8 @@ from chathpc.grounding.claims import Segment, Statement
 from chathpc.grounding.facts import Bundle, World
 from chathpc.grounding.match import EVENNESS, Support
 from chathpc.grounding.promises import assesses
-from chathpc.grounding.quantities import NONE, Keys
+from chathpc.grounding.quantities import DETERMINERS, NONE, Keys
+from chathpc.grounding.vocabulary import stem
 
 #: What any clause may speak of: that something works, and is called.
 _ANYWHERE: Keys = frozenset({"act:work", "what:calls"})
@@ -78,8 +79,31 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
     ):
         if name not in known and (not advice or name not in world.advice_names) and not _is_measured(name, world):
             return name
+    if "main" not in known | world.said and _names_main(statement):
+        return "main"
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
+
+
+def _names_main(statement: Statement) -> bool:
+    """True for the function of `happen in main` and `main calls f`; not for `the main cost`."""
+    for position, token in enumerate(statement.tokens):
+        before = statement.stems[position - 1] if position else ""
+        following = statement.tokens[position + 1] if position + 1 < len(statement.tokens) else None
+        if token.text != "main" or before in DETERMINERS:
+            continue
+        ends = following is None or following.kind != "word" or following.text in _FINITE
+        if ends and (position == 0 or before in _PLACES):
+            return True
+    return False
+
+
+_PLACES = frozenset(map(stem, ("in", "of", "by", "from", "inside", "within", "below", "and", "function", "that")))
+#: What follows the name of a function, and no adjective.
+_FINITE = frozenset(
+    ("is", "was", "has", "calls", "takes", "spends", "touches", "computes", "allocates", "waits", "copies", "does", "and", "or", "with", "at", "for",
+     "itself", "alone", "where", "which")
+)  # fmt: skip
 
 
 def _is_measured(name: str, world: World) -> bool:
