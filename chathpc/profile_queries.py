@@ -11,7 +11,7 @@ from chathpc.errors import UsageError
 if TYPE_CHECKING:
     import networkx
 
-    from chathpc.grounding.queries import Measured, Spread
+    from chathpc.grounding.evidence.queries import Measured, Spread
     from chathpc.profile.profile import Profile
 
 #: Metrics that count what a sentence may speak of, the first that is there.
@@ -47,7 +47,7 @@ class ProfileQueries:
 
     def spread_over(self, kind: str) -> Spread | None:
         """The most, least and mean time of the ranks or threads of the host; None if there is one of them alone, or of none the time."""
-        from chathpc.grounding.queries import Spread
+        from chathpc.grounding.evidence.queries import Spread
 
         time, locations = self._profile.time, self._profile.locations
         if time is None or kind not in locations.columns or time.id not in locations.columns or str(time.unit) != "s":
@@ -59,7 +59,7 @@ class ProfileQueries:
 
     def callers_of(self, name: str) -> frozenset[str]:
         """The functions that call `name`, by the time metric; empty where it is unknown or not unique."""
-        from chathpc.grounding.tokens import normal_code
+        from chathpc.grounding.language.tokens import normal_code
 
         if name not in self._functions:
             return frozenset()
@@ -84,8 +84,8 @@ class ProfileQueries:
         return self._table("line", None)
 
     def _table(self, by: str, metric: str | None) -> dict[str, Measured]:
-        from chathpc.grounding.queries import Measured
-        from chathpc.grounding.tokens import normal_code
+        from chathpc.grounding.evidence.queries import Measured
+        from chathpc.grounding.language.tokens import normal_code
 
         try:
             table = self._profile.table(by) if metric is None else self._profile.table(by, metric)

@@ -99,7 +99,7 @@ def translations(answer: str, sentences: Sequence[str]) -> list[str | None]:
 
 
 def _faithful(translation: str | None, sentence: str) -> str | None:
-    from chathpc.grounding.sentences import foreign, has_controls
+    from chathpc.grounding.language.sentences import foreign, has_controls
 
     if translation is None or translation == sentence or len(translation) > _LONGER * len(sentence) + 20:
         return None

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from chathpc.bench.outcome import Words
-from chathpc.grounding.sentences import split
-from chathpc.grounding.tokens import tokenize
-from chathpc.grounding.vocabulary import vocabulary
+from chathpc.grounding.language.sentences import split
+from chathpc.grounding.language.tokens import tokenize
+from chathpc.grounding.language.vocabulary import vocabulary
 from chathpc.report import ExplanationRecord
 
 #: A denial so many words before the name of a cause takes it back: "no sign of load imbalance".

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from chathpc.chat.record import CheckedSentence
 from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
 from chathpc.grounding.check import GroundedText, check
-from chathpc.grounding.names import reads_like_a_sentence
-from chathpc.grounding.sentences import split
+from chathpc.grounding.evidence.names import reads_like_a_sentence
+from chathpc.grounding.language.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
 from chathpc.prompts.build import build_chat, key_lines
 from chathpc.report import ClaimStatistics

@@ -12,13 +12,14 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from chathpc.diagnosis.records import Diagnosis
-from chathpc.grounding import sentences, structured
+from chathpc.grounding import structured
 from chathpc.grounding.diagnosed import world
+from chathpc.grounding.evidence.names import without_claims
+from chathpc.grounding.evidence.queries import Queries
 from chathpc.grounding.judgement import Sentence, check_sentence, strike
-from chathpc.grounding.names import without_claims
-from chathpc.grounding.queries import Queries
+from chathpc.grounding.language import sentences
+from chathpc.grounding.language.vocabulary import vocabulary
 from chathpc.grounding.structured import Claimed
-from chathpc.grounding.vocabulary import vocabulary
 
 Form = Literal["prose", "structured"]
 #: With fewer good sentences a text explains nothing; the catalogue's words are better.

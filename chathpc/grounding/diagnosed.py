@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
-from chathpc.grounding.assessed import assessment
-from chathpc.grounding.claims import Mark, Segment, Statement, agent, group
-from chathpc.grounding.facts import TEMPLATE, Fact, World, normalised, unspaced
-from chathpc.grounding.hypotheses import hypothetical
-from chathpc.grounding.indices import owners
-from chathpc.grounding.levels import leveled
-from chathpc.grounding.match import ACTS, SIDES
-from chathpc.grounding.measurements import calls, measurements
-from chathpc.grounding.quantities import NONE, Keys
-from chathpc.grounding.queries import NoQueries, Queries
-from chathpc.grounding.quotation import denied, pairs, quotable
-from chathpc.grounding.readings import readings
-from chathpc.grounding.relations import callers as called_by
-from chathpc.grounding.sentences import split
-from chathpc.grounding.stated import (
+from chathpc.grounding.denials.hypotheses import hypothetical
+from chathpc.grounding.evidence.assessed import assessment
+from chathpc.grounding.evidence.facts import TEMPLATE, Fact, World, normalised, unspaced
+from chathpc.grounding.evidence.levels import leveled
+from chathpc.grounding.evidence.measurements import calls, measurements
+from chathpc.grounding.evidence.mechanisms import mechanism
+from chathpc.grounding.evidence.queries import NoQueries, Queries
+from chathpc.grounding.evidence.readings import readings
+from chathpc.grounding.evidence.stated import (
     KERNEL,
     Reader,
     bundle_of,
@@ -39,9 +33,16 @@ from chathpc.grounding.stated import (
     with_bases,
     with_costs,
 )
-from chathpc.grounding.tokens import tokenize, word_stems
-from chathpc.grounding.vocabulary import Vocabulary, stem
-from chathpc.grounding.waiting import awaited
+from chathpc.grounding.language.claims import Mark, Segment, Statement, agent, group
+from chathpc.grounding.language.quantities import NONE, Keys
+from chathpc.grounding.language.quotation import denied, pairs, quotable
+from chathpc.grounding.language.sentences import split
+from chathpc.grounding.language.tokens import tokenize, word_stems
+from chathpc.grounding.language.vocabulary import Vocabulary, stem
+from chathpc.grounding.numbers.match import ACTS, SIDES
+from chathpc.grounding.relations.indices import owners
+from chathpc.grounding.relations.related import callers as called_by
+from chathpc.grounding.relations.waiting import awaited
 
 _INSTANCES = frozenset(map(stem, ("rank", "thread", "process", "gpu", "device")))
 NOWHERE: frozenset[int] = frozenset()
@@ -275,28 +276,6 @@ def _limited(diagnosis: Diagnosis, words: Vocabulary) -> Keys:
 
 def _stems_of(finding: Finding) -> frozenset[str]:
     return word_stems(" ".join((finding.title, finding.summary, finding.confidence_reason, *finding.against)))
-
-
-#: Where a mechanism may be told to happen beside what was measured.
-_STRUCTURE: Keys = frozenset({"in:loop", "in:iteration", "in:memory", "in:thread", "in:rank"})
-
-
-@dataclass(frozen=True, slots=True)
-class Mechanism:
-    """What the catalogue says happens under a cause, and why: where that is, and in which words."""
-
-    keys: Keys
-    stems: frozenset[str]
-
-
-def mechanism(cause: str, reader: Reader) -> Mechanism:
-    """The mechanism of a cause of the catalogue; empty for one that is not there."""
-    if cause not in catalogue.ids():
-        return Mechanism(NONE, frozenset())
-    entry = catalogue.cause(cause)
-    text = " ".join((entry.title, entry.what, entry.why))
-    keys = frozenset(key for s in reader.read(text).segments for key in s.keys if key in _STRUCTURE)
-    return Mechanism(keys, word_stems(" ".join((text, entry.gain, *entry.keywords))))
 
 
 def _words_of(statement: Statement, text: str) -> frozenset[str]:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from chathpc.grounding.claims import Statement, group
-from chathpc.grounding.facts import World
+from chathpc.grounding.evidence.facts import World
+from chathpc.grounding.language.claims import Statement, group
 
 Kind = Literal["number", "name", "line", "subject", "cause", "comparison", "level", "verdict", "quotation"]
 Status = Literal["supported", "repaired", "struck"]

@@ -5,45 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from chathpc.grounding import (
-    advice,
-    conditions,
-    derived,
-    match,
-    proposed,
-    relations,
-    repair,
-    sentences,
-    sums,
-    waiting,
-    within,
-    wording,
-)
-from chathpc.grounding.asking import asked
-from chathpc.grounding.assessed import ASSESSED
-from chathpc.grounding.claims import Statement, read
-from chathpc.grounding.comparisons import comparisons, is_limit
-from chathpc.grounding.facts import Fact, World, normalised
-from chathpc.grounding.foretold import denies_state, foretells
-from chathpc.grounding.hypotheses import only_hypothetical, other_runs
-from chathpc.grounding.indices import right_index
+from chathpc.grounding import wording
+from chathpc.grounding.advice import advised, proposed
+from chathpc.grounding.denials import conditions
+from chathpc.grounding.denials.foretold import denies_state, foretells
+from chathpc.grounding.denials.hypotheses import only_hypothetical, other_runs
+from chathpc.grounding.denials.left_out import counts_in
+from chathpc.grounding.denials.promises import rests_rightly
+from chathpc.grounding.evidence.assessed import ASSESSED
+from chathpc.grounding.evidence.facts import Fact, World, normalised
+from chathpc.grounding.evidence.ways import is_turned, ways
 from chathpc.grounding.itemised import Claim, Status, itemised
-from chathpc.grounding.kinds import told
-from chathpc.grounding.left_out import counts_in
-from chathpc.grounding.parts import parts, ranges
-from chathpc.grounding.promises import rests_rightly
-from chathpc.grounding.proportions import fit_together
-from chathpc.grounding.quantities import NONE, Quantity
-from chathpc.grounding.quotation import quoted, without_lead
-from chathpc.grounding.ranked import ranked
-from chathpc.grounding.reversals import turned_round, unknown_member
-from chathpc.grounding.slight_losses import is_told
-from chathpc.grounding.sought import completed, pointed, points_back
-from chathpc.grounding.states import contrary, states
-from chathpc.grounding.superlatives import mostly, slight, superlatives
-from chathpc.grounding.tokens import tokenize
-from chathpc.grounding.ways import is_turned, ways
-from chathpc.grounding.won import as_assessed, assessed, is_of_another
+from chathpc.grounding.language import sentences
+from chathpc.grounding.language.claims import Statement, read
+from chathpc.grounding.language.quantities import NONE, Quantity
+from chathpc.grounding.language.quotation import quoted, without_lead
+from chathpc.grounding.language.tokens import tokenize
+from chathpc.grounding.numbers import derived, match, repair, sums, within
+from chathpc.grounding.numbers.asking import asked
+from chathpc.grounding.numbers.kinds import told
+from chathpc.grounding.numbers.parts import parts, ranges
+from chathpc.grounding.numbers.proportions import fit_together
+from chathpc.grounding.numbers.sought import completed, pointed, points_back
+from chathpc.grounding.numbers.won import as_assessed, assessed, is_of_another
+from chathpc.grounding.relations import related, waiting
+from chathpc.grounding.relations.comparisons import comparisons, is_limit
+from chathpc.grounding.relations.indices import right_index
+from chathpc.grounding.relations.ranked import ranked
+from chathpc.grounding.relations.reversals import turned_round, unknown_member
+from chathpc.grounding.relations.slight_losses import is_told
+from chathpc.grounding.relations.states import contrary, states
+from chathpc.grounding.relations.superlatives import mostly, slight, superlatives
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
@@ -101,7 +93,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     member = unknown_member(sentence, known)
     if problem or member:
         return strike(sentence, problem or f"name {member}", details)
-    advising = advice.is_advice(statement, known)
+    advising = advised.is_advice(statement, known)
     if not conditions.numerals(statement, known, advice=advising):
         return strike(sentence, "number", details)
     if (advising and not other_runs(statement, known)) or foretells(statement, known):
@@ -111,7 +103,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     if advising and (is_turned(ways(statement, known.words), known.readings.ways) or _wrong_index(statement, known)):
         return strike(sentence, "direction", details)
     if advising:
-        problem = advice.supported(statement, known)
+        problem = advised.supported(statement, known)
         if not problem:
             evidence = next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
             return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
@@ -147,7 +139,7 @@ def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
 
 def _unsupported_words(statement: Statement, known: World) -> str:
     """What is wrong with a sentence's words whatever it says: a name, a cause or a word that is nowhere in the diagnosis."""
-    advising = advice.is_advice(statement, known)
+    advising = advised.is_advice(statement, known)
     name = wording.names(statement, known, advice=advising)
     if name is not None:
         return f"name {name}"
@@ -185,20 +177,20 @@ def _direction(statement: Statement, known: World) -> str:
         (rests_rightly, "reason"),
         (other_runs, "prediction"),
         (lambda s, k: not only_hypothetical(s, k), "prediction"),
-        (relations.near_peak, "level"),
-        (relations.taken, "subject"),
-        (relations.acts, "subject"),
-        (relations.calls, "subject"),
-        (relations.limiters, "limit"),
-        (relations.uneven, "subject"),
+        (related.near_peak, "level"),
+        (related.taken, "subject"),
+        (related.acts, "subject"),
+        (related.calls, "subject"),
+        (related.limiters, "limit"),
+        (related.uneven, "subject"),
         (conditions.affirmed, "negation"),
         (conditions.growth, "prediction"),
         (states, "state"),
-        (relations.levels, "level"),
-        (relations.limits, "limit"),
-        (relations.slows, "limit"),
+        (related.levels, "level"),
+        (related.limits, "limit"),
+        (related.slows, "limit"),
         (lambda s, k: not counts_in(s, k), "number"),
-        (relations.reasons, "reason"),
+        (related.reasons, "reason"),
     ):
         if not test(statement, known):
             return problem
@@ -220,7 +212,7 @@ def _with_numbers(sentence: str, statement: Statement, known: World, details: tu
         # What is computed or compared has its subjects in several items of evidence.
         if any(q.start in apart for q in segment.quantities) or compared & set(range(segment.first, segment.last)):
             continue
-        if relations.called(segment, statement, known):
+        if related.called(segment, statement, known):
             calls += sorted(segment.names)
             continue
         if is_told(segment, statement, known):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from chathpc.grounding.assessed import ASSESSING
-from chathpc.grounding.claims import Segment, Statement
-from chathpc.grounding.facts import Bundle, World
-from chathpc.grounding.match import EVENNESS, Support
-from chathpc.grounding.promises import assesses
-from chathpc.grounding.quantities import DETERMINERS, NONE, Keys
-from chathpc.grounding.vocabulary import stem
+from chathpc.grounding.denials.promises import assesses
+from chathpc.grounding.evidence.assessed import ASSESSING
+from chathpc.grounding.evidence.facts import Bundle, World
+from chathpc.grounding.language.claims import Segment, Statement
+from chathpc.grounding.language.quantities import DETERMINERS, NONE, Keys
+from chathpc.grounding.language.vocabulary import stem
+from chathpc.grounding.numbers.match import EVENNESS, Support
 
 #: What any clause may speak of: that something works, and is called.
 _ANYWHERE: Keys = frozenset({"act:work", "what:calls"})

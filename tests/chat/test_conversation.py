@@ -15,7 +15,7 @@ from chathpc.chat.conversation import Conversation, Step
 from chathpc.chat.record import Answer, Chat
 from chathpc.chat.session import Session
 from chathpc.errors import ModelUnavailableError, UsageError
-from chathpc.grounding.names import reads_like_a_sentence
+from chathpc.grounding.evidence.names import reads_like_a_sentence
 from chathpc.llm.backend import Request, ToolCall
 from chathpc.llm.guard import GuardedBackend
 from chathpc.llm.price import Price, estimate

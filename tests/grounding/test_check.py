@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding import Claimed, check
-from chathpc.grounding.parts import ranges
+from chathpc.grounding.numbers.parts import ranges
 from tests.grounding.diagnoses import gpu_copies, healthy, low_occupancy, mpi_halo, omp_triangle
 from tests.grounding.measure import SOUND, Labelled, diagnosis, labelled, outcome
 

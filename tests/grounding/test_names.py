@@ -6,8 +6,8 @@ import pytest
 
 from chathpc.diagnosis.records import Diagnosis, Place
 from chathpc.grounding import check
-from chathpc.grounding.names import claims, without_claims
-from chathpc.grounding.vocabulary import vocabulary
+from chathpc.grounding.evidence.names import claims, without_claims
+from chathpc.grounding.language.vocabulary import vocabulary
 from tests.grounding.diagnoses import omp_triangle
 
 SAYS = "The run is limited by memory bandwidth and slow disks"

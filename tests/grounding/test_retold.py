@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from chathpc.grounding.contractions import expanded
+from chathpc.grounding.language.contractions import expanded
 from tests.grounding.test_mechanisms import status
 
 

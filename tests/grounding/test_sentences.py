@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chathpc.grounding.sentences import split
+from chathpc.grounding.language.sentences import split
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from importlib.resources import files
 import pytest
 import yaml
 
-from chathpc.grounding.vocabulary import stem, stems, vocabulary
+from chathpc.grounding.language.vocabulary import stem, stems, vocabulary
 
 #: Parts of machines, systems and libraries, and what may be wrong with them: what a made-up cause is made of.
 CARRIERS = [

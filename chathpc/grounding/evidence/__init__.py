@@ -1,0 +1,1 @@
+"""What a diagnosis says, as facts that sentences can be compared with."""

@@ -1,0 +1,1 @@
+"""Whether a number is one that the evidence has, or follows from it."""
