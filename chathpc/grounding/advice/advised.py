@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from chathpc.grounding.denials.foretold import HARMS
 from chathpc.grounding.denials.needless import is_done_already
 from chathpc.grounding.denials.retold import is_retold
 from chathpc.grounding.evidence.facts import World
@@ -145,7 +146,7 @@ def supported(statement: Statement, world: World) -> str:
     names = statement.names
     if any(not {name, name.removeprefix("std::")} & (known | world.names) for name in names):
         return "name"
-    if own & _HARMS - world.advice_stems:
+    if own & HARMS - world.advice_stems:
         return "prediction"  # nobody measured what a change would break
     unknown = world.words.negations - _nearest(own, world)
     if any(word in unknown and not is_retold(statement, p, world) for p, word in enumerate(statement.stems)):
@@ -162,11 +163,6 @@ def supported(statement: Statement, world: World) -> str:
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
     return "" if _changes(statement, world) else "direction"
-
-
-_HARMS = frozenset(
-    map(stem, ("break", "damage", "ruin", "hurt", "harm", "crash", "corrupt", "fail", "kill", "worsen", "impair"))
-)
 
 
 def _nearest(own: set[str], world: World) -> frozenset[str]:

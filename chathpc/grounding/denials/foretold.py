@@ -48,10 +48,14 @@ _GOOD = frozenset(
     map(stem, ("good", "better", "best", "helpful", "useful", "worth", "worthwhile", "sensible", "possible", "advisable", "wise", "reasonable", "easier",
                "to", "a", "an", "the", "at", "up", "by", "well", "one", "first"))
 )  # fmt: skip
+#: What harms a program: nobody measured what a change would break.
+HARMS = frozenset(
+    map(stem, ("break", "damage", "ruin", "hurt", "harm", "crash", "corrupt", "fail", "kill", "worsen", "impair"))
+)
 #: What happens to a program by itself is not foretold.
-_HAPPENS = frozenset(
-    map(stem, ("kill", "crash", "hurt", "overflow", "exceed", "fail", "abort", "suffer", "stay", "remain", "become", "vanish", "disappear", "double",
-               "triple", "continue", "saturate", "dominate", "grow", "starve", "stall", "scale", "collapse", "worsen", "deadlock"))
+_HAPPENS = HARMS | frozenset(
+    map(stem, ("overflow", "exceed", "abort", "suffer", "stay", "remain", "become", "vanish", "disappear", "double",
+               "triple", "continue", "saturate", "dominate", "grow", "starve", "stall", "scale", "collapse", "deadlock"))
 )  # fmt: skip
 
 
