@@ -49,7 +49,7 @@ CARRIERS = [
 
 
 def everyday() -> dict[str, list[str]]:
-    text = (files("chathpc.grounding") / "everyday.yaml").read_text(encoding="utf-8")
+    text = (files("chathpc.grounding.language") / "everyday.yaml").read_text(encoding="utf-8")
     groups = yaml.safe_load(text)
     return {
         name: [part for words in lists.values() for word in words for part in stems(word)]

@@ -28,7 +28,7 @@ def level_claims(statement: Statement, words: Vocabulary) -> Iterable[tuple[int,
             follower = statement.tokens[position + 1].stem if position + 1 < len(statement.tokens) else ""
             if level is None or equal or follower in _COMPARED or statement.tokens[position].kind != "word":
                 continue
-            if is_slowing(statement, position) or _is_measure(statement, position):
+            if is_slowing(statement, position) or _is_measure(statement, position) or is_of_run(statement, position):
                 continue
             after = [
                 m
@@ -62,6 +62,22 @@ def is_slowing(statement: Statement, position: int) -> bool:
 
 _SLOWS = frozenset({"slows", "slowed", "slowing"})
 _DOWN = 5
+
+
+def is_of_run(statement: Statement, position: int) -> bool:
+    """True for `the program is slow because X`: it says that X is a cause, as `X slows the program down` does."""
+    before = [word for word in statement.stems[max(0, position - 3) : position] if word not in _SO]
+    return (
+        statement.tokens[position].text.lower() == "slow"
+        and len(before) > 1
+        and before[-1] in _IS
+        and before[-2] in _RUN
+    )
+
+
+_RUN = frozenset(map(stem, ("program", "run", "job", "application", "code", "it", "execution", "app")))
+_IS = frozenset({"is", "was"})
+_SO = frozenset({"so", "this", "that", "very", "rather"})
 
 
 def _is_measure(statement: Statement, position: int) -> bool:

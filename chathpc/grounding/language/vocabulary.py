@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -18,17 +19,23 @@ _IRREGULAR = {
     "shown": "show", "known": "know", "knew": "know", "drawn": "draw", "drew": "draw",
     "broke": "break", "broken": "break", "chose": "choose", "chosen": "choose",
     "ate": "eat", "eaten": "eat", "burnt": "burn",
-    "went": "go", "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
+    "went": "go", "going": "go", "doing": "do",
+    "grew": "grow", "grown": "grow", "got": "get", "gpus": "gpu", "cpus": "cpu", "carried": "carry", "applied": "apply", "varied": "vary",
 }  # fmt: skip
 #: Words of at most this many letters are their own stem.
 _SHORT = 3
+
+
+#: American spellings: `synchronize`, `optimization`, `analyzed`, not `size`, `prize`, `seize`; `neighboring`, `behavior`.
+_WITH_Z = re.compile(r"(?<=[a-z]{3})([iy])z(?=(?:e|ed|es|er|ers|ing|ation|ations)\Z)")
+_WITHOUT_U = re.compile(r"\A(behavi|neighb|col|fav|lab)or(?!at|d)")
 
 
 @cache
 def stem(word: str) -> str:
     """A form that inflected forms of one English word share: `waits`, `waiting`, `waited` → `wait`; not always a word itself."""
     word = word.lower().replace("’", "'").removesuffix("'s").rstrip("'")
-    word = _IRREGULAR.get(word, word)
+    word = _WITHOUT_U.sub(r"\1our", _WITH_Z.sub(r"\1s", _IRREGULAR.get(word, word)))
     if len(word) <= _SHORT or not word.isascii():
         return word
     for ending, kept in (

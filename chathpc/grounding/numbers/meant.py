@@ -9,6 +9,8 @@ from chathpc.grounding.language.vocabulary import stem
 
 #: What a term is worth by where a finding has it: its place, its title or cause, its texts.
 _PLACE, _TITLE, _TEXT = 3.0, 2.0, 0.5
+#: One word of its texts alone tells no finding from another.
+_LEAST = 1.0
 #: Words that are said of any finding.
 _ANY = frozenset(
     map(stem, ("speedup", "speed", "gain", "bound", "limit", "confidence", "headroom", "sign", "finding", "diagnosis", "fast", "faster", "program", "run",
@@ -20,7 +22,7 @@ def described(statement: Statement, positions: range, world: World) -> frozenset
     """The findings that the words at some positions fit best; none where these fit no finding at all."""
     scores = [sum(worth for _, worth in terms) for terms in _terms(statement, positions, world)]
     best = max(scores, default=0.0)
-    return frozenset(i for i, score in enumerate(scores) if best and score >= best - 1e-9)
+    return frozenset(i for i, score in enumerate(scores) if best >= _LEAST and score >= best - 1e-9)
 
 
 def mentioned(statement: Statement, world: World) -> frozenset[int]:
@@ -46,7 +48,7 @@ def _terms(statement: Statement, positions: range, world: World) -> list[list[tu
         k for m in marks for k in m.keys if not k.startswith(("word:", "who:", "what:speedup", "what:cost"))
     )
     words = {statement.stems[p] for p in positions if p < len(statement.stems) and statement.tokens[p].kind == "word"}
-    words -= world.words.plain | _ANY
+    words -= world.words.plain | world.words.negations | world.words.modal | _ANY
     # A function may be called `share`.
     tokens = statement.tokens
     called = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from chathpc.grounding.evidence.facts import World
-from chathpc.grounding.evidence.levels import is_slowing, level_claims
+from chathpc.grounding.evidence.levels import is_of_run, is_slowing, level_claims
 from chathpc.grounding.language.claims import Segment, Statement, agent, group
 from chathpc.grounding.language.quantities import NONE, TOTAL, Keys
 from chathpc.grounding.language.quotation import pairs_at
@@ -58,18 +58,30 @@ def slows(statement: Statement, world: World) -> bool:
     """False if something is said to slow the program down that is no reason of a finding, nor the place of one that costs time."""
     stems = statement.stems
     for position in range(len(stems)):
-        if not is_slowing(statement, position) or world.words.limits.at(stems, position)[0]:
+        of_run = is_of_run(statement, position)
+        if not (is_slowing(statement, position) or of_run) or world.words.limits.at(stems, position)[0]:
+            continue
+        if of_run and world.healthy:
+            return False
+        if of_run and position + 1 == len(stems):
             continue
         asked = position > 0 and stems[position - 1] == "what"
         is_at = next((p for p in range(position, len(stems)) if stems[p] in ("is", "are")), len(stems)) if asked else 0
         marks = [
-            m for s in statement.segments for m in s.marks if (m.position > is_at if asked else m.position < position)
+            m
+            for s in statement.segments
+            for m in s.marks
+            if (m.position > max(is_at, position if of_run else 0) if asked or of_run else m.position < position)
         ]
         keys = frozenset(k for m in marks for k in m.keys)
         names = frozenset(n for m in marks for n in m.names)
         causes = [world.words.causes[c] for c in world.causes if c in world.words.causes]
-        because = frozenset(k for one in causes for k in one.reason)
-        placed = any(b.cause is not None and names <= b.names for b in world.bundles) and not world.healthy
+        # Slow is a program for what a finding costs as well: because the ranks wait.
+        because = frozenset(k for one in causes for k in (one.reason | one.effect if of_run else one.reason))
+        told = frozenset(k for k in keys if k.startswith(("what:", "act:"))) if of_run else NONE
+        placed = not world.healthy and any(
+            b.cause is not None and names <= b.names and told <= b.subjects for b in world.bundles
+        )
         if not keys & because and not (names and placed):
             return False
     return True
