@@ -81,8 +81,25 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
             return name
     if "main" not in known | world.said and _names_main(statement):
         return "main"
+    respelt = _respelt(statement, world)
+    if respelt:
+        return respelt
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
+
+
+def _respelt(statement: Statement, world: World) -> str:
+    """A function that is written as the program does not (`Gaussian` for `gaussian`), where no sentence begins; empty if none is."""
+    for token in statement.tokens[1:]:
+        text = token.text
+        if (
+            text[:1].isupper()
+            and not text.isupper()
+            and text not in world.plain_names
+            and text.lower() in world.plain_names
+        ):
+            return text
+    return ""
 
 
 def _names_main(statement: Statement) -> bool:

@@ -56,3 +56,14 @@ def test_names_of_programs_say_nothing_and_those_of_wags_do(name: str, says: boo
 def test_a_diagnosis_without_such_names_is_left_as_it_is() -> None:
     diagnosis = omp_triangle()
     assert without_claims(diagnosis, vocabulary()) is diagnosis
+
+
+def test_a_function_is_written_as_the_program_writes_it_where_no_sentence_begins() -> None:
+    diagnosis = called("sweeping")
+
+    def status(text: str) -> str:
+        return check(text, diagnosis, form="prose").sentences[0].status
+
+    assert status("The iterations of sweeping are shared unevenly.") == "supported"
+    assert status("Sweeping shares its iterations unevenly.") == status("sweeping shares its iterations unevenly.")
+    assert status("The iterations of Sweeping are shared unevenly.") == "struck"
