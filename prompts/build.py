@@ -21,9 +21,8 @@ CHARACTERS_PER_TOKEN = 3.5
 _LONGEST_STATEMENT = 300
 #: A question is a sentence or two.
 _LONGEST_QUESTION = 1_000
-#: Findings beyond the first that a small model is told of, and measurements of the first.
+#: Findings beyond the first that a small model is told of.
 _ALSO = 1
-_MEASURED = 2
 
 #: Characters of all facts for a small model: an answer of 220 tokens holds them with room to spare.
 _LONGEST_FACTS = 580
@@ -36,12 +35,14 @@ _SHARE = re.compile(r"(?P<share>\d+(?:\.\d+)?) % of the time")
 _TAKES = re.compile(r"\btakes? (?P<amount>[\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\))")
 _COMPUTES = re.compile(r"\bcomputes for [\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\)")
 #: A statement that needs the one before: `sweep calls usleep for 2.49 s of it.`
-_LEANS = re.compile(r"\bof (?:it|them)\b")
+_LEANS = re.compile(r"\bof (?:it|them|these|those)\b")
 
 #: Arguments of a template: small models lose themselves in them.
 _TEMPLATE = re.compile(r"\w<[^<>]*>")
 #: What costs time is said with how much.
-_AMOUNTS = re.compile(r"\d (?:%|s|ms|µs)(?!\w)")
+_AMOUNTS = re.compile(r"\d (?:%|s|ms|µs|[KMGT]?B)(?!\w)")
+#: What the program's own text says convinces most.
+_SOURCE = "The source at "
 
 _SHARES = re.compile(r" *[\d.]{1,5}% (?:\(self [\d.]{1,5}%\) )?")
 
@@ -157,7 +158,9 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     what = _told(summary)
     said = set(_NUMBER.findall(what))
     whole = [text for text in whole if not set(_NUMBER.findall(text)) <= said and not _repeats(text, what, first.where)]
-    measured = [_told(_with_kind(text, first.where)) for text in whole[:_MEASURED]]
+    shown = [text for text in whole if text.startswith(_SOURCE)][:1]
+    costs = [text for text in whole if text not in shown][:1] if healthy or not _AMOUNTS.search(what) else []
+    measured = [_told(_with_kind(text, first.where)) for text in (*costs, *shown)]
     meaning = [] if audience == "manager" else [_told(cause(first.cause).meaning)]
     gain = (
         []
@@ -167,7 +170,7 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     advice = [f"What to {'try' if healthy else 'do'} first: {_told(as_clause(one))}" for one in first.advice[:1]]
     others = [one.summary for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]
     also = [f"Beside that: {_told(as_clause(one))}" for one in others]
-    amount = [] if _AMOUNTS.search(what) else measured[:1]
+    amount = [] if healthy else measured[: len(costs)]
     by_rank = [what, *advice, *gain, *amount, *meaning, *(one for one in measured if one not in amount), *also]
     kept: list[str] = []
     length = 0

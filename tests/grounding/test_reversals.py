@@ -138,3 +138,10 @@ def test_what_would_be_is_only_told_of_advice(name: str, sentence: str) -> None:
 )
 def test_what_advice_does_is_kept(name: str, sentence: str) -> None:
     assert status(name, sentence) == "supported"
+
+
+def test_the_place_behind_a_name_does_nothing_itself() -> None:
+    for sentence in ("The function collect (jobs.c:53) waits in usleep.", "collect in jobs.c waits in usleep."):
+        assert status("sleeping", sentence) == "supported"
+        assert status("sleeping", sentence.replace("collect", "main")) == "struck"
+        assert status("sleeping", sentence.replace("collect", "finish")) == "struck"

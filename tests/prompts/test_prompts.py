@@ -99,6 +99,21 @@ def test_the_part_of_several_places_is_not_told_beside_that_of_one() -> None:
     assert told[:2] == ["Calls of pow in sweep (heat.c:12) take 34.9 % of the time.", MEANING]
 
 
+def test_beside_an_amount_only_what_the_source_does_is_told_of_the_measurements() -> None:
+    finding = replace(FINDING, summary="Calls of pow in sweep take 35.2 % of the time.", evidence=("E1", "E2", "E3"))
+    mean = replace(EVIDENCE, statement="The busiest thread has 1.27 times the mean.")
+    source = replace(
+        EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) for what is t*t*t*t as well."
+    )
+    these = replace(EVIDENCE, id="E3", statement="A compiler inlines nearly all of these.")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(mean, source, these)))
+    assert told[1:3] == [source.statement, MEANING]
+    assert not any("mean" in line for line in told)
+    none = replace(finding, summary="sweep calls pow.")
+    told = key_lines(replace(DIAGNOSIS, findings=(none,), evidence=(mean, source, these)))
+    assert told[1:4] == [mean.statement, source.statement, MEANING]
+
+
 def test_small_models_are_not_told_of_template_arguments() -> None:
     evidence = replace(EVIDENCE, statement="std::vector<double>::operator[] takes 3.17 s of 9.01 s (35.2 %).")
     assert not any("operator" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))

@@ -101,19 +101,44 @@ def _mistakes(statement: Statement, world: World) -> bool:
 def _does(statement: Statement, world: World) -> bool:
     """True for `f allocates` where another function does."""
     for position, (token, following) in enumerate(pairwise(statement.tokens)):
-        opens = (
-            position == 0
-            or statement.tokens[position - 1].kind == "punctuation"
-            or statement.stems[position - 1] in _JOINS
+        at = _named_at(statement, position, world)
+        told = following.stem in world.readings.doers.keys() - (world.words.plain - _CALLS)
+        if at is None and told and _is_unknown(statement, position):
+            return True
+        doer = statement.tokens[at] if at is not None else token
+        opens = at == 0 or (
+            at is not None and (statement.tokens[at - 1].kind == "punctuation" or statement.stems[at - 1] in _JOINS)
         )
-        if not (token.kind == "code" or opens) or token.text not in world.names or following.kind != "word":
+        if at is None or not (doer.kind == "code" or opens) or following.kind != "word":
             continue
         owners = world.readings.doers.get(following.stem, frozenset())
-        if owners and plain_code(token.text) not in owners and following.stem not in world.words.plain - _CALLS:
+        if owners and plain_code(doer.text) not in owners and following.stem not in world.words.plain - _CALLS:
             return True
     return False
 
 
+def _named_at(statement: Statement, position: int, world: World) -> int | None:
+    """Where the name of who does something stands that ends at a position: there, or before its place in `f (jobs.c:53)`, `f in jobs.c`."""
+    tokens = statement.tokens
+    if not _FILE.search(tokens[position].text.partition(":")[0]):
+        return position if tokens[position].text in world.names else None
+    before = [p for p in range(max(0, position - _PLACED), position) if tokens[p].text in world.names]
+    return before[-1] if before else None
+
+
+def _is_unknown(statement: Statement, position: int) -> bool:
+    """True for the `finish` of `finish (jobs.c:53) waits`, which is no function that the diagnosis knows; not for `the loop at jobs.c:53`."""
+    if not _FILE.search(statement.tokens[position].text.partition(":")[0]):
+        return False
+    before = [word for word in statement.stems[max(0, position - _PLACED) : position] if word not in _AT]
+    return bool(before) and before[-1] not in _THINGS
+
+
+_AT = frozenset({"in", "at", "of"})
+_THINGS = frozenset(map(stem, ("loop", "line", "lines", "code", "call", "calls", "function", "place", "source", "file", "it", "that", "which", "region",
+                               "program", "kernel", "section", "statement")))  # fmt: skip
+#: A place stands so many words behind its name at most.
+_PLACED = 3
 _JOINS = frozenset({"and", "but", "while", "function"})
 _CALLS = frozenset({stem("calls")})
 

@@ -85,7 +85,9 @@ def waits(segment: Segment, statement: Statement, world: World) -> bool:
     places = frozenset(n for m in before if _is_place(m, before, statement) for n in m.names)
     if places and not any(b.cause is None and "act:wait" in b.subjects and places <= b.names for b in world.bundles):
         return False
-    callers = frozenset(n for m in before for n in m.names) - places
+    callers = (
+        frozenset(n for m in before for n in m.names if "." not in n) - places
+    )  # not the `(jobs.c:53)` behind a name
     if callers and not any(callers <= _names_before_wait(s) for s in world.segments):
         return False
     inside = frozenset(n for m in segment.marks if m.position > position for n in m.names if "." not in n)
