@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.phrasing import as_clause, placed
+from chathpc.diagnosis.phrasing import as_clause, placed, placed_meaning
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
@@ -41,6 +41,8 @@ _LEANS = re.compile(r"\bof (?:it|them|these|those)\b")
 _TEMPLATE = re.compile(r"\w<[^<>]*>")
 #: What costs time is said with how much.
 _AMOUNTS = re.compile(r"\d (?:%|s|ms|µs|[KMGT]?B)(?!\w)")
+#: How the lines begin that are no description.
+_TO_ACT = ("Without this problem", "What to do first", "Beside that")
 #: What the program's own text says convinces most.
 _SOURCE = "The source at "
 
@@ -80,7 +82,8 @@ def build_prose(
     `most_tokens` bounds its length where the model takes less than the form allows.
     """
     form = template("prose", audience)
-    lines = [f"{number}. {line}" for number, line in enumerate(key_lines(diagnosis, audience)[: form.key_lines], 1)]
+    told = reading_lines(diagnosis) if audience == "expert" else key_lines(diagnosis, audience)
+    lines = [f"{number}. {line}" for number, line in enumerate(told[: form.key_lines], 1)]
     return _fit(form, [("facts", lines)], marker, count_tokens, most_tokens)
 
 
@@ -180,6 +183,16 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
             break
         kept.append(line)
     return [line for line in (what, *measured, *meaning, *gain, *advice, *also) if line in kept]
+
+
+def reading_lines(diagnosis: Diagnosis) -> list[str]:
+    """What an expert is told below the findings of a report: what they mean for the place, the gain, what to do, what else.
+
+    The findings above say place, cost and evidence; whoever reads the whole report is annoyed by reading them again.
+    """
+    if diagnosis.verdict != Verdict.BOTTLENECK or not diagnosis.findings:
+        return key_lines(diagnosis)
+    return [_told(placed_meaning(diagnosis.findings[0])), *(line for line in key_lines(diagnosis) if line.startswith(_TO_ACT))]
 
 
 def _repeats(statement: str, told: str, where: Place) -> bool:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-from chathpc.diagnosis.records import Place
+from chathpc.diagnosis.catalogue import cause
+from chathpc.diagnosis.records import Finding, Place
+
+#: How a summary says that a place is not the only one.
+_OTHER_PLACES = "with other places"
+#: Arguments of a template: a name with them is no part of a sentence.
+_TEMPLATE = re.compile(r"\w<[^<>]*>")
 
 
 def placed(summary: str, where: Place) -> str:
@@ -20,6 +26,20 @@ def placed(summary: str, where: Place) -> str:
 def as_clause(text: str) -> str:
     """Text to follow a colon: begins small unless it begins with a name or an acronym, ends with a full stop."""
     text = text.strip()
-    if len(text) > 1 and text[0].isupper() and text[1].islower() and " " in text and text.split()[0].isalpha():
+    plain = text[1:2].islower() or text.startswith("A ")
+    if text[:1].isupper() and plain and " " in text and text.split()[0].isalpha():
         text = text[0].lower() + text[1:]
     return text if text.endswith((".", "!", "?")) else f"{text}."
+
+
+def placed_meaning(finding: Finding) -> str:
+    """What the cause of a finding means, beginning with its place where it happens nowhere else.
+
+    Who waits for a late rank does so elsewhere; a function that the summary does not name is only where most of the cost was seen.
+    """
+    entry = cause(finding.cause)
+    where, place = finding.where.function or finding.where.kernel, finding.where.short
+    here = entry.family != "mpi" and _OTHER_PLACES not in finding.summary
+    if not where or not here or where not in finding.summary or _TEMPLATE.search(where):
+        return entry.meaning
+    return f"In {where}{f' ({place})' if place else ''}, {as_clause(entry.meaning)}"

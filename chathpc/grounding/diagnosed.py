@@ -9,6 +9,7 @@ from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
+from chathpc.diagnosis.phrasing import placed, placed_meaning
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.denials.hypotheses import hypothetical
 from chathpc.grounding.evidence.assessed import assessment
@@ -317,7 +318,8 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
         if not finding.title.endswith("."):
             texts.append((f"{finding.title}.", finding.evidence[:1]))
         if finding.cause in catalogue.ids():
-            texts.append((catalogue.cause(finding.cause).meaning, finding.evidence[:1]))
+            meanings = (catalogue.cause(finding.cause).meaning, placed_meaning(finding))
+            texts += [(text, finding.evidence[:1]) for text in (*meanings, placed(finding.summary, finding.where))]
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
     return {sentence: rests_on for text, rests_on in texts for sentence in split(text[:2_000], whole=True)}
 

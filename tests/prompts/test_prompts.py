@@ -12,7 +12,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.errors import UsageError
 from chathpc.profile.profile import SourceExcerpt
-from chathpc.prompts.build import build_prose, build_structured, estimate_tokens, key_lines
+from chathpc.prompts.build import build_prose, build_structured, estimate_tokens, key_lines, reading_lines
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import DATAMARK, LONGEST_TEXT, block, datamarked, marker_of, quote, unmarked
 
@@ -59,9 +59,26 @@ def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_ga
         "Without this problem, the run could be at most 1.46x as fast.",
         "What to do first: write schedule(guided).",
     ]
-    numbered = build_prose(DIAGNOSIS, marker="m").user.splitlines()
+    numbered = build_prose(DIAGNOSIS, marker="~", audience="newcomer").user.splitlines()
     assert numbered[1] == "1. The iterations of sweep (heat.c:12) are shared unevenly."
     assert numbered[5] == "5. What to do first: write schedule(guided)."
+
+
+def test_an_expert_is_told_below_the_findings_what_they_mean_for_the_place_and_not_what_stands_there() -> None:
+    meaning = f"In sweep (heat.c:12), {MEANING[0].lower()}{MEANING[1:]}"
+    gain = "Without this problem, the run could be at most 1.46x as fast."
+    advice = "What to do first: write schedule(guided)."
+    assert reading_lines(DIAGNOSIS) == [meaning, gain, advice]
+    assert build_prose(DIAGNOSIS, marker="~").user.splitlines()[1:4] == [f"1. {meaning}", f"2. {gain}", f"3. {advice}"]
+    for change in (
+        {"where": Place()},
+        {"summary": "The work is shared unevenly."},
+        {"summary": f"{FINDING.summary[:-1]}: 9 % of the time (30 % with other places)."},
+    ):
+        other = replace(DIAGNOSIS, findings=(replace(FINDING, **change),))
+        assert reading_lines(other)[0] == MEANING
+    healthy = replace(DIAGNOSIS, verdict=Verdict.HEALTHY, headline="Nothing stands out.")
+    assert reading_lines(healthy) == key_lines(healthy)
 
 
 def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_won() -> None:
