@@ -72,9 +72,9 @@ def check_sentence(sentence: str, known: World) -> Sentence:
         return strike(sentence, "control characters")
     if sentences.foreign(known.without_own(sentence)):
         return strike(sentence, "markup or command")
-    statement = told(
-        read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words), known.words
-    )
+    statement = read(tokenize(sentence, known.words, known.plain_names, known.short_names), known.words)
+    if known.assessments:  # without findings a gain is what a tool has computed
+        statement = told(statement, known.words)
     details = itemised(sentence, statement, known)
     evidence = _quotation(sentence, known)
     if evidence is not None:

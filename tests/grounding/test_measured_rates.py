@@ -48,7 +48,7 @@ def test_no_sentence_is_both_seen_and_held_out_and_no_evidence_shares_a_name() -
 def test_no_sentence_that_is_held_out_is_ever_listed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["-v", "held-out"]) == 0
     printed = capsys.readouterr().out
-    assert "written by a model" in printed
+    assert "written by the default local model" in printed
     assert [item.text for item in labelled("held-out") if item.text in printed] == []
 
 
