@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.phrasing import as_clause
+from chathpc.diagnosis.phrasing import GAIN, as_clause, gain_sentence
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.profile import numbers
 
@@ -20,14 +20,9 @@ _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
 #: How sentences begin that tell what one needs to judge and to act.
-_GAIN, _ADVICE, _AGAINST, _BESIDE = (
-    "Without this problem",
-    "What to do first:",
-    "What speaks against it:",
-    "Beside that:",
-)
+_ADVICE, _AGAINST, _BESIDE = "What to do first:", "What speaks against it:", "Beside that:"
 _TO_SEE = "To see more,"
-_NEEDED = (_GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
+_NEEDED = (GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
 
 _BOUND = re.compile(r"at most ([\d.,]+)x as fast")
 _WORD = re.compile(r"\w{4,}")
@@ -63,8 +58,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
-        bound = numbers.speedup(first.speedup_bound)
-        told.append(Sentence(f"{_GAIN}, the run could be at most {bound} as fast.", first.evidence))
+        told.append(Sentence(gain_sentence(first.speedup_bound), first.evidence))
     if first.advice:
         told.append(Sentence(f"{_ADVICE} {as_clause(first.advice[0])}"))
     if audience == "manager":

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.phrasing import as_clause, placed, placed_meaning
+from chathpc.diagnosis.phrasing import GAIN, TEMPLATE, as_clause, gain_sentence, placed, placed_meaning
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
@@ -37,12 +37,10 @@ _COMPUTES = re.compile(r"\bcomputes for [\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d
 #: A statement that needs the one before: `sweep calls usleep for 2.49 s of it.`
 _LEANS = re.compile(r"\bof (?:it|them|these|those)\b")
 
-#: Arguments of a template: small models lose themselves in them.
-_TEMPLATE = re.compile(r"\w<[^<>]*>")
 #: What costs time is said with how much.
 _AMOUNTS = re.compile(r"\d (?:%|s|ms|µs|[KMGT]?B)(?!\w)")
 #: How the lines begin that are no description.
-_TO_ACT = ("Without this problem", "What to do first", "Beside that")
+_TO_ACT = (GAIN, "What to do first", "Beside that")
 #: What the program's own text says convinces most.
 _SOURCE = "The source at "
 
@@ -152,7 +150,7 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     first = diagnosis.findings[0]
     healthy = diagnosis.verdict == Verdict.HEALTHY
     statements = [by_id[one].statement for one in first.evidence if one in by_id]
-    whole = [text for text in statements if not _LEANS.search(text) and not _TEMPLATE.search(text)]
+    whole = [text for text in statements if not _LEANS.search(text) and not TEMPLATE.search(text)]
     summary = diagnosis.headline
     if not healthy:
         summary, whole = _measured(_AMOUNT.sub(".", first.summary) if whole else first.summary, whole)
@@ -165,11 +163,7 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     costs = [text for text in whole if text not in shown][:1] if healthy or not _AMOUNTS.search(what) else []
     measured = [_told(_with_kind(text, first.where)) for text in (*costs, *shown)]
     meaning = [] if audience == "manager" else [_told(cause(first.cause).meaning)]
-    gain = (
-        []
-        if first.speedup_bound is None or healthy
-        else [f"Without this problem, the run could be at most {numbers.speedup(first.speedup_bound)} as fast."]
-    )
+    gain = [] if first.speedup_bound is None or healthy else [gain_sentence(first.speedup_bound)]
     advice = [f"What to {'try' if healthy else 'do'} first: {_told(as_clause(one))}" for one in first.advice[:1]]
     others = [one.summary for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]
     also = [f"Beside that: {_told(as_clause(one))}" for one in others]
@@ -192,7 +186,10 @@ def reading_lines(diagnosis: Diagnosis) -> list[str]:
     """
     if diagnosis.verdict != Verdict.BOTTLENECK or not diagnosis.findings:
         return key_lines(diagnosis)
-    return [_told(placed_meaning(diagnosis.findings[0])), *(line for line in key_lines(diagnosis) if line.startswith(_TO_ACT))]
+    return [
+        _told(placed_meaning(diagnosis.findings[0])),
+        *(line for line in key_lines(diagnosis) if line.startswith(_TO_ACT)),
+    ]
 
 
 def _repeats(statement: str, told: str, where: Place) -> bool:

@@ -6,11 +6,15 @@ import re
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Finding, Place
+from chathpc.profile import numbers
+
+#: How the sentence on a gain begins.
+GAIN = "Without this problem"
 
 #: How a summary says that a place is not the only one.
 _OTHER_PLACES = "with other places"
 #: Arguments of a template: a name with them is no part of a sentence.
-_TEMPLATE = re.compile(r"\w<[^<>]*>")
+TEMPLATE = re.compile(r"\w<[^<>]*>")
 
 
 def placed(summary: str, where: Place) -> str:
@@ -32,6 +36,11 @@ def as_clause(text: str) -> str:
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
+def gain_sentence(bound: float) -> str:
+    """What could be won at most: `bound` is how many times as fast the run could be."""
+    return f"{GAIN}, the run could be at most {numbers.speedup(bound)} as fast."
+
+
 def placed_meaning(finding: Finding) -> str:
     """What the cause of a finding means, beginning with its place where it happens nowhere else.
 
@@ -40,6 +49,6 @@ def placed_meaning(finding: Finding) -> str:
     entry = cause(finding.cause)
     where, place = finding.where.function or finding.where.kernel, finding.where.short
     here = entry.family != "mpi" and _OTHER_PLACES not in finding.summary
-    if not where or not here or where not in finding.summary or _TEMPLATE.search(where):
+    if not where or not here or where not in finding.summary or TEMPLATE.search(where):
         return entry.meaning
     return f"In {where}{f' ({place})' if place else ''}, {as_clause(entry.meaning)}"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from chathpc.diagnosis.phrasing import gain_sentence
 from chathpc.diagnosis.records import Finding
 from chathpc.fix.models import functions
 from chathpc.fix.models.answers import INSTRUCTIONS, Edits
 from chathpc.fix.models.asker import Question
 from chathpc.fix.records import Attempt, Candidate, Problem
 from chathpc.llm.backend import Form
-from chathpc.profile import numbers
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import block, marker_of, quote
@@ -139,9 +139,7 @@ def _facts(problem: Problem, finding: Finding) -> list[str]:
     facts = [f"{finding.title} in {place}", quote(finding.summary, longest=_LONGEST_STATEMENT)]
     facts += [quote(by_id[one].statement, longest=_LONGEST_STATEMENT) for one in finding.evidence[:4] if one in by_id]
     if finding.speedup_bound is not None:
-        facts.append(
-            f"Without this problem, the run could be at most {numbers.speedup(finding.speedup_bound)} as fast."
-        )
+        facts.append(gain_sentence(finding.speedup_bound))
     return facts
 
 

@@ -143,7 +143,7 @@ def _names_cause(own: set[str], cause: str, world: World) -> bool:
 def _is_condition(statement: Statement, position: int) -> bool:
     """True for `without X`, `if the threads did not X`: what is taken away."""
     stems = statement.stems
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     first = segment.first if segment else 0
     return stems[position] == "without" or (
         stems[position] in _NOT and "if" in (*stems[first:position], segment.joint if segment else "")

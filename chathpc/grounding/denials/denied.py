@@ -24,7 +24,7 @@ from chathpc.grounding.relations.superlatives import is_no_extreme
 
 def is_supported(statement: Statement, position: int, world: World) -> bool:
     """True if the negation at a position denies nothing, or what may be denied."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None:
         return True
     return not is_counted(statement, position, world) and (

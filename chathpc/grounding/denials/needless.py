@@ -21,7 +21,7 @@ _REACH = 5
 
 def costs_no_time(statement: Statement, position: int, world: World) -> bool:
     """True for `the leak costs no time` where a trusted text of that finding says so."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or segment.names:
         return False
     own = set(statement.stems[segment.first : segment.last])
@@ -45,7 +45,7 @@ def _says_so(text: Quotable, world: World) -> bool:
 
 def is_done_already(statement: Statement, position: int, world: World) -> bool:
     """True for `pinning is no remedy`, `there is nothing more to win from pinning` where the evidence has it pinned already."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or not _REMEDY & set(statement.stems[position + 1 : position + 1 + _REACH]):
         return False
     about = _things(segment) & _done(world)

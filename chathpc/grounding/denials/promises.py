@@ -5,25 +5,20 @@ from __future__ import annotations
 from chathpc.grounding.evidence.assessed import ASSESSED
 from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.language.claims import Statement
-from chathpc.grounding.language.vocabulary import stem
+from chathpc.grounding.language.vocabulary import stem, stem_set
 from chathpc.grounding.numbers.meant import described, leading, mentioned
 from chathpc.grounding.relations.ranked import ranked
 
-
-def _stems(*words: str) -> frozenset[str]:
-    return frozenset(map(stem, words))
-
-
-_GAIN = _stems("headroom", "saving", "savings", "gain", "speedup", "improvement", "potential")
+_GAIN = stem_set("headroom", "saving", "savings", "gain", "speedup", "improvement", "potential")
 _BOUND = stem("bound")
 _SPEED_UP = (stem("speed"), "up")
 #: What a diagnosis does with a gain.
-_GIVES = _stems("promise", "give", "name", "state", "see", "get", "has", "have", "come", "offer", "foresee", "expect", "predict", "assign", "quantify",
+_GIVES = stem_set("promise", "give", "name", "state", "see", "get", "has", "have", "come", "offer", "foresee", "expect", "predict", "assign", "quantify",
                 "contain", "list", "show", "leave", "there", "find", "with", "any")  # fmt: skip
-_DENIES = _stems("no", "not", "neither", "nor", "none", "can't", "cannot", "doesn't", "don't", "without")
+_DENIES = stem_set("no", "not", "neither", "nor", "none", "can't", "cannot", "doesn't", "don't", "without")
 _FAR = 10
 #: Behind one of these it is a comparison or a part, no denial of all.
-_ELSE = _stems("more", "less", "than", "larger", "higher", "only", "lower", "smaller", "other", "further")
+_ELSE = stem_set("more", "less", "than", "larger", "higher", "only", "lower", "smaller", "other", "further")
 
 
 def is_none_promised(statement: Statement, position: int, world: World) -> bool:

@@ -22,7 +22,7 @@ _LONGEST_SCOPE = 8
 
 def is_retold(statement: Statement, position: int, world: World) -> bool:
     """True if what the negation at a position denies is what a trusted text denies, of the same things."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None:
         return False
     denied = _content(_words(statement, range(position + 1, segment.last)))

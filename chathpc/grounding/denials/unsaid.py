@@ -40,7 +40,7 @@ _REACH = 4
 
 def is_unsaid(statement: Statement, position: int, world: World) -> bool:
     """True for `the diagnosis does not say how large a request is`, `names no source line` where nothing of that kind is known."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or not _SOURCES & set(statement.stems[segment.first : position]):
         return False
     around = range(max(segment.first, position - _REACH), min(segment.last, position + _REACH))
@@ -63,7 +63,7 @@ def _is_missing(statement: Statement, segment: Segment, first: int, world: World
 
 def is_counted(statement: Statement, position: int, world: World) -> bool:
     """True for the negation of `one cannot see how many copies there are` where their number is known."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     return segment is not None and _has_count(statement.stems[position : segment.last], world)
 
 

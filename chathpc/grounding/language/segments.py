@@ -61,6 +61,10 @@ class Statement:
         """Names and files from the program."""
         return frozenset(token.text for token in self.tokens if token.kind in ("code", "file"))
 
+    def segment_at(self, position: int) -> Segment | None:
+        """The clause in which a token stands; None for a separator between clauses."""
+        return next((s for s in self.segments if s.first <= position < s.last), None)
+
 
 def group(keys: Keys, name: str) -> Keys:
     """The keys of one group."""

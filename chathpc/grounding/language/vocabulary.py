@@ -60,6 +60,11 @@ def stem(word: str) -> str:
     return word[:-1] if word.endswith("e") and len(word) > _SHORT else word
 
 
+def stem_set(*words: str) -> frozenset[str]:
+    """The stems of some words."""
+    return frozenset(map(stem, words))
+
+
 def stems(phrase: str) -> tuple[str, ...]:
     """The stems of the words of a phrase; a hyphen separates words."""
     return tuple(stem(word) for word in phrase.replace("-", " ").split())

@@ -10,7 +10,7 @@ from dataclasses import replace
 from itertools import product
 
 from chathpc.grounding.evidence.facts import Fact, World
-from chathpc.grounding.language.claims import Segment, Statement
+from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import IT, NONE, TOTAL, Quantity
 from chathpc.grounding.language.quantity import REST_OF_IT
 from chathpc.grounding.language.vocabulary import stem
@@ -214,7 +214,7 @@ def _part_of_rest(quantity: Quantity, statement: Statement, position: int, world
     earlier = [q for q in statement.quantities if q.dimension == "share" and q.start < quantity.start]
     base = (earlier[-1].base or TOTAL) if earlier else TOTAL
     taken = earlier[-1].value if earlier else 100 * world.leading_share
-    segment = _segment(statement, position)
+    segment = statement.segment_at(position)
     if segment is None or not 0 < taken < 100:
         return None
     own = Side.of(m for m in segment.marks if m.position < position)
@@ -226,7 +226,7 @@ def _part_of_rest(quantity: Quantity, statement: Statement, position: int, world
 
 def _part_of_number(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """`Rank 1 computes 2.88 s, the other rank less than a third of that`: a part of the number before."""
-    segment = _segment(statement, position)
+    segment = statement.segment_at(position)
     earlier = [q for q in statement.quantities if q.dimension in ("time", "bytes") and q.start < quantity.start]
     if segment is None or not earlier or not quantity.in_words:
         return None
@@ -236,10 +236,6 @@ def _part_of_number(quantity: Quantity, statement: Statement, position: int, wor
         if whole.value and fits(100 * value(one) / whole.value, quantity):
             return rests_on("part", (one,))
     return None
-
-
-def _segment(statement: Statement, position: int) -> Segment | None:
-    return next((s for s in statement.segments if s.first <= position < s.last), None)
 
 
 def _more_by(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:

@@ -11,12 +11,7 @@ from chathpc.grounding.evidence.assessed import ASSESSED
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import Quantity
 from chathpc.grounding.language.tokens import Token
-from chathpc.grounding.language.vocabulary import stem, stems
-
-
-def stem_set(*words: str) -> frozenset[str]:
-    """The stems of some words."""
-    return frozenset(map(stem, words))
+from chathpc.grounding.language.vocabulary import stem_set, stems
 
 
 def phrases(*several: str) -> tuple[tuple[str, ...], ...]:

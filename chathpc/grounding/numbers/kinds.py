@@ -13,8 +13,8 @@ from chathpc.grounding.evidence.assessed import ASSESSED, Kind
 from chathpc.grounding.language.claims import Segment, Statement
 from chathpc.grounding.language.quantities import IT, TOTAL, Quantity
 from chathpc.grounding.language.tokens import Token
-from chathpc.grounding.language.vocabulary import Vocabulary, stem
-from chathpc.grounding.numbers.gains import ROUGHLY, caps, is_little_more, is_upper, phrases, position_of, stem_set
+from chathpc.grounding.language.vocabulary import Vocabulary, stem, stem_set
+from chathpc.grounding.numbers.gains import ROUGHLY, caps, is_little_more, is_upper, phrases, position_of
 
 #: How far before a number the word stands that says what it is.
 _FAR, _NEAR = 10, 4

@@ -30,7 +30,7 @@ _OPPOSITE = {"act:wait": "act:work", "act:work": "act:wait"}
 
 def remainder(quantity: Quantity, statement: Statement, position: int, world: World) -> Recomputed | None:
     """The part of the whole that is left by what a clause excludes, or by what a device does otherwise."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if quantity.dimension not in ("share", "time") or quantity.is_base or segment is None:
         return None
     excluded = _excluded(segment, statement, position, world)
@@ -47,7 +47,7 @@ def is_denied(quantity: Quantity, statement: Statement) -> bool:
 def leaves_out(quantity: Quantity, statement: Statement) -> bool:
     """True for the number of `22 % is anything but copies`, `other places than f cost 1.4 s`: what the clause names is left out."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or quantity.dimension not in ("share", "time") or quantity.is_base:
         return False
     stems = statement.stems
@@ -61,7 +61,7 @@ def leaves_out(quantity: Quantity, statement: Statement) -> bool:
 def denial_of(quantity: Quantity, statement: Statement) -> int | None:
     """Where the clause of a number denies what the number is of; None if it does not."""
     position = next((i for i, t in enumerate(statement.tokens) if t.start == quantity.start), -1)
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or quantity.dimension not in ("share", "time") or quantity.is_base:
         return None
     cue = _denial(segment, statement, position)

@@ -23,7 +23,7 @@ _SHORT_CLAUSE = 2
 
 def operands(statement: Statement, position: int) -> list[Side]:
     """The parts of `A and B together take …`: the names, else the subjects, before the number in its clause."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     marks = [m for m in segment.marks if m.position < position] if segment else []
     if segment and not marks and statement.quantities:
         marks = [m for m in segment.marks if m.position > position and m.names]  # `Nine tenths of it are f and g`
@@ -64,7 +64,7 @@ _BETWEEN_THEM = ("between", "them")
 
 def _are_joined(statement: Statement, position: int) -> bool:
     """True for `f and g take 3 s`: two names or subjects with nothing but `and` or commas between them, and no number of each."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or len(segment.quantities) > 1:
         return False
     told = [

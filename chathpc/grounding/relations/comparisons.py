@@ -132,7 +132,7 @@ def comparisons(statement: Statement, world: World) -> bool:
 
 def _sides(statement: Statement, position: int, split: int) -> tuple[Side, Side]:
     """What stands before a comparison and behind its `than`: in its own clause where that names something on both sides, else anywhere."""
-    own = next((s for s in statement.segments if s.first <= position < s.last), None)
+    own = statement.segment_at(position)
     if own is not None and split < own.last:
         left, right = side(statement, own.first, position), side(statement, split + 1, own.last)
         if not left and right and own is not statement.segments[0]:
@@ -161,7 +161,7 @@ def _two_numbers(statement: Statement, position: int, after: int) -> tuple[Quant
 
 def _own_number(statement: Statement, position: int) -> Quantity | None:
     """The one number of a clause before a comparison, where that names nothing else: `its 18.6 % are less than …`."""
-    own = next((s for s in statement.segments if s.first <= position < s.last), None)
+    own = statement.segment_at(position)
     if own is None or any(m.names for m in own.marks if m.position < position):
         return None
     before = [
@@ -225,7 +225,7 @@ def _is_bound(statement: Statement, position: int) -> bool:
 
 def _is_measured(statement: Statement, position: int) -> bool:
     """True for the comparative in a clause that has its number: `the second, smaller one takes 319 µs`."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     return segment is not None and any(not q.in_words and q.dimension != "count" for q in segment.quantities)
 
 

@@ -24,7 +24,7 @@ def is_of_a_line(statement: Statement, position: int) -> bool:
     """True for the superlative of `its hottest line`, and of `a.c:7 is the hottest spot`."""
     if _LINE_WORDS & set(statement.stems[position + 1 : position + 1 + _REACH]):
         return True
-    own = next((s for s in statement.segments if s.first <= position < s.last), None)
+    own = statement.segment_at(position)
     return own is not None and bool(_lines(own, statement)) and all(map(_is_file, own.names))
 
 

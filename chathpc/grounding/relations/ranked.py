@@ -7,20 +7,15 @@ from dataclasses import dataclass
 
 from chathpc.grounding.evidence.facts import Assessment, World
 from chathpc.grounding.language.claims import Segment, Statement
-from chathpc.grounding.language.vocabulary import stem
+from chathpc.grounding.language.vocabulary import stem_set
 from chathpc.grounding.numbers.meant import described, mentioned
 
-
-def _stems(*words: str) -> frozenset[str]:
-    return frozenset(map(stem, words))
-
-
-_MORE = _stems("larger", "higher", "greater", "bigger", "more", "better")
-_LESS = _stems("less", "lower", "smaller")
-_MOST = _stems("largest", "highest", "greatest", "biggest", "most", "best")
-_LEAST = _stems("lowest", "smallest", "least")
-_GAIN = _stems("potential", "gain", "speedup", "bound", "improvement", "win", "saving", "benefit", "headroom")
-_SURE = _stems("certain", "sure", "confident", "confidence", "certainty")
+_MORE = stem_set("larger", "higher", "greater", "bigger", "more", "better")
+_LESS = stem_set("less", "lower", "smaller")
+_MOST = stem_set("largest", "highest", "greatest", "biggest", "most", "best")
+_LEAST = stem_set("lowest", "smallest", "least")
+_GAIN = stem_set("potential", "gain", "speedup", "bound", "improvement", "win", "saving", "benefit", "headroom")
+_SURE = stem_set("certain", "sure", "confident", "confidence", "certainty")
 _NEAR, _FAR = 3, 8
 
 

@@ -195,7 +195,7 @@ def near_peak(statement: Statement, world: World) -> bool:
     stems = statement.stems
     for position, word in enumerate(stems):
         behind = [p for p in range(position + 1, min(position + 3, len(stems))) if stems[p] in PEAKS]
-        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        segment = statement.segment_at(position)
         if word not in NEAR or not behind or segment is None or segment.quantities:
             continue
         denied = bool(world.words.negations & set(stems[segment.first : position]))
@@ -246,7 +246,7 @@ def limiters(statement: Statement, world: World) -> bool:
     for position, word in enumerate(stems):
         if word != "limit" or (position + 1 < len(stems) and stems[position + 1] == "by") or not world.limiters:
             continue
-        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        segment = statement.segment_at(position)
         before = frozenset(k for m in segment.marks if m.position < position for k in m.keys) if segment else NONE
         strict = frozenset(k for k in before if not k.startswith(("word:", "who:", "act:")))
         if strict and not strict & world.limiters:
@@ -298,7 +298,7 @@ _DIAGNOSIS = frozenset(map(stem, ("diagnosis", "finding", "conclusion", "evidenc
 
 def _is_valued(statement: Statement, position: int, level: str) -> bool:
     """True for `a low occupancy of 5.89 %`: a percentage beside the word that is low, or high, on its own scale."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     shares = [q for q in segment.quantities if q.dimension == "share" and q.base in (None, TOTAL)] if segment else []
     scaled = segment is not None and bool(segment.keys & _SCALED)
     return (

@@ -25,7 +25,7 @@ _REACH = 5
 
 def is_slight(statement: Statement, position: int, world: World) -> bool:
     """True for the word `little` of `the threads lose little time`, `leaves little to gain` where all efficiencies that are meant are good."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     around = set(statement.stems[max(0, position - _REACH) : position + _REACH])
     if segment is None or not around & _LOSES:
         return False
@@ -39,7 +39,7 @@ def is_slight(statement: Statement, position: int, world: World) -> bool:
 
 def costs_little(statement: Statement, position: int, world: World) -> bool:
     """True for the negation of `neither the load balance nor the synchronisation costs much` where both efficiencies are good."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     if segment is None or not _LOSES & set(statement.stems[position : segment.last]):
         return False
     about = segment.keys & FACTORS
@@ -48,7 +48,7 @@ def costs_little(statement: Statement, position: int, world: World) -> bool:
 
 def is_denied(statement: Statement, position: int, world: World) -> bool:
     """True for the word `much` of `neither costs much`."""
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     before = range(segment.first, position) if segment else range(0)
     return any(statement.stems[p] in world.words.negations and costs_little(statement, p, world) for p in before)
 

@@ -24,7 +24,7 @@ def states(statement: Statement, world: World) -> bool:
     for position, names in world.words.states.found(stems):
         if not names & world.absent or is_told(statement, position, world) or _is_topic(stems, position, world):
             continue
-        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        segment = statement.segment_at(position)
         if segment is not None and any(not q.in_words for q in segment.quantities):
             continue
         if segment is not None and segment.quantities and _is_counted_before(statement, segment, names, world):

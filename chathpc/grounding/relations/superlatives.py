@@ -33,7 +33,7 @@ def superlatives(statement: Statement, world: World) -> bool:
             if most and not right_line(statement, position, world):
                 return False
             continue
-        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        segment = statement.segment_at(position)
         names = segment.names if segment else NONE
         functions = frozenset(name for name in names if ":" not in name.replace("::", "") and "." not in name)
         if segment and _is_denied(statement, segment, position, world):
@@ -46,7 +46,7 @@ def superlatives(statement: Statement, world: World) -> bool:
 def is_no_extreme(statement: Statement, position: int, world: World) -> bool:
     """True for the negation of `MPI is not the largest item` where something else has more."""
     stems = statement.stems
-    segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+    segment = statement.segment_at(position)
     behind = range(position + 1, min(position + _REACH, len(stems)))
     most = next(
         (p for p in behind if stems[p] in _MOST or (stems[p] == "most" and stems[p + 1 : p + 2][0] in _OF_TIME)), None
@@ -103,7 +103,7 @@ _HALF = 50.0
 def slight(statement: Statement, world: World) -> bool:
     """False if a function or a kernel is called negligible that has more than a small part of the time."""
     for position, word in enumerate(statement.stems):
-        segment = next((s for s in statement.segments if s.first <= position < s.last), None)
+        segment = statement.segment_at(position)
         before = [m for m in segment.marks if m.position < position and m.names] if segment else []
         if word in _SLIGHT and before and segment is not None and not segment.quantities:
             found = values(Side(NONE, before[-1].names), "share", world)
