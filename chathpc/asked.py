@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice
-    from chathpc.prompts.build import Audience, Prompt
+    from chathpc.prompts.build import Prompt
+    from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
 
 #: Places whose source goes into a structured prompt, and lines around each.

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.phrasing import GAIN, as_clause, gain_sentence
+from chathpc.diagnosis.phrasing import GAIN, as_clause, gain_sentence, meaning
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.profile import numbers
 
 if TYPE_CHECKING:
-    from chathpc.prompts.build import Audience
+    from chathpc.prompts.loader import Audience
 
 #: Findings after the first that are worth a sentence, by cost × headroom.
 _WORTH_MENTIONING = 0.05
@@ -23,6 +23,9 @@ _MENTIONED = 3
 _ADVICE, _AGAINST, _BESIDE = "What to do first:", "What speaks against it:", "Beside that:"
 _TO_SEE = "To see more,"
 _NEEDED = (GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
+
+#: Parts of the words of a sentence that tell what it tells; a meaning is put into other words more than the rest.
+_HALF, _THIRD = 1 / 2, 1 / 3
 
 _BOUND = re.compile(r"at most ([\d.,]+)x as fast")
 _WORD = re.compile(r"\w{4,}")
@@ -54,7 +57,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     entry = cause(first.cause)
     told = [Sentence(first.summary, first.evidence)]
     if audience == "expert":
-        told.append(Sentence(entry.meaning))
+        told.append(Sentence(meaning(first.cause)))
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
@@ -87,22 +90,30 @@ def headline_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audienc
     headline = narrate(diagnosis, audience)[0]
     name = next((one.where.function for one in diagnosis.findings[:1] if one.where.function), "")
     named = bool(name) and _names(headline.text, name)
-    told = any(_names(one, name) if named else _shares_half(headline.text, one) for one in said)
+    told = any(_names(one, name) if named else _shares(headline.text, one) for one in said)
     return None if told else headline
+
+
+def meaning_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> Sentence | None:
+    """What the first finding means, for an expert, as no sentence of `said` has a third of its words. None where it is told."""
+    if diagnosis.verdict != Verdict.BOTTLENECK or audience != "expert":
+        return None
+    told = meaning(diagnosis.findings[0].cause)
+    return None if any(_shares(told, one, _THIRD) for one in said) else Sentence(told)
 
 
 def repeats(text: str, other: str) -> bool:
     """Whether `other` tells what `text` tells: half of its words at least, and all of its numbers."""
-    return _shares_half(text, other) and set(_NUMBER.findall(text)) <= set(_NUMBER.findall(other))
+    return _shares(text, other) and set(_NUMBER.findall(text)) <= set(_NUMBER.findall(other))
 
 
 def _names(text: str, name: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
 
 
-def _shares_half(text: str, other: str) -> bool:
+def _shares(text: str, other: str, part: float = _HALF) -> bool:
     words = set(_WORD.findall(text.lower()))
-    return bool(words) and 2 * len(words & set(_WORD.findall(other.lower()))) >= len(words)
+    return bool(words) and len(words & set(_WORD.findall(other.lower()))) >= part * len(words)
 
 
 def _is_told(text: str, said: Sequence[str]) -> bool:
@@ -110,7 +121,7 @@ def _is_told(text: str, said: Sequence[str]) -> bool:
     if bound is not None:
         return any(re.search(rf"(?<![\d.,]){re.escape(bound[1])}(?![\d,]|\.\d)", one) for one in said)
     words = text.partition(": ")[2]
-    return any(_shares_half(words, one) for one in said)
+    return any(_shares(words, one) for one in said)
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
@@ -119,7 +130,7 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
     )
     told = [Sentence(diagnosis.headline, () if hot is None else hot.evidence)]
     if hot is not None:
-        told.append(Sentence(cause(hot.cause).meaning))
+        told.append(Sentence(meaning(hot.cause)))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
         told.append(Sentence(f"{_TO_SEE} collect the kernel's counters: {hot.next_measurement}"))
     elif diagnosis.not_collected:

@@ -36,7 +36,7 @@ from chathpc.wording import explain_in_words
 
 if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
-    from chathpc.prompts.build import Audience
+    from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
 
 #: Tokens of the pruned tree in a report, unless the caller says otherwise: what fits on a page.

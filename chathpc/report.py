@@ -125,8 +125,9 @@ class ClaimRecord(Record):
     evidence: list[str]
     query: str | None = Field(
         default=None,
-        description="How it was found: evidence; ratio, sum, difference, part, complement, mean (computed from the evidence), count (of the "
-        "names in the sentence); time of, time of line, count of, spread over, callers of (asked of the profile).",
+        description="How it was found: evidence; diagnosis (its advice, what a cause means); ratio, sum, difference, part, complement, "
+        "mean (computed from the evidence), count (of the names in the sentence); time of, time of line, count of, spread over, "
+        "callers of (asked of the profile).",
     )
 
 

@@ -9,7 +9,7 @@ from chathpc import narrative
 from chathpc.asked import guard, request
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.narrative import headline_unsaid, narrate, repeats, unsaid
+from chathpc.narrative import headline_unsaid, meaning_unsaid, narrate, repeats, unsaid
 from chathpc.profile.profile import Profile
 from chathpc.profile_queries import ProfileQueries
 from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from chathpc.llm.purse import Notice
     from chathpc.llm.settings import Settings
     from chathpc.llm.spec import Choice, Lack
-    from chathpc.prompts.build import Audience
+    from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
 
 
@@ -134,11 +134,14 @@ def _by_model(
 
 
 def _completed(said: list[SentenceRecord], diagnosis: Diagnosis, audience: Audience) -> list[SentenceRecord]:
-    """A model's sentences with what they leave out: what is wrong and where comes first, in the place of a vaguer sentence; the rest last."""
+    """A model's sentences with what they leave out: what is wrong, where, and what that means comes first, in the place of a vaguer
+    sentence; the rest last."""
     headline = headline_unsaid(diagnosis, _kept(said), audience)
-    first = []
+    # A model that said it well may word it otherwise; where something was struck, it may have been this.
+    lost = any(one.status == "struck" for one in said)
+    means = meaning_unsaid(diagnosis, _kept(said), audience) if lost else None
+    first = [_of_catalogue(one) for one in (headline, means) if one is not None]
     if headline is not None:
-        first = [_of_catalogue(headline)]
         said = [_vague(one) if one.status != "struck" and repeats(one.text, headline.text) else one for one in said]
     return [*first, *said, *(_of_catalogue(sentence) for sentence in unsaid(diagnosis, _kept(said), audience))]
 

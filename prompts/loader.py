@@ -6,8 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Literal
 
 from chathpc.errors import UsageError
+
+#: Who reads the explanation.
+Audience = Literal["expert", "newcomer", "manager"]
+AUDIENCES: tuple[Audience, ...] = ("expert", "newcomer", "manager")
 
 _FOLDER = Path(__file__).parent
 

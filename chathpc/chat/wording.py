@@ -12,7 +12,8 @@ from chathpc.grounding.check import GroundedText, check
 from chathpc.grounding.evidence.names import reads_like_a_sentence
 from chathpc.grounding.language.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
-from chathpc.prompts.build import build_chat, key_lines
+from chathpc.prompts.build import build_chat
+from chathpc.prompts.key_facts import key_lines
 from chathpc.report import ClaimStatistics
 
 #: Is given each sentence that passed the check, as soon as it is complete.

@@ -15,7 +15,7 @@ from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import FORMATS
 
 if TYPE_CHECKING:
-    from chathpc.prompts.build import Audience
+    from chathpc.prompts.loader import Audience
     from chathpc.report import Report
 
 

@@ -359,7 +359,7 @@ def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> st
     if has_good_timeline(facts):
         return healthy_headline(facts.traced)
     if findings and findings[0].cause in _AT_THE_LIMIT:
-        return f"{findings[0].summary} What it does costs what it must; only less of it would be faster."
+        return f"{findings[0].summary} The machine does this as fast as it can; only less of it would be faster."
     hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
     waiting = (
         facts.share(

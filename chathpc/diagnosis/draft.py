@@ -166,12 +166,12 @@ def of_total(facts: Facts, value: float) -> str:
 
 def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "") -> str:
     """Part of the total that a place has of a cost, and that of all places where the others have a part worth naming:
-    `77.8 % of the time`, `44.7 % of the time (77.8 % with other places)`.
+    `77.8 % of the time`, `44.7 % of the time (77.8 % in all places)`.
     """
     share = f"{numbers.percent(here / facts.total)} of {of or facts.whole}"
     if here >= common()["nearly_all"].value * everywhere:
         return share
-    return f"{share} ({numbers.percent(everywhere / facts.total)} with other places)"
+    return f"{share} ({numbers.percent(everywhere / facts.total)} in all places)"
 
 
 def fact(

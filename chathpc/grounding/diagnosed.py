@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.phrasing import placed, placed_meaning
+from chathpc.diagnosis.phrasing import meaning, placed, placed_meaning
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.denials.hypotheses import hypothetical
 from chathpc.grounding.evidence.assessed import assessment
@@ -310,16 +310,18 @@ def _leading(diagnosis: Diagnosis, words: Vocabulary) -> Segment:
 def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
     """What the diagnosis says itself, its advice, and what its causes mean by the catalogue, sentence by sentence; no commands."""
     texts = [
-        (diagnosis.headline, diagnosis.findings[0].evidence[:1] if diagnosis.findings else ()),
+        (diagnosis.headline, diagnosis.findings[0].evidence if diagnosis.findings else ()),
         *((n, ()) for n in diagnosis.notes),
     ]
     for finding in diagnosis.findings:
-        texts += [(text, finding.evidence[:1]) for text in (finding.summary, *finding.against, *finding.advice)]
+        texts += [(text, ()) for text in finding.advice]
+        own = (finding.summary, placed(finding.summary, finding.where), *finding.against)
+        texts += [(text, finding.evidence) for text in own]
         if not finding.title.endswith("."):
-            texts.append((f"{finding.title}.", finding.evidence[:1]))
+            texts.append((f"{finding.title}.", finding.evidence))
         if finding.cause in catalogue.ids():
-            meanings = (catalogue.cause(finding.cause).meaning, placed_meaning(finding))
-            texts += [(text, finding.evidence[:1]) for text in (*meanings, placed(finding.summary, finding.where))]
+            means = (catalogue.cause(finding.cause).meaning, meaning(finding.cause), placed_meaning(finding))
+            texts += [(text, ()) for text in means]
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
     return {sentence: rests_on for text, rests_on in texts for sentence in split(text[:2_000], whole=True)}
 

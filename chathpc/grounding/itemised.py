@@ -11,13 +11,16 @@ from chathpc.grounding.language.claims import Statement, group
 
 Kind = Literal["number", "name", "line", "subject", "cause", "comparison", "level", "verdict", "quotation"]
 Status = Literal["supported", "repaired", "struck"]
+#: What a claim rests on that no measurement prints: advice, what a cause means, notes.
+DIAGNOSIS = "diagnosis"
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
     """One claim: the words that make it, what became of it, and what it rests on.
 
-    `query` says how a number was found: `evidence` where it is printed there, else the computation (`ratio`, `sum`, `difference`,
+    `query` says how a number was found: `evidence` where it is printed there, `diagnosis` for what only its findings say (advice, what a
+    cause means), else the computation (`ratio`, `sum`, `difference`,
     `part`, `complement`, `mean`, `count` of the names in the sentence) or the question to the profile (`time of`, `time of line`,
     `count of`, `spread over`, `callers of`).
     """

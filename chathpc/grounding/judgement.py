@@ -12,10 +12,11 @@ from chathpc.grounding.denials.foretold import denies_state, foretells
 from chathpc.grounding.denials.hypotheses import only_hypothetical, other_runs
 from chathpc.grounding.denials.left_out import counts_in
 from chathpc.grounding.denials.promises import rests_rightly
+from chathpc.grounding.denials.retold import drops_denial
 from chathpc.grounding.evidence.assessed import ASSESSED
 from chathpc.grounding.evidence.facts import Fact, World, normalised
 from chathpc.grounding.evidence.ways import is_turned, ways
-from chathpc.grounding.itemised import Claim, Status, itemised
+from chathpc.grounding.itemised import DIAGNOSIS, Claim, Status, itemised
 from chathpc.grounding.language import sentences
 from chathpc.grounding.language.claims import Statement, read
 from chathpc.grounding.language.quantities import NONE, Quantity
@@ -105,8 +106,7 @@ def check_sentence(sentence: str, known: World) -> Sentence:
     if advising:
         problem = advised.supported(statement, known)
         if not problem:
-            evidence = next((bundle.evidence[:1] for bundle in known.bundles if bundle.cause), ())
-            return Sentence(sentence, evidence, "supported", "", len(details), 0, _resting(details, evidence))
+            return Sentence(sentence, (), "supported", "", len(details), 0, _resting(details, ()))
         # `Fixing this would make the run 1.35x faster` is no advice but a number.
         perhaps = bool(_PERHAPS & set(statement.stems)) and problem in ("advice", "negation", "number")
         if not perhaps and not (problem == "advice" and statement.quantities):
@@ -125,7 +125,8 @@ def strike(text: str, reason: str, details: tuple[Claim, ...] = ()) -> Sentence:
 
 
 def _resting(details: tuple[Claim, ...], evidence: tuple[str, ...]) -> tuple[Claim, ...]:
-    return tuple(replace(claim, evidence=evidence, query="evidence") for claim in details)
+    """The claims with what they rest on: evidence, or where there is none, the diagnosis with its advice and what its causes mean."""
+    return tuple(replace(claim, evidence=evidence, query="evidence" if evidence else DIAGNOSIS) for claim in details)
 
 
 def _quotation(sentence: str, known: World) -> tuple[str, ...] | None:
@@ -184,6 +185,7 @@ def _direction(statement: Statement, known: World) -> str:
         (related.limiters, "limit"),
         (related.uneven, "subject"),
         (conditions.affirmed, "negation"),
+        (lambda s, k: not drops_denial(s, k), "negation"),
         (conditions.growth, "prediction"),
         (states, "state"),
         (related.levels, "level"),
@@ -284,7 +286,7 @@ def _found(quantity: Quantity, statement: Statement, known: World) -> _Found | N
         if cue and (support.problem or not _is_printed_factor(sought, known)):
             return None
     if not support.problem:
-        return _Found(quantity, support.evidence[:1], "evidence")
+        return _Found(quantity, support.evidence, "evidence")
     if own is not None:
         return _Found(quantity, own.evidence, own.query)
     question = asked(sought, known)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 
 from chathpc.grounding.denials.promises import assesses
 from chathpc.grounding.evidence.assessed import ASSESSING
@@ -81,9 +82,9 @@ def names(statement: Statement, world: World, *, advice: bool) -> str | None:
             return name
     if "main" not in known | world.said and _names_main(statement):
         return "main"
-    respelt = _respelt(statement, world)
-    if respelt:
-        return respelt
+    misnamed = _respelt(statement, world) or _file_as_function(statement)
+    if misnamed:
+        return misnamed
     lines = [line for line in statement.lines if line not in world.lines]
     return f"line {lines[0]}" if lines else None
 
@@ -100,6 +101,14 @@ def _respelt(statement: Statement, world: World) -> str:
         ):
             return text
     return ""
+
+
+def _file_as_function(statement: Statement) -> str:
+    """The place of `the function align.c:25 calls itself`, where a name should be; empty if there is none."""
+    return next((b.text for a, b in pairwise(statement.tokens) if b.kind == "file" and a.stem in _CALLABLE), "")
+
+
+_CALLABLE = frozenset(map(stem, ("function", "kernel", "routine", "procedure", "subroutine")))
 
 
 def _names_main(statement: Statement) -> bool:

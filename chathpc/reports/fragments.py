@@ -31,12 +31,12 @@ def report(report: Report) -> Html:
     parts = [
         tag("p", " · ".join(wording.run_line(report)), style=_DIM),
         tag("p", tag("b", wording.VERDICTS[report.verdict]), " ", tag("b", report.headline)),
+        *_explanation(report),
         *(_finding(number, one, report.headline, evidence) for number, one in enumerate(report.findings, start=1)),
     ]
     uncited = [evidence_item(key, evidence[key]) for key in wording.uncited(report)]
     if uncited:
         parts += [tag("h4", "Measured"), listed(uncited)]
-    parts += _explanation(report)
     if report.tree is not None and report.tree.rows:
         shown = largest(report.tree)
         parts += [
@@ -88,18 +88,14 @@ def _finding(number: int, finding: FindingRecord, headline: str, evidence: dict[
 def _explanation(report: Report) -> list[Html]:
     told = wording.told(report)
     said = [
-        joined((one.text, f" [{', '.join(one.evidence)}]" if one.evidence else "", " (repaired)" if one.status == "repaired" else ""))
+        joined((one.shown, f" [{', '.join(one.evidence)}]" if one.evidence else "", " (repaired)" if one.status == "repaired" else ""))
         for one in told
     ]  # fmt: skip
-    model = report.explanation.model
+    label = wording.author(report)
     parts = []
-    if said and model is not None:
-        label = wording.commentary(report)
-        label = f"{label[0].upper()}{label[1:]}."
-        parts += [tag("h4", f"Commentary by {model}"), tag("p", label, style=_DIM)]
-    elif said:
-        parts.append(tag("h4", "What this means"))
     if said:
+        parts.append(tag("h4", "In short"))
+        parts += [tag("p", f"{label[0].upper()}{label[1:]}.", style=_DIM)] if label else []
         parts.append(tag("p", joined(said, " ")))
     if report.explanation.note:
         parts.append(tag("p", report.explanation.note, style=_DIM))

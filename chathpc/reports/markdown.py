@@ -31,6 +31,7 @@ def render(report: Report, style: Style) -> str:
         f"# {prose(report.profile.title or 'Profile')}",
         " · ".join(prose(word) for word in wording.run_line(report)[1:]),
         f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(report.headline)}",
+        *_explanation(report),
     ]
     several = wording.several_tools(report)
     evidence = {record.id: wording.statement(record, several) for record in report.evidence}
@@ -39,7 +40,6 @@ def render(report: Report, style: Style) -> str:
     uncited = wording.uncited(report)
     if uncited:
         blocks += ["## Measured", _list(f"**{prose(key)}** {prose(evidence[key])}" for key in uncited)]
-    blocks += _explanation(report)
     if style.claims:
         blocks += _claims(report)
     blocks += _tree(report)
@@ -82,12 +82,10 @@ def _explanation(report: Report) -> list[str]:
     note = f"*{prose(explanation.note)}*" if explanation.note else ""
     if not sentences:
         return [note]
-    if explanation.model is None:
-        label = wording.translated(report)
-        return ["## What this means", f"*{label}*" if label else "", " ".join(sentences), note]
-    title = f"## Commentary by {code(explanation.model)}"
-    label = wording.commentary(report)
-    return [title, f"*{label[0].upper()}{label[1:]}.*", "> " + " ".join(sentences), note]
+    label = wording.author(report)
+    label = f"*{prose(label[0].upper() + label[1:])}.*" if label else ""
+    mark = "" if explanation.model is None else "> "
+    return ["## In short", label, mark + " ".join(sentences), note]
 
 
 def _claims(report: Report) -> list[str]:

@@ -1,4 +1,4 @@
-"""The report as text for a terminal, a log file or a mail: the verdict first, then what it rests on."""
+"""The report as text for a terminal, a log file or a mail: the verdict first, what it means in short, then what it rests on."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def render(report: Report, style: Style) -> str:
     page.paragraph(" · ".join(wording.run_line(report)), indent=0, style="dim")
     page.blank()
     _verdict(page, report)
+    _explanation(page, report)
     evidence = {record.id: record for record in report.evidence}
     told: set[str] = set()
     several = wording.several_tools(report)
     for number, finding in enumerate(report.findings, start=1):
         _finding(page, number, finding, wording.summary(finding, report.headline), evidence, told, several=several)
     _measured(page, [evidence[identifier] for identifier in wording.uncited(report)], several=several)
-    _explanation(page, report)
     if style.claims:
         _claims(page, report)
     _tree(page, report)
@@ -108,10 +108,8 @@ def _measured(page: Page, evidence: list[EvidenceRecord], *, several: bool) -> N
 
 def _explanation(page: Page, report: Report) -> None:
     explanation, kept = report.explanation, wording.told(report)
-    if kept and explanation.model is not None:
-        page.heading(f"Commentary by {explanation.model}", wording.commentary(report))
-    elif kept:
-        page.heading("What this means", wording.translated(report))
+    if kept:
+        page.heading("In short", wording.author(report))
     pieces = []
     for sentence in kept:
         text = page.sentence(sentence.shown, "italic" if sentence.status != "catalogue" else "")

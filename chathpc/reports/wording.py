@@ -86,19 +86,16 @@ def told(report: Report) -> list[SentenceRecord]:
     ]
 
 
-def commentary(report: Report) -> str:
-    """What a model's words are worth, in a clause."""
-    said = "a language model's words; its claims were checked"
-    if any(sentence.status == "catalogue" for sentence in told(report)):
-        said += "; what it left out is the catalogue's"
-    return "; ".join(part for part in (said, translated(report)) if part)
-
-
-def translated(report: Report) -> str:
-    """That sentences are translations, and how far these were compared; empty if none is."""
-    if all(sentence.translation is None for sentence in report.explanation.sentences):
-        return ""
-    return "translated by a language model; numbers and names were compared"
+def author(report: Report) -> str:
+    """Whose words the explanation is in, and what they are worth; empty if they are the catalogue's alone."""
+    model, parts = report.explanation.model, []
+    if model is not None:
+        parts = [f"in the words of {model}, a language model", "its claims were checked"]
+        if any(sentence.status == "catalogue" for sentence in told(report)):
+            parts.append("what it left out is the catalogue's")
+    if any(sentence.translation is not None for sentence in report.explanation.sentences):
+        parts.append("translated by a language model; numbers and names were compared")
+    return "; ".join(parts)
 
 
 def judged(report: Report) -> list[SentenceRecord]:
@@ -117,6 +114,8 @@ def claim(record: ClaimRecord) -> str:
     said = f"{record.kind} {record.text}"
     if record.status == "struck":
         return f"{said}: struck"
+    if record.query == "diagnosis":
+        return f"{said}: {record.status} by the diagnosis"
     source = ", ".join(record.evidence)
     if record.query not in (None, "evidence"):
         source = (

@@ -140,7 +140,7 @@ def test_math_of_several_functions_is_not_put_down_to_one() -> None:
     one = function("one", line("app.c:4", libm("sin", time=4.0)))
     two = function("two", line("app.c:24", libm("sin", time=3.0), time=3.0))
     found = finding(diagnosed(build(main(one, two))), "expensive-math")
-    assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % with other places)."
+    assert found.summary == "Calls of sin in one take 40.0 % of the time (70.0 % in all places)."
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_amounts_are_written_with_their_part_of_the_total() -> None:
 
 
 def test_what_other_places_have_of_a_cost_is_said_where_it_is_worth_it() -> None:
-    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % with other places)"
+    assert share_here(FACTS, 0.5, 1.0) == "25.0 % of the time (50.0 % in all places)"
     assert share_here(FACTS, 0.96, 1.0) == "48.0 % of the time"
     assert share_here(FACTS, 0.5, 0.5, of="the thread time") == "25.0 % of the thread time"
 

@@ -46,9 +46,7 @@ def test_what_several_functions_allocate_is_not_put_down_to_one() -> None:
     other = function("shrink", loop("app.c:20", line("app.c:21", libc("free", time=2.0))), at="app.c:19")
     found = finding(diagnosed(build(main(churning(libc("malloc", time=3.0)), other, REST))), "allocation-churn")
     assert found.where.function == "grow"
-    assert (
-        found.summary == "grow allocates and releases memory in a loop: 30.0 % of the time (50.0 % with other places)."
-    )
+    assert found.summary == "grow allocates and releases memory in a loop: 30.0 % of the time (50.0 % in all places)."
 
 
 def test_memory_functions_of_no_known_caller_are_no_finding() -> None:
@@ -114,8 +112,8 @@ def test_page_faults_cost_a_typical_time_each() -> None:
     found = finding(diagnosis, "page-faults")
     assert (found.where.function, found.share, found.seconds) == ("edges", 0.25, 2.5)
     assert statements(diagnosis, "page-faults") == [
-        "5.00 M page faults, about 2.50 s of 10.0 s at 500 ns each.",
-        "80.0 % of them in edges.",
+        "5.00 M page faults take about 2.50 s of 10.0 s, at 500 ns each.",
+        "80.0 % of the page faults are in edges.",
     ]
     assert found.confidence == sure(2, against=1)
 

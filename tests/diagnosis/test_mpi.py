@@ -72,7 +72,7 @@ def test_ranks_with_less_work_wait_for_the_busiest() -> None:
     assert statements(diagnosis, found.cause) == [
         "The 3 ranks spend 6.00 s of 18.0 s (33.3 %) in MPI, mostly MPI_Allreduce (100 % of it).",
         "Rank 0 computes 6.00 s, the idlest rank 2.00 s, the mean is 4.00 s.",
-        "The other ranks lack 6.00 s of work to the busiest one, 100 % of the MPI time.",
+        "While the busiest rank computes, the others have no work for 6.00 s, 100 % of the MPI time.",
         "In forces rank 0 spends 6.00 s, the other ranks 3.00 s on average.",
     ]
 

@@ -262,7 +262,8 @@ def test_what_the_catalogue_says_a_cause_means_may_be_repeated() -> None:
     diagnosis = omp_triangle()
     meaning = cause(diagnosis.findings[0].cause).meaning
     (sentence,) = check(meaning, diagnosis, form="prose").sentences
-    assert (sentence.status, sentence.evidence) == ("supported", ("E1",))
+    assert (sentence.status, sentence.evidence) == ("supported", ())
+    assert {claim.query for claim in sentence.details} == {"diagnosis"}
     other = cause("gpu-h2d-copy-bound").meaning
     assert all(one.status == "struck" for one in check(other, diagnosis, form="prose").sentences)
 

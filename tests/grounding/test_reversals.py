@@ -145,3 +145,53 @@ def test_the_place_behind_a_name_does_nothing_itself() -> None:
         assert status("sleeping", sentence) == "supported"
         assert status("sleeping", sentence.replace("collect", "main")) == "struck"
         assert status("sleeping", sentence.replace("collect", "finish")) == "struck"
+
+
+@pytest.mark.parametrize(
+    ("name", "sound", "false"),
+    [
+        # The remedy is not there yet, and the problem is what makes the run slow.
+        (
+            "recursion",
+            "Without this problem, the run could be up to {gain} times faster.",
+            "Without this optimization, the run could be up to {gain} times faster.",
+        ),
+        (
+            "recursion",
+            "Without this issue, the run could be up to {gain} times faster.",
+            "Without the suggested fix, the run could be up to {gain} times faster.",
+        ),
+        (
+            "recursion",
+            "The run could be up to {gain} times faster without this problem.",
+            "The run could be up to {gain} times faster than without this problem.",
+        ),
+        # A clause of the catalogue without its negation.
+        (
+            "collective-wait",
+            "One or few ranks come late: they do something first that the others do not do.",
+            "One or few ranks come late: they do something first that the others do.",
+        ),
+        (
+            "collective-wait",
+            "One or few ranks come late: they do something first that the others do not.",
+            "One or few ranks come late: they do something first that the others do do.",
+        ),
+        # What is inside of what.
+        (
+            "warm-regions",
+            "Move omp parallel around the outer loop and keep omp for inside the parallel region.",
+            "Move omp parallel around the outer loop and place it inside omp for.",
+        ),
+    ],
+)
+def test_what_small_models_turned_round(name: str, sound: str, false: str) -> None:
+    bound = next(f.speedup_bound for f in diagnosis(name).findings)
+    assert status(name, sound.format(gain=bound)) == "supported"
+    assert status(name, false.format(gain=bound)) == "struck"
+
+
+def test_a_place_is_no_function() -> None:
+    finding = diagnosis("recursion").findings[0]
+    assert status("recursion", f"The function {finding.where.function} calls itself.") == "supported"
+    assert status("recursion", f"The function {finding.where.short} calls itself again and again.") == "struck"

@@ -12,7 +12,8 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.errors import UsageError
 from chathpc.profile.profile import SourceExcerpt
-from chathpc.prompts.build import build_prose, build_structured, estimate_tokens, key_lines, reading_lines
+from chathpc.prompts.build import build_prose, build_structured, estimate_tokens
+from chathpc.prompts.key_facts import key_lines, lines_below_headline
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import DATAMARK, LONGEST_TEXT, block, datamarked, marker_of, quote, unmarked
 
@@ -64,21 +65,43 @@ def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_ga
     assert numbered[5] == "5. What to do first: write schedule(guided)."
 
 
-def test_an_expert_is_told_below_the_findings_what_they_mean_for_the_place_and_not_what_stands_there() -> None:
-    meaning = f"In sweep (heat.c:12), {MEANING[0].lower()}{MEANING[1:]}"
+def test_who_has_read_the_headline_is_told_what_it_means_for_the_place_and_one_thing_that_it_does_not_say() -> None:
+    meaning = f"In the function sweep (heat.c:12), {MEANING[0].lower()}{MEANING[1:]}"
     gain = "Without this problem, the run could be at most 1.46x as fast."
     advice = "What to do first: write schedule(guided)."
-    assert reading_lines(DIAGNOSIS) == [meaning, gain, advice]
-    assert build_prose(DIAGNOSIS, marker="~").user.splitlines()[1:4] == [f"1. {meaning}", f"2. {gain}", f"3. {advice}"]
+    assert not any(character.isdigit() for character in DIAGNOSIS.headline)
+    told = [meaning, EVIDENCE.statement, gain, advice]
+    assert lines_below_headline(DIAGNOSIS) == told
+    numbered = [f"{number}. {line}" for number, line in enumerate(told, 1)]
+    assert build_prose(DIAGNOSIS, marker="~").user.splitlines()[1:5] == numbered
+    with_amount = replace(DIAGNOSIS, headline="Threads wait for 35.2 % of the time.")
+    assert lines_below_headline(with_amount) == [meaning, gain, advice]
+    source = replace(EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) where t*t*t*t would do.")
+    finding = replace(FINDING, evidence=("E1", "E2"))
+    with_source = replace(with_amount, findings=(finding,), evidence=(EVIDENCE, source))
+    assert lines_below_headline(with_source) == [meaning, source.statement, gain, advice]
+
+
+def test_what_it_means_is_said_of_the_place_only_where_it_is_the_only_one() -> None:
     for change in (
         {"where": Place()},
         {"summary": "The work is shared unevenly."},
-        {"summary": f"{FINDING.summary[:-1]}: 9 % of the time (30 % with other places)."},
+        {"summary": f"{FINDING.summary[:-1]}: 9 % of the time (30 % in all places)."},
     ):
         other = replace(DIAGNOSIS, findings=(replace(FINDING, **change),))
-        assert reading_lines(other)[0] == MEANING
-    healthy = replace(DIAGNOSIS, verdict=Verdict.HEALTHY, headline="Nothing stands out.")
-    assert reading_lines(healthy) == key_lines(healthy)
+        assert lines_below_headline(other)[0] == MEANING
+    qualified = replace(FINDING, summary="a::sweep_x is slow.", where=replace(FINDING.where, function="a::sweep_x"))
+    told = lines_below_headline(replace(DIAGNOSIS, findings=(qualified,)))
+    assert told[0].startswith("In a::sweep_x (heat.c:12), ")
+
+
+def test_examples_of_what_the_program_may_not_do_are_left_out_of_what_it_means() -> None:
+    finding = replace(FINDING, cause="expensive-math", where=Place())
+    assert "(pow, exp" in cause("expensive-math").meaning
+    for told in (key_lines, lines_below_headline):
+        lines = told(replace(DIAGNOSIS, findings=(finding,)))
+        assert any("functions of the mathematical library that are called" in line for line in lines)
+        assert not any("exp" in line for line in lines)
 
 
 def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_won() -> None:
@@ -90,7 +113,7 @@ def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_w
 
 
 def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
-    finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % with other places).")
+    finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % in all places).")
     evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
     told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
     assert told[0] == "The function sweep (heat.c:12) steps through a by n."
@@ -119,9 +142,7 @@ def test_the_part_of_several_places_is_not_told_beside_that_of_one() -> None:
 def test_beside_an_amount_only_what_the_source_does_is_told_of_the_measurements() -> None:
     finding = replace(FINDING, summary="Calls of pow in sweep take 35.2 % of the time.", evidence=("E1", "E2", "E3"))
     mean = replace(EVIDENCE, statement="The busiest thread has 1.27 times the mean.")
-    source = replace(
-        EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) for what is t*t*t*t as well."
-    )
+    source = replace(EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) where t*t*t*t would do.")
     these = replace(EVIDENCE, id="E3", statement="A compiler inlines nearly all of these.")
     told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(mean, source, these)))
     assert told[1:3] == [source.statement, MEANING]

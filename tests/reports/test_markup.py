@@ -113,8 +113,20 @@ def test_a_report_shows_what_its_text_form_shows() -> None:
 
 def test_a_models_words_are_marked_as_such() -> None:
     shown = safe(fragments.report(sample(model="local:m"))).text
-    assert "Commentary by local:m" in shown
-    assert "A language model's words" in shown
+    assert "In the words of local:m, a language model; its claims were checked." in shown
+    assert shown.index("In the words of") < shown.index("OpenMP load imbalance")
+    assert "In the words of" not in safe(fragments.report(sample())).text
+
+
+def test_a_translation_is_shown_in_the_place_of_its_sentence() -> None:
+    report = sample(model="local:m")
+    first, *rest = report.explanation.sentences
+    german = first.model_copy(update={"translation": "Die Threads warten 3.17 s."})
+    told = report.explanation.model_copy(update={"sentences": [german, *rest]})
+    shown = safe(fragments.report(report.model_copy(update={"explanation": told}))).text
+    assert "Die Threads warten 3.17 s." in shown
+    assert first.text not in shown
+    assert "translated by a language model" in shown
 
 
 def test_a_note_on_a_missing_model_is_told_and_what_is_missing_is_left_out() -> None:

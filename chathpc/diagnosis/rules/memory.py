@@ -158,7 +158,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{numbers.count(round(faults))} page faults, about {time_text(facts, cost)} of {time_text(facts, facts.total)} "
+                f"{numbers.count(round(faults))} page faults take about {time_text(facts, cost)} of {time_text(facts, facts.total)}, "
                 f"at {numbers.seconds(entry.threshold('seconds_per_fault'))} each.",
                 faults,
                 unit="count",
@@ -168,7 +168,7 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
             ),
             fact(
                 facts,
-                f"{numbers.percent(part / faults)} of them in {place.function}.",
+                f"{numbers.percent(part / faults)} of the page faults are in {place.function}.",
                 part / faults,
                 unit="ratio",
                 metric="cpu.page-faults",

@@ -259,7 +259,7 @@ def _unequal_work(
         ),
         fact(
             facts,
-            f"The other ranks lack {time_text(facts, cost)} of work to the busiest one, {numbers.percent(cost / spent)} of the MPI time.",
+            f"While the busiest rank computes, the others have no work for {time_text(facts, cost)}, {numbers.percent(cost / spent)} of the MPI time.",
             cost,
             subject="unequal work of the ranks",
             how="sum over ranks of (busiest − rank), at most the MPI time",

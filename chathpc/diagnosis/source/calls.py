@@ -67,7 +67,7 @@ def simple_power(function: Function, line: int) -> Sign | None:
         plain = _plain(text)
         if plain in _POWERS:
             return Sign(
-                "expensive-math", line, line, line, f"calls {one} for what is {_POWERS[plain]} as well",
+                "expensive-math", line, line, line, f"calls {one} where {_POWERS[plain]} would do",
                 "calls pow for simple powers", alone=False, calls=True,
             )  # fmt: skip
     return None

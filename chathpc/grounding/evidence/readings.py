@@ -84,7 +84,9 @@ def readings(
         frozenset(letter for text in plain for letter in _LETTER.findall(text)),
         tuple(complements(statements)),
         tuple(ways(statement, words) for statement in advice),
-        Ways(frozenset(way for s in statements for way in ordered(ways(s, words))), frozenset(), frozenset()),
+        Ways(
+            frozenset(way for s in statements for way in ordered(ways(s, words))), frozenset(), frozenset(), frozenset()
+        ),
     )
 
 

@@ -88,9 +88,10 @@ _STOPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Which way a text goes with what, the words of what it is for, and of what it would not have."""
+    """Which way a text goes with what, what it has inside of something, the words of what it is for, and of what it would not have."""
 
     taken: frozenset[tuple[str, str]]
+    enclosed: frozenset[str]
     wanted: frozenset[str]
     unwanted: frozenset[str]
 
@@ -99,6 +100,7 @@ def ways(statement: Statement, words: Vocabulary) -> Ways:
     """Read the ways of a text."""
     tokens, stems = statement.tokens, statement.stems
     taken: set[tuple[str, str]] = set()
+    enclosed: set[str] = set()
     wanted: set[str] = set()
     unwanted: set[str] = set()
     against, replaced, position = False, False, 0
@@ -120,12 +122,16 @@ def ways(statement: Statement, words: Vocabulary) -> Ways:
                 continue  # `split the lock into several ones`
             turned = against != (position > 0 and stems[position - 1] == "from")
             taken |= {(_TURNED[way] if turned else way, noun) for noun in _things(tokens, position + length, words)}
+            if way == "inside" and not turned:
+                enclosed |= {_plain(token) for token in tokens[max(0, position - _BESIDE) : position]}
         if tokens[position].kind in ("word", "code") and _plain(tokens[position]) not in words.plain - _TELLING:
             (unwanted if against else wanted).add(_plain(tokens[position]))
         position += length or 1
-    return Ways(frozenset(taken), frozenset(wanted), frozenset(unwanted))
+    return Ways(frozenset(taken), frozenset(enclosed), frozenset(wanted), frozenset(unwanted))
 
 
+#: What is inside of something stands right before: `keep omp for inside it`.
+_BESIDE = 2
 _EFFECT = frozenset({"would", "could", "can", "may", "might", "will"})
 _WE = frozenset(map(stem, ("i", "we", "you", "one", "it", "change", "step", "suggestion", "recommendation", "try")))
 _PARTING = frozenset(
@@ -192,6 +198,8 @@ def is_turned(said: Ways, told: Iterable[Ways]) -> bool:
     for way, noun in said.taken:
         ways_told = known.get(noun, set())
         if way not in ways_told and ways_told & _AGAINST[way] and not _agrees(way, ways_told):
+            return True
+        if way in _IN and not ways_told & _IN and any(noun in text.enclosed for text in told):
             return True
     if not said.unwanted:
         return False

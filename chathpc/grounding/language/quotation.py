@@ -19,6 +19,7 @@ _LEAD = re.compile(
     r"(?:(?:to|in order to) (?:improve|address|fix|solve|resolve|mitigate|speed up|optimi[sz]e|increase)"
     r"(?: (?:the|this|these|it|overall|its|your))*(?: (?:performance|issues?|problems?|bottlenecks?|program|code|run|speed))*"
     r"(?: of the (?:program|code|run))?,? |(?:the|my|our|first)? ?(?:advice|recommendation|solution|suggestion) is to "
+    r"|the best (?:approach|way|option|fix) is to "
     r"|it is (?:recommended|advised|advisable|suggested) to |(?:we|you|one) (?:should|could|can|may) "
     r"|(?:additionally|furthermore|moreover|also|overall|in addition|in summary|in this case|therefore|thus|hence|however|finally"
     r"|as a result|consequently|in conclusion|meanwhile),? )+",

@@ -38,7 +38,7 @@ _HYPOTHETICAL = frozenset({"if", "would", "could", "should", "might", "may", "ca
 
 def turned_round(statement: Statement, world: World) -> bool:
     """True if a sentence says of one what trusted texts say of another, or the opposite of what they say of it."""
-    order = Ways(ordered(ways(statement, world.words)), frozenset(), frozenset())
+    order = Ways(ordered(ways(statement, world.words)), frozenset(), frozenset(), frozenset())
     if is_turned(order, [world.readings.order]):
         return True
     return (
