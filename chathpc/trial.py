@@ -67,8 +67,7 @@ def examine(backend: Backend, *, deadline: float, limit: float = LIMIT) -> Fitne
 def _prompt(diagnosis: Diagnosis, form: Form) -> Prompt:
     marker = secrets.token_hex(4)
     if form == "prose":
-        # A newcomer is told more than an expert, and so is a chat: there is more that can go wrong.
-        return build_prose(diagnosis, marker=marker, audience="newcomer")
+        return build_prose(diagnosis, marker=marker)
     return build_structured(diagnosis, outline="", excerpts=[], marker=marker)
 
 

@@ -10,7 +10,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.profile import SourceExcerpt
-from chathpc.prompts.key_facts import LONGEST_STATEMENT, key_lines, lines_below_headline
+from chathpc.prompts.key_facts import LONGEST_STATEMENT, key_lines
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, datamarked, marker_of, quote, sentence
 
@@ -51,8 +51,7 @@ def build_prose(
     `most_tokens` bounds its length where the model takes less than the form allows.
     """
     form = template("prose", audience)
-    told = lines_below_headline(diagnosis) if audience == "expert" else key_lines(diagnosis, audience)
-    lines = [f"{number}. {line}" for number, line in enumerate(told[: form.key_lines], 1)]
+    lines = [f"{number}. {line}" for number, line in enumerate(key_lines(diagnosis, audience)[: form.key_lines], 1)]
     return _fit(form, [("facts", lines)], marker, count_tokens, most_tokens)
 
 

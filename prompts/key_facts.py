@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chathpc.diagnosis.phrasing import TEMPLATE, as_clause, gain_sentence, meaning, placed, placed_meaning
+from chathpc.diagnosis.phrasing import TEMPLATE, as_clause, gain_sentence, meaning, placed
 from chathpc.diagnosis.records import Diagnosis, Place, Verdict
 from chathpc.prompts.loader import Audience
 from chathpc.prompts.untrusted import quote
@@ -60,24 +60,6 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     return _fitting(
         (found.what, *found.costs, *found.source, *means, *gain, *advice, *also),
         (found.what, *advice, *gain, *cost, *means, *rest, *also),
-    )
-
-
-def lines_below_headline(diagnosis: Diagnosis) -> list[str]:
-    """The facts for who has read the headline just before: what it means for the place, what it does not tell, the gain, what to do, what else.
-
-    Readers of whole reports are annoyed by reading the headline again.
-    """
-    if not diagnosis.findings:
-        return [_told(diagnosis.headline)]
-    found = _measured(diagnosis, "expert")
-    # One measurement is enough: what the source does, or how much where the headline does not say it.
-    concrete = found.source or (found.costs if not _AMOUNTS.search(diagnosis.headline) else ())
-    means = _told(placed_meaning(diagnosis.findings[0]))
-    gain, advice, also = _to_act(diagnosis)
-    return _fitting(
-        (means, *concrete, *gain, *advice, *also),
-        (means, *advice, *gain, *concrete, *also),
     )
 
 

@@ -66,7 +66,7 @@ def test_a_model_is_fit_for_what_it_has_shown(
 
 def test_a_model_that_copies_has_all_its_sentences_kept() -> None:
     result = examine(model(TRUE, cited), deadline=10.0)
-    told = sum(len(measured(build_prose(packet, audience="newcomer").user)) for packet in packets())
+    told = sum(len(measured(build_prose(packet).user)) for packet in packets())
     assert result.prose.kept == result.prose.sentences == told > len(packets())
     assert result.structured.kept == result.structured.sentences == 2 * len(packets())
     assert result.tokens_per_second is not None

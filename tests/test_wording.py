@@ -383,7 +383,7 @@ def test_each_audience_has_a_prompt_of_its_own(profile: Profile, monkeypatch: py
             assert "{" not in request.system.replace("{E3}", "")
             asked[form, audience] = request
     assert len({request.system for request in asked.values()}) == 6
-    meaning = cause(chathpc.explain(profile).findings[0].cause).meaning[1:]  # it may follow a place
+    meaning = cause(chathpc.explain(profile).findings[0].cause).meaning
     told = [key for key, request in asked.items() if meaning in request.user]
     assert told == [("prose", "expert"), ("prose", "newcomer"), ("structured", "newcomer")]
     assert "stencil_omp.c" not in asked["prose", "manager"].user

@@ -5,14 +5,12 @@ from __future__ import annotations
 import re
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Finding, Place
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 
 #: How the sentence on a gain begins.
 GAIN = "Without this problem"
 
-#: How a summary says that a place is not the only one.
-_OTHER_PLACES = "in all places"
 #: Arguments of a template: a name with them is no part of a sentence.
 TEMPLATE = re.compile(r"\w<[^<>]*>")
 _EXAMPLES = re.compile(r" \([^()]*\)")
@@ -45,18 +43,3 @@ def gain_sentence(bound: float) -> str:
 def meaning(cause_id: str) -> str:
     """What a cause means, for who knows the words: without the examples in brackets, of which most are not what the program does."""
     return _EXAMPLES.sub("", cause(cause_id).meaning)
-
-
-def placed_meaning(finding: Finding) -> str:
-    """What the cause of a finding means, beginning with its place where it happens nowhere else.
-
-    Who waits for a late rank does so elsewhere; a function that the summary does not name is only where most of the cost was seen.
-    """
-    means = meaning(finding.cause)
-    where, place = finding.where.function or finding.where.kernel, finding.where.short
-    here = cause(finding.cause).family != "mpi" and _OTHER_PLACES not in finding.summary
-    if not where or not here or where not in finding.summary or TEMPLATE.search(where):
-        return means
-    # `In best, …` reads like the best case.
-    kind = ("the kernel " if where == finding.where.kernel else "the function ") if where.isalpha() else ""
-    return f"In {kind}{where}{f' ({place})' if place else ''}, {as_clause(means)}"

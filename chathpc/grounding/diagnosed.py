@@ -9,7 +9,7 @@ from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.phrasing import meaning, placed, placed_meaning
+from chathpc.diagnosis.phrasing import meaning, placed
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.grounding.denials.hypotheses import hypothetical
 from chathpc.grounding.evidence.assessed import assessment
@@ -320,8 +320,7 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
         if not finding.title.endswith("."):
             texts.append((f"{finding.title}.", finding.evidence))
         if finding.cause in catalogue.ids():
-            means = (catalogue.cause(finding.cause).meaning, meaning(finding.cause), placed_meaning(finding))
-            texts += [(text, ()) for text in means]
+            texts += [(text, ()) for text in (catalogue.cause(finding.cause).meaning, meaning(finding.cause))]
     texts += [(item.statement, (item.id,)) for item in diagnosis.evidence]
     return {sentence: rests_on for text, rests_on in texts for sentence in split(text[:2_000], whole=True)}
 

@@ -21,6 +21,11 @@ VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data
 _UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Digits behind the point that say nothing: `80.0 ms`.
 _ZEROS = re.compile(r"\.0+(?= )")
+_LONG_WORD = re.compile(r"[^\W\d]\w{3,}")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: A file with its line.
+_FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
+_MOST_WORDS = 0.7
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -78,12 +83,18 @@ def summary(finding: FindingRecord, headline: str) -> str:
 
 
 def told(report: Report) -> list[SentenceRecord]:
-    """Sentences of the explanation that are shown: not struck, and not the headline again."""
-    return [
-        sentence
-        for sentence in report.explanation.sentences
-        if sentence.status != "struck" and sentence.text.strip() != report.headline.strip()
-    ]
+    """Sentences of the explanation that are shown below the headline: not struck, and not the headline again in other words."""
+    kept = [sentence for sentence in report.explanation.sentences if sentence.status != "struck"]
+    return [sentence for sentence in kept if not _is_headline(sentence.text, report.headline)]
+
+
+def _is_headline(text: str, headline: str) -> bool:
+    """True for a sentence that has most of its words, and all of its numbers but those of lines, from the headline."""
+    words, known = set(_LONG_WORD.findall(text.lower())), set(_LONG_WORD.findall(headline.lower()))
+    said = _FILE.sub("", text)
+    return len(words & known) >= _MOST_WORDS * len(words) and set(_NUMBER.findall(said)) <= set(
+        _NUMBER.findall(headline)
+    )
 
 
 def author(report: Report) -> str:

@@ -13,7 +13,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdi
 from chathpc.errors import UsageError
 from chathpc.profile.profile import SourceExcerpt
 from chathpc.prompts.build import build_prose, build_structured, estimate_tokens
-from chathpc.prompts.key_facts import key_lines, lines_below_headline
+from chathpc.prompts.key_facts import key_lines
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import DATAMARK, LONGEST_TEXT, block, datamarked, marker_of, quote, unmarked
 
@@ -60,48 +60,17 @@ def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_ga
         "Without this problem, the run could be at most 1.46x as fast.",
         "What to do first: write schedule(guided).",
     ]
-    numbered = build_prose(DIAGNOSIS, marker="~", audience="newcomer").user.splitlines()
+    numbered = build_prose(DIAGNOSIS, marker="~").user.splitlines()
     assert numbered[1] == "1. The iterations of sweep (heat.c:12) are shared unevenly."
     assert numbered[5] == "5. What to do first: write schedule(guided)."
-
-
-def test_who_has_read_the_headline_is_told_what_it_means_for_the_place_and_one_thing_that_it_does_not_say() -> None:
-    meaning = f"In the function sweep (heat.c:12), {MEANING[0].lower()}{MEANING[1:]}"
-    gain = "Without this problem, the run could be at most 1.46x as fast."
-    advice = "What to do first: write schedule(guided)."
-    assert not any(character.isdigit() for character in DIAGNOSIS.headline)
-    told = [meaning, EVIDENCE.statement, gain, advice]
-    assert lines_below_headline(DIAGNOSIS) == told
-    numbered = [f"{number}. {line}" for number, line in enumerate(told, 1)]
-    assert build_prose(DIAGNOSIS, marker="~").user.splitlines()[1:5] == numbered
-    with_amount = replace(DIAGNOSIS, headline="Threads wait for 35.2 % of the time.")
-    assert lines_below_headline(with_amount) == [meaning, gain, advice]
-    source = replace(EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) where t*t*t*t would do.")
-    finding = replace(FINDING, evidence=("E1", "E2"))
-    with_source = replace(with_amount, findings=(finding,), evidence=(EVIDENCE, source))
-    assert lines_below_headline(with_source) == [meaning, source.statement, gain, advice]
-
-
-def test_what_it_means_is_said_of_the_place_only_where_it_is_the_only_one() -> None:
-    for change in (
-        {"where": Place()},
-        {"summary": "The work is shared unevenly."},
-        {"summary": f"{FINDING.summary[:-1]}: 9 % of the time (30 % in all places)."},
-    ):
-        other = replace(DIAGNOSIS, findings=(replace(FINDING, **change),))
-        assert lines_below_headline(other)[0] == MEANING
-    qualified = replace(FINDING, summary="a::sweep_x is slow.", where=replace(FINDING.where, function="a::sweep_x"))
-    told = lines_below_headline(replace(DIAGNOSIS, findings=(qualified,)))
-    assert told[0].startswith("In a::sweep_x (heat.c:12), ")
 
 
 def test_examples_of_what_the_program_may_not_do_are_left_out_of_what_it_means() -> None:
     finding = replace(FINDING, cause="expensive-math", where=Place())
     assert "(pow, exp" in cause("expensive-math").meaning
-    for told in (key_lines, lines_below_headline):
-        lines = told(replace(DIAGNOSIS, findings=(finding,)))
-        assert any("functions of the mathematical library that are called" in line for line in lines)
-        assert not any("exp" in line for line in lines)
+    lines = key_lines(replace(DIAGNOSIS, findings=(finding,)))
+    assert any("functions of the mathematical library that are called" in line for line in lines)
+    assert not any("exp" in line for line in lines)
 
 
 def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_won() -> None:

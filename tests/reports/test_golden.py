@@ -91,6 +91,26 @@ def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
         assert "n the words of" not in renderers()[form](sample(), Style())
 
 
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        (
+            "At an OpenMP barrier (heat.c:12) 35.2 % of the thread time is waiting: the loop's work is shared unevenly.",
+            False,
+        ),
+        ("The loop's work is shared unevenly, and waiting at an OpenMP barrier takes 3.17 s.", True),
+        ("Threads wait 3.17 s of 9.01 s at the end of the loop.", True),
+    ],
+)
+def test_the_headline_is_not_told_again_right_below_it(said: str, shown: bool) -> None:
+    report = sample(model="m")
+    first = report.explanation.sentences[0].model_copy(update={"text": said})
+    told = report.explanation.model_copy(update={"sentences": [first, *report.explanation.sentences[1:]]})
+    for form in ("text", "markdown"):
+        text = " ".join(renderers()[form](report.model_copy(update={"explanation": told}), Style()).split())
+        assert (said.split("(")[0].split(",")[0] in text) == shown
+
+
 def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:
     text = renderers()["text"](sample(), Style(width=110))
     assert text.count("The profile holds 45,000 samples") == 1
