@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from chathpc.profile import numbers
 from chathpc.report import (
@@ -25,7 +26,14 @@ _LONG_WORD = re.compile(r"[^\W\d]\w{3,}")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 #: A file with its line.
 _FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
-_MOST_WORDS = 0.7
+_MOST_WORDS, _LETTERS = 0.7, 4
+#: Words that say nothing of their own beside a name and a number.
+_UNITS = frozenset({"func", "seco", "mill", "usin", "whic"})
+#: What costs time is said with how much.
+_AMOUNT = re.compile(r"\d ?(?:%|(?:s|ms|µs|[KMGT]?B|seconds?|milliseconds?)(?!\w))")
+_SOURCE = "The source at "
+#: A sentence that needs the one before it.
+_LEANING = re.compile(r"(?:this|that|these|those|it|they|which|such|here|there)\b", re.IGNORECASE)
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -83,18 +91,39 @@ def summary(finding: FindingRecord, headline: str) -> str:
 
 
 def told(report: Report) -> list[SentenceRecord]:
-    """Sentences of the explanation that are shown below the headline: not struck, and not the headline again in other words."""
+    """Sentences of the explanation that are shown below the headline: not struck, and not the headline or its amount again in other words.
+
+    Readers of whole reports were annoyed by these (docs/models.md). What the next sentence leans on stays.
+    """
+    first = {identifier for finding in report.findings[:1] for identifier in finding.evidence}
+    evidence = {record.id: record.statement for record in report.evidence if record.id in first}
     kept = [sentence for sentence in report.explanation.sentences if sentence.status != "struck"]
-    return [sentence for sentence in kept if not _is_headline(sentence.text, report.headline)]
+    following = [*(sentence.text for sentence in kept[1:]), ""][: len(kept)]
+    return [
+        sentence
+        for sentence, after in zip(kept, following, strict=True)
+        if _LEANING.match(after) or not _says_no_more(sentence.text, _told_around(sentence, report, evidence))
+    ]
 
 
-def _is_headline(text: str, headline: str) -> bool:
-    """True for a sentence that has most of its words, and all of its numbers but those of lines, from the headline."""
-    words, known = set(_LONG_WORD.findall(text.lower())), set(_LONG_WORD.findall(headline.lower()))
-    said = _FILE.sub("", text)
-    return len(words & known) >= _MOST_WORDS * len(words) and set(_NUMBER.findall(said)) <= set(
-        _NUMBER.findall(headline)
-    )
+def _told_around(sentence: SentenceRecord, report: Report, evidence: Mapping[str, str]) -> str:
+    """The headline; for a model's amount below a headline that has one the evidence that it is from as well."""
+    amounts = report.verdict == "bottleneck" and _AMOUNT.search(report.headline) and _AMOUNT.search(sentence.text)
+    if not amounts or sentence.status != "supported" or sentence.text.startswith(_SOURCE):
+        return report.headline
+    return " ".join((report.headline, *(evidence.get(identifier, "") for identifier in sentence.evidence)))
+
+
+def _says_no_more(text: str, known: str) -> bool:
+    """True for a sentence that has most of its words, and all of its numbers but those of lines, from `known`."""
+    words, there = _beginnings(text) - _UNITS, _beginnings(known)
+    numbers_said = set(_NUMBER.findall(_FILE.sub("", text)))
+    return len(words & there) >= _MOST_WORDS * len(words) and numbers_said <= set(_NUMBER.findall(known))
+
+
+def _beginnings(text: str) -> set[str]:
+    """Of each longer word the first letters: `waits` and `waiting` are one."""
+    return {word[:_LETTERS] for word in _LONG_WORD.findall(text.lower())}
 
 
 def author(report: Report) -> str:

@@ -120,12 +120,12 @@ def test_a_models_words_are_marked_as_such() -> None:
 
 def test_a_translation_is_shown_in_the_place_of_its_sentence() -> None:
     report = sample(model="local:m")
-    first, *rest = report.explanation.sentences
-    german = first.model_copy(update={"translation": "Die Threads warten 3.17 s."})
-    told = report.explanation.model_copy(update={"sentences": [german, *rest]})
+    english = report.explanation.sentences[1]
+    german = english.model_copy(update={"translation": "Der langsamste Thread rechnet 1.47 s."})
+    told = report.explanation.model_copy(update={"sentences": [german]})
     shown = safe(fragments.report(report.model_copy(update={"explanation": told}))).text
-    assert "Die Threads warten 3.17 s." in shown
-    assert first.text not in shown
+    assert "Der langsamste Thread rechnet 1.47 s." in shown
+    assert english.text not in shown
     assert "translated by a language model" in shown
 
 
