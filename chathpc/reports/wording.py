@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
 _MOST_WORDS, _LETTERS = 0.7, 4
 #: Words that say nothing of their own beside a name and a number.
-_UNITS = frozenset({"func", "seco", "mill", "usin", "whic"})
+_UNITS = frozenset(word[:_LETTERS] for word in ("function", "seconds", "milliseconds", "using", "which"))
 #: What costs time is said with how much.
 _AMOUNT = re.compile(r"\d ?(?:%|(?:s|ms|µs|[KMGT]?B|seconds?|milliseconds?)(?!\w))")
 _SOURCE = "The source at "
