@@ -10,7 +10,7 @@ from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.phrasing import placed
 from chathpc.diagnosis.records import Diagnosis, Place
-from chathpc.narrative import gain, headline_unsaid, narrate, repeats
+from chathpc.narrative import gain, headline_unsaid, meaning_unsaid, narrate, repeats
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
 
@@ -26,10 +26,20 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     first, what, bound, advice = narrate(diagnosis)
     assert first.text == "grow allocates and releases memory in a loop: 60.0 % of the time."
     assert first.evidence == diagnosis.findings[0].evidence == ("E1", "E2")
-    assert " ".join(entry.what.split()).startswith(what.text)
+    assert what.text == "A large part of the time goes into malloc and free for objects that live only briefly."
+    assert "malloc and free (new and delete, " in " ".join(entry.what.split())  # examples, for newcomers
+    assert "(new and delete, " in narrate(diagnosis, "newcomer")[1].text
     assert bound.text == "Without this problem, the run could be at most 2.17x as fast."  # 1 / (1 − 0.6 × 0.9)
     assert advice.text.startswith("What to do first: ")
     assert advice.text.endswith(".")
+
+
+def test_what_it_means_is_told_where_nothing_that_was_said_has_a_third_of_its_words() -> None:
+    diagnosis = churning()
+    told = meaning_unsaid(diagnosis, ["Without this problem, the run could be at most 2.17x as fast."])
+    assert told == narrate(diagnosis)[1]
+    assert meaning_unsaid(diagnosis, ["Much of the time goes into short-lived objects that malloc makes."]) is None
+    assert meaning_unsaid(diagnosis, [], "manager") is None
 
 
 def test_the_place_of_a_function_stands_behind_its_name_once() -> None:
