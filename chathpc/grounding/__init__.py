@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from chathpc.grounding.check import GroundedText, Statistics, check
+from chathpc.grounding.check import Checker, GroundedText, Statistics, check
 from chathpc.grounding.evidence.queries import Measured, NoQueries, Queries, Spread
 from chathpc.grounding.itemised import Claim
 from chathpc.grounding.judgement import Sentence
 from chathpc.grounding.structured import Claimed
 
 __all__ = [
+    "Checker",
     "Claim",
     "Claimed",
     "GroundedText",

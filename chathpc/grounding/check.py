@@ -14,6 +14,7 @@ from typing import Literal
 from chathpc.diagnosis.records import Diagnosis
 from chathpc.grounding import structured
 from chathpc.grounding.diagnosed import world
+from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.evidence.names import without_claims
 from chathpc.grounding.evidence.queries import Queries
 from chathpc.grounding.judgement import Sentence, check_sentence, strike
@@ -59,25 +60,44 @@ class GroundedText:
         return " ".join(sentence.text for sentence in self.sentences if sentence.status != "struck")
 
 
+@dataclass(frozen=True, slots=True)
+class Checker:
+    """A diagnosis read once (which takes longer than to check a sentence), that any number of answers are checked against."""
+
+    diagnosis: Diagnosis
+    known: World
+
+    @classmethod
+    def of(cls, diagnosis: Diagnosis, queries: Queries | None = None) -> Checker:
+        """Read the diagnosis; `queries` answers for what the profile holds beyond its evidence."""
+        words = vocabulary()
+        diagnosis = without_claims(diagnosis, words)
+        return cls(diagnosis, world(diagnosis, words, queries))
+
+    def check(self, answer: str | Sequence[Claimed], *, form: Form) -> GroundedText:
+        """Check a model's answer.
+
+        `answer` is text in the prose form, JSON or parsed sentences in the structured one. Never raises for what a model wrote, and
+        takes time linear in its length.
+        """
+        if form == "prose" and isinstance(answer, str):
+            texts = [(text, False) for text in sentences.split(answer)]
+        else:
+            claimed = structured.parse(answer[: sentences.LONGEST_TEXT]) if isinstance(answer, str) else tuple(answer)
+            texts = _filled(claimed, self.diagnosis)
+        return _summed(
+            [
+                strike(text, "placeholder") if lost else check_sentence(text, self.known)
+                for text, lost in texts[:MOST_SENTENCES]
+            ]
+        )
+
+
 def check(
     answer: str | Sequence[Claimed], diagnosis: Diagnosis, *, form: Form, queries: Queries | None = None
 ) -> GroundedText:
-    """Check a model's answer against a diagnosis, and against the profile as far as `queries` answers for it.
-
-    `answer` is text in the prose form, JSON or parsed sentences in the structured one. Never raises for what a model wrote, and takes
-    time linear in its length.
-    """
-    words = vocabulary()
-    diagnosis = without_claims(diagnosis, words)
-    known = world(diagnosis, words, queries)
-    if form == "prose" and isinstance(answer, str):
-        texts = [(text, False) for text in sentences.split(answer)]
-    else:
-        claimed = structured.parse(answer[: sentences.LONGEST_TEXT]) if isinstance(answer, str) else tuple(answer)
-        texts = _filled(claimed, diagnosis)
-    return _summed(
-        [strike(text, "placeholder") if lost else check_sentence(text, known) for text, lost in texts[:MOST_SENTENCES]]
-    )
+    """Check one answer against a diagnosis, and against the profile as far as `queries` answers for it (see `Checker`)."""
+    return Checker.of(diagnosis, queries).check(answer, form=form)
 
 
 def _filled(claimed: Sequence[Claimed], diagnosis: Diagnosis) -> list[tuple[str, bool]]:

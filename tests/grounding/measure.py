@@ -23,7 +23,7 @@ from typing import Any
 import yaml
 
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
-from chathpc.grounding import Sentence, check
+from chathpc.grounding import Checker, Sentence
 from tests.grounding.diagnoses import DIAGNOSES
 
 LABELLED = Path(__file__).parent / "labelled.yaml"
@@ -127,8 +127,14 @@ def _files(folder: Path, half: str) -> Iterable[Labelled]:
                     yield Labelled(half, path.stem, label, text, author=author)
 
 
+@cache
+def checker(name: str) -> Checker:
+    return Checker.of(diagnosis(name))
+
+
+@cache
 def outcome(item: Labelled) -> Outcome:
-    grounded = check(item.text, diagnosis(item.diagnosis), form="prose")
+    grounded = checker(item.diagnosis).check(item.text, form="prose")
     return Outcome(item, grounded.sentences[0] if grounded.sentences else None)
 
 

@@ -14,7 +14,7 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdi
 from chathpc.grounding import Measured, NoQueries, check
 from chathpc.profile import numbers
 from tests.grounding.diagnoses import omp_triangle
-from tests.grounding.measure import diagnosis, labelled, outcome
+from tests.grounding.measure import checker, labelled, outcome
 
 _NAMES = ("advect_flux", "solve_rows", "pack_halo", "sum_energy")
 _MPI = 40.0
@@ -138,12 +138,13 @@ def test_two_names_with_two_numbers_keep_their_own() -> None:
     assert status("advect_flux takes 25 s and pack_halo 50 s.", of) == "struck"
 
 
+@pytest.mark.timeout(1800)  # thousands of sentences, under coverage
 def test_a_repair_is_final() -> None:
     repaired = [o for o in map(outcome, labelled("seen")) if o.status == "repaired"]
     assert len(repaired) > 20
     for one in repaired:
         assert one.result is not None
-        again = check(one.result.text, diagnosis(one.labelled.diagnosis), form="prose").sentences
+        again = checker(one.labelled.diagnosis).check(one.result.text, form="prose").sentences
         assert [s.status for s in again] == ["supported"], one.result.text
 
 
