@@ -55,7 +55,8 @@ def read(tokens: Sequence[Token], words: Vocabulary) -> Statement:
         inherited, names = _inherited(segments, segment, together="together" in stems[first:last])
         within = [q for p, q in raw if first <= p < last]
         if joint == "which" and segments and segments[-1].marks and not _named_group(inside):
-            inherited, names = segments[-1].marks[-1].keys, segments[-1].marks[-1].names
+            told_last = segments[-1].marks[-1]
+            inherited, names = told_last.keys, told_last.names or segments[-1].names
         around = next((q.agent for s in reversed(segments) for q in reversed(s.quantities) if q.agent), None)
         if around is None and segments:
             around = next((who for s in reversed(segments) if (who := agent(s, kept[-1].end + 1, kept))), None)

@@ -11,7 +11,7 @@ from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.claims import EXCLUSIVE, group
 from chathpc.grounding.language.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.language.vocabulary import stem
-from chathpc.grounding.numbers.appositions import is_of_named_part
+from chathpc.grounding.numbers.appositions import is_of_named_part, is_of_nearly_all
 
 #: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
 _BOUND_REACH = 0.1
@@ -367,6 +367,8 @@ def number(quantity: Quantity, world: World) -> Support:
     best = max(score for score, _ in scored)
     # What is said of nothing in particular is said of what the text is about: the leading finding.
     chosen = max(scored if quantity.names or not leading else leading, key=lambda pair: pair[0])[1]
+    if is_of_nearly_all(quantity, fitting, world):
+        return Support((), "number")
     if not quantity.is_base and any(
         not equals(quantity, fact) and _is_meant(quantity, fact, best, fitting, world) for fact in comparable
     ):
@@ -391,6 +393,13 @@ def _is_meant(quantity: Quantity, rival: Fact, best: float, fitting: Sequence[Fa
         return True
     own = (said & (told | (rival.names if rival.exact is not None else NONE))) - _UNTELLING
     theirs = frozenset(
-        t for f in fitting for t in (*f.subjects, *(f.quantity.names or f.names), *(f.around & _EFFICIENCY))
+        t
+        for f in fitting
+        for t in (
+            *f.subjects,
+            *(f.quantity.names or f.names),
+            # `survey calls for 2.71 s of it` is of what the statement before it tells.
+            *(f.around if quantity.names and quantity.names <= f.quantity.names else f.around & _EFFICIENCY),
+        )
     )
     return bool(own - theirs) and closeness(quantity, rival, world) > best

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 
-from chathpc.grounding.evidence.facts import World
+from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import Quantity
 from chathpc.grounding.numbers.match import equals
@@ -24,8 +25,8 @@ def parts(statement: Statement, known: World) -> bool:
             continue
         if part.interval[0] > whole.interval[1] * (1 + _ROUNDING):
             return False
-        mine, others = _items(part, known), _items(whole, known)
-        if mine and others and not mine & others:
+        mine, others = _facts(part, known), _facts(whole, known)
+        if mine and others and not _is_one_whole(mine, others, known):
             return False
         share = found[position + 2] if position + 2 < len(found) else None
         if share is not None and share.dimension == "share" and _is_of_both(share, whole, statement):
@@ -57,11 +58,25 @@ def ranges(text: str) -> bool:
     return all(int(first) <= int(last) for first, last in _LINES.findall(text))
 
 
-def _items(quantity: Quantity, known: World) -> frozenset[str]:
-    """Evidence that has the number, whatever it says about it."""
-    return frozenset(
-        id
-        for fact in known.facts
-        if fact.quantity.dimension == quantity.dimension and equals(quantity, fact)
-        for id in fact.evidence
+def _facts(quantity: Quantity, known: World) -> tuple[Fact, ...]:
+    """The facts that have the number, whatever they say about it."""
+    return tuple(f for f in known.facts if f.quantity.dimension == quantity.dimension and equals(quantity, f))
+
+
+def _is_one_whole(parts: Sequence[Fact], wholes: Sequence[Fact], known: World) -> bool:
+    """True if an item of evidence has both, or a finding has both and knows of no other whole: `survey calls for 2.71 s of it`."""
+    if any(set(part.evidence) & set(whole.evidence) for part in parts for whole in wholes):
+        return True
+    both = frozenset().union(*(p.bundles for p in parts)) & frozenset().union(
+        *(w.bundles for w in wholes if w.quantity.is_base)
+    )
+    dimension = wholes[0].quantity.dimension
+    return any(
+        {
+            f.quantity.value
+            for f in known.facts
+            if bundle in f.bundles and f.quantity.is_base and f.quantity.dimension == dimension
+        }
+        == {w.quantity.value for w in wholes if bundle in w.bundles and w.quantity.is_base}
+        for bundle in both
     )
