@@ -28,8 +28,13 @@ _NEEDED = (GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
 _HALF, _THIRD = 1 / 2, 1 / 3
 
 _BOUND = re.compile(r"at most ([\d.,]+)x as fast")
-_WORD = re.compile(r"\w{4,}")
+_LETTERS = 4
+_LONG_WORD = re.compile(rf"[^\W\d]\w{{{_LETTERS - 1},}}")
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
+#: A file with its line: no number of a measurement.
+_FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
+#: Words that say nothing of their own beside a name and a number.
+_UNITS = frozenset(word[:_LETTERS] for word in ("function", "seconds", "milliseconds", "using", "which"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,9 +107,13 @@ def meaning_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience
     return None if any(_shares(told, one, _THIRD) for one in said) else Sentence(told)
 
 
-def repeats(text: str, other: str) -> bool:
-    """Whether `other` tells what `text` tells: half of its words at least, and all of its numbers."""
-    return _shares(text, other) and set(_NUMBER.findall(text)) <= set(_NUMBER.findall(other))
+def repeats(text: str, other: str, part: float = _HALF) -> bool:
+    """Whether `other` tells what `text` tells: that part of its words at least, and all of its numbers but those of lines."""
+    return text.strip() in other or (_shares(text, other, part) and _numbers(text) <= _numbers(other))
+
+
+def _numbers(text: str) -> set[str]:
+    return set(_NUMBER.findall(_FILE.sub("", text)))
 
 
 def _names(text: str, name: str) -> bool:
@@ -112,8 +121,13 @@ def _names(text: str, name: str) -> bool:
 
 
 def _shares(text: str, other: str, part: float = _HALF) -> bool:
-    words = set(_WORD.findall(text.lower()))
-    return bool(words) and len(words & set(_WORD.findall(other.lower()))) >= part * len(words)
+    words = _beginnings(text) - _UNITS
+    return bool(words) and len(words & _beginnings(other)) >= part * len(words)
+
+
+def _beginnings(text: str) -> set[str]:
+    """Of each longer word the first letters: `waits` and `waiting` are one."""
+    return {word[:_LETTERS] for word in _LONG_WORD.findall(text.lower())}
 
 
 def _is_told(text: str, said: Sequence[str]) -> bool:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from chathpc.diagnosis.phrasing import TEMPLATE, as_clause, gain_sentence, meaning, placed
+from chathpc.diagnosis.phrasing import AMOUNT, SOURCE, TEMPLATE, as_clause, gain_sentence, meaning, placed
 from chathpc.diagnosis.records import Diagnosis, Place, Verdict
 from chathpc.prompts.loader import Audience
 from chathpc.prompts.untrusted import quote
@@ -23,17 +23,13 @@ _LONGEST_FACTS = 580
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 #: What a summary ends with: `: 44.7 % of the time (77.8 % in all places).` The measurements say it of the right part.
-_AMOUNT = re.compile(r": \d[^:]*\.$")
+_LAST_AMOUNT = re.compile(r": \d[^:]*\.$")
 #: A part of the time, and what says it in seconds: `take 1.62 s of 3.15 s (51.3 %)`.
 _SHARE = re.compile(r"(?P<share>\d+(?:\.\d+)?) % of the time")
 _TAKES = re.compile(r"\btakes? (?P<amount>[\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\))")
 _COMPUTES = re.compile(r"\bcomputes for [\d.]+ \w+ of [\d.]+ \w+ \((?P<share>[\d.]+) %\)")
 #: A statement that needs the one before: `sweep calls usleep for 2.49 s of it.`
 _LEANS = re.compile(r"\bof (?:it|them|these|those)\b")
-#: What costs time is said with how much.
-_AMOUNTS = re.compile(r"\d (?:%|s|ms|µs|[KMGT]?B)(?!\w)")
-#: What the program's own text says convinces most.
-_SOURCE = "The source at "
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,14 +78,16 @@ def _measured(diagnosis: Diagnosis, audience: Audience) -> _Measured:
     whole = [text for text in statements if not _LEANS.search(text) and not TEMPLATE.search(text)]
     summary = diagnosis.headline
     if not healthy:
-        summary, whole = _in_seconds(_AMOUNT.sub(".", first.summary) if whole else first.summary, whole)
+        summary, whole = _in_seconds(_LAST_AMOUNT.sub(".", first.summary) if whole else first.summary, whole)
         summary = summary if audience == "manager" else placed(summary, first.where)
         summary = _with_kind(summary, first.where)
     what = _told(summary)
     said = set(_NUMBER.findall(what))
     whole = [text for text in whole if not set(_NUMBER.findall(text)) <= said and not _repeats(text, what, first.where)]
-    source = [text for text in whole if text.startswith(_SOURCE)][:1]
-    costs = [text for text in whole if text not in source][:1] if healthy or not _AMOUNTS.search(what) else []
+    # What the program's own text says convinces most.
+    source = [text for text in whole if text.startswith(SOURCE)][:1]
+    # What costs time is said with how much.
+    costs = [text for text in whole if text not in source][:1] if healthy or not AMOUNT.search(what) else []
     return _Measured(what, *(tuple(_told(_with_kind(one, first.where)) for one in some) for some in (costs, source)))
 
 

@@ -11,6 +11,11 @@ from chathpc.profile import numbers
 #: How the sentence on a gain begins.
 GAIN = "Without this problem"
 
+#: How a statement on the program's own text begins.
+SOURCE = "The source at"
+#: An amount, as what costs time is told: `12 %`, `1.5 s`, `64 MB`.
+AMOUNT = re.compile(r"\d ?(?:%|(?:s|ms|µs|[KMGT]?B|seconds?|milliseconds?)(?!\w))")
+
 #: Arguments of a template: a name with them is no part of a sentence.
 TEMPLATE = re.compile(r"\w<[^<>]*>")
 _EXAMPLES = re.compile(r" \([^()]*\)")

@@ -39,6 +39,7 @@ from chathpc.grounding.language.quantities import NONE, Keys
 from chathpc.grounding.language.quotation import denied, pairs, quotable
 from chathpc.grounding.language.sentences import split
 from chathpc.grounding.language.tokens import tokenize, word_stems
+from chathpc.grounding.language.undenied import undenied
 from chathpc.grounding.language.vocabulary import Vocabulary, stem
 from chathpc.grounding.numbers.match import ACTS, SIDES
 from chathpc.grounding.relations.indices import owners
@@ -178,6 +179,7 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         pairs=pairs(quotes, words),
         uneven=uneven,
         denied=denied(quotes, words),
+        undenied=undenied(quotes, words),
         facts_told=tuple(facts_told),
         told=pairs(facts_told, words),
         advised_pairs=pairs(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from chathpc.diagnosis.phrasing import AMOUNT, SOURCE
+from chathpc.narrative import repeats
 from chathpc.profile import numbers
 from chathpc.report import (
     ClaimRecord,
@@ -22,16 +24,8 @@ VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data
 _UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Digits behind the point that say nothing: `80.0 ms`.
 _ZEROS = re.compile(r"\.0+(?= )")
-_LONG_WORD = re.compile(r"[^\W\d]\w{3,}")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-#: A file with its line.
-_FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
-_MOST_WORDS, _LETTERS = 0.7, 4
-#: Words that say nothing of their own beside a name and a number.
-_UNITS = frozenset(word[:_LETTERS] for word in ("function", "seconds", "milliseconds", "using", "which"))
-#: What costs time is said with how much.
-_AMOUNT = re.compile(r"\d ?(?:%|(?:s|ms|µs|[KMGT]?B|seconds?|milliseconds?)(?!\w))")
-_SOURCE = "The source at "
+#: So much of a sentence's words are in what it repeats.
+_MOST_WORDS = 0.7
 #: A sentence that needs the one before it.
 _LEANING = re.compile(r"(?:this|that|these|those|it|they|which|such|here|there)\b", re.IGNORECASE)
 #: Confidence (a probability) from which a finding is called so.
@@ -102,28 +96,16 @@ def told(report: Report) -> list[SentenceRecord]:
     return [
         sentence
         for sentence, after in zip(kept, following, strict=True)
-        if _LEANING.match(after) or not _says_no_more(sentence.text, _told_around(sentence, report, evidence))
+        if _LEANING.match(after) or not repeats(sentence.text, _told_around(sentence, report, evidence), _MOST_WORDS)
     ]
 
 
 def _told_around(sentence: SentenceRecord, report: Report, evidence: Mapping[str, str]) -> str:
     """The headline; for a model's amount below a headline that has one the evidence that it is from as well."""
-    amounts = report.verdict == "bottleneck" and _AMOUNT.search(report.headline) and _AMOUNT.search(sentence.text)
-    if not amounts or sentence.status != "supported" or sentence.text.startswith(_SOURCE):
+    amounts = report.verdict == "bottleneck" and AMOUNT.search(report.headline) and AMOUNT.search(sentence.text)
+    if not amounts or sentence.status != "supported" or sentence.text.startswith(SOURCE):
         return report.headline
     return " ".join((report.headline, *(evidence.get(identifier, "") for identifier in sentence.evidence)))
-
-
-def _says_no_more(text: str, known: str) -> bool:
-    """True for a sentence that has most of its words, and all of its numbers but those of lines, from `known`."""
-    words, there = _beginnings(text) - _UNITS, _beginnings(known)
-    numbers_said = set(_NUMBER.findall(_FILE.sub("", text)))
-    return len(words & there) >= _MOST_WORDS * len(words) and numbers_said <= set(_NUMBER.findall(known))
-
-
-def _beginnings(text: str) -> set[str]:
-    """Of each longer word the first letters: `waits` and `waiting` are one."""
-    return {word[:_LETTERS] for word in _LONG_WORD.findall(text.lower())}
 
 
 def author(report: Report) -> str:

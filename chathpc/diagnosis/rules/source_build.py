@@ -9,6 +9,7 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, fact, of_total
 from chathpc.diagnosis.facts import readable_function
+from chathpc.diagnosis.phrasing import SOURCE
 from chathpc.diagnosis.source import calls
 from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.sign import DERIVED
@@ -58,7 +59,7 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         ),
         fact(
             facts,
-            f"The source at {place.short} shows a function of one statement, which any optimising compiler puts in place of its call.",
+            f"{SOURCE} {place.short} shows a function of one statement, which any optimising compiler puts in place of its call.",
             float(place.line or 0),
             unit="line",
             subject=place.short,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from chathpc.diagnosis.draft import fact
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.phrasing import SOURCE
 from chathpc.diagnosis.records import Evidence, Place
 from chathpc.diagnosis.source.sign import DERIVED, Sign
 
@@ -15,7 +16,7 @@ def source_evidence(facts: Facts, place: Place, sign: Sign, *, metric: str | Non
     """`The source at app.c:7 …`, at that place; `metric` is what was measured there, by default the time."""
     return fact(
         facts,
-        f"The source at {place.short} {shortened(sign.says, _LONGEST)}.",
+        f"{SOURCE} {place.short} {shortened(sign.says, _LONGEST)}.",
         float(place.line or sign.line),
         unit="line",
         metric=metric,

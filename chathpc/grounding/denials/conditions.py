@@ -163,13 +163,9 @@ def _takes_remedy(statement: Statement) -> bool:
             continue
         if stems[max(0, position - 1) : position] == ("than",) and _SLOWER not in stems:
             return True
-        following = [w for w in stems[position + 1 : position + 1 + _LONGEST_REMEDY] if w not in _SOME]
-        if (
-            stems[position + 1 : position + 2]
-            and stems[position + 1] in _SOME
-            and following
-            and following[0] in _REMEDIES
-        ):
+        behind = stems[position + 1 : position + 1 + _LONGEST_REMEDY]
+        noun = next((word for word in behind if word not in _SOME), "")
+        if noun in _REMEDIES and behind[0] in _SOME:
             return True
     return False
 

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import takewhile, zip_longest
+from itertools import takewhile
 
 from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import DETERMINERS
 from chathpc.grounding.language.quotation import content
+from chathpc.grounding.language.undenied import LEAST_CLAUSE, ends
 from chathpc.grounding.language.vocabulary import stem
 
 _FILLING = (DETERMINERS - {"a"}) | frozenset(
     map(stem, ("is", "are", "was", "be", "do", "does", "did", "has", "have", "in", "on", "at", "of", "to", "by", "for", "with", "from", "as", "it", "they",
                "them", "and", "or", "even", "though", "although", "where", "which", "that", "this", "these", "those", "so", "only", "any", "over", "just"))
 )  # fmt: skip
-_DO = frozenset(map(stem, ("do", "does", "did")))
 _INSTEAD, _OVER = "instead", "over"
 #: Of what is denied so much must be denied in the trusted text, and so much of what it is denied of be in it.
 _MOST = 2 / 3
 _LONGEST_SCOPE = 8
-#: Words of a clause that can be known again.
-_LEAST_CLAUSE = 3
 
 
 def is_retold(statement: Statement, position: int, world: World) -> bool:
@@ -36,7 +34,7 @@ def is_retold(statement: Statement, position: int, world: World) -> bool:
             word for token in statement.tokens[segment.first : position + 1] for word in content(token, world.words)
         ]
         clauses = (clause for text in world.quotable for clause in text.clauses)
-        return len(said) > _LEAST_CLAUSE and any(any(_ends(clause, said)) for clause in clauses)
+        return len(said) > LEAST_CLAUSE and any(any(ends(clause, said)) for clause in clauses)
     if len(denied) > _LONGEST_SCOPE:
         return False
     for text in world.quotable:
@@ -54,37 +52,16 @@ def is_retold(statement: Statement, position: int, world: World) -> bool:
 def drops_denial(statement: Statement, world: World) -> bool:
     """True for a clause of a trusted text without its negation: `they do what the others do` for `… what the others do not do`."""
     said = [word for token in statement.tokens for word in content(token, world.words)]
-    clauses = [clause for text in world.quotable for clause in text.clauses]
-    negations = world.words.negations
-    affirming = [clause for clause in clauses if negations.isdisjoint(clause)]
     return any(
-        len(left) >= _LEAST_CLAUSE
-        and any(negations.isdisjoint(_beside(said, end - len(left), end)) for end in _ends(said, left))
-        and not any(any(_ends(clause, left)) for clause in affirming)
-        for clause in clauses
-        for left in _affirmed(clause, world)
+        world.words.negations.isdisjoint(_beside(said, end - len(left), end))
+        for left in world.undenied
+        for end in ends(said, left)
     )
-
-
-def _affirmed(clause: Sequence[str], world: World) -> Iterable[Sequence[str]]:
-    """A clause that denies without its negations, and without the `do` of `do not` as well; nothing for one that denies nothing."""
-    negations = world.words.negations
-    if negations.isdisjoint(clause):
-        return
-    yield [word for word in clause if word not in negations]
-    yield [a for a, b in zip_longest(clause, clause[1:]) if a not in negations and not (a in _DO and b in negations)]
 
 
 def _beside(words: Sequence[str], first: int, end: int) -> Sequence[str]:
     """The word before `first` and the one at `end`."""
     return [*words[max(0, first - 1) : first], *words[end : end + 1]]
-
-
-def _ends(words: Sequence[str], some: Sequence[str]) -> Iterable[int]:
-    """Where `some`, beside each other in `words`, end."""
-    for end in range(len(some), len(words) + 1):
-        if list(words[end - len(some) : end]) == some:
-            yield end
 
 
 def _words(statement: Statement, positions: range) -> Iterable[str]:

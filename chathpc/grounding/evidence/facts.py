@@ -106,6 +106,7 @@ class World:
     queries: Queries
     uneven: bool  #: a finding or what an item of evidence is about is uneven work
     denied: frozenset[tuple[str, str]]  #: of these pairs those that only stand behind a negation
+    undenied: frozenset[tuple[str, ...]]  #: clauses that deny, without their negations
     rarity: Mapping[str, float]  #: terms of facts: ln(1 + facts / facts that have it)
     said: frozenset[str]  #: stems of the words of trusted texts alone, without the catalogue
     absent: frozenset[str]  #: states that a finding excludes
