@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
+
+#: A sentence with so much of its words in another one adds nothing.
+_NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +147,22 @@ def _completed(said: list[SentenceRecord], diagnosis: Diagnosis, audience: Audie
     first = [_of_catalogue(one) for one in (headline, means) if one is not None]
     if headline is not None:
         said = [_vague(one) if one.status != "struck" and repeats(one.text, headline.text) else one for one in said]
+    said = _once(said)
     return [*first, *said, *(_of_catalogue(sentence) for sentence in unsaid(diagnosis, _kept(said), audience))]
 
 
 def _kept(said: list[SentenceRecord]) -> list[str]:
     return [sentence.text for sentence in said if sentence.status != "struck"]
+
+
+def _once(said: Sequence[SentenceRecord]) -> list[SentenceRecord]:
+    """The sentences, of which those that tell an earlier one again are struck: small models give the same advice twice."""
+    told: list[SentenceRecord] = []
+    for one in said:
+        before = (other.text for other in told if other.status != "struck")
+        again = one.status != "struck" and any(repeats(one.text, text, _NEARLY_ALL) for text in before)
+        told.append(one.model_copy(update={"status": "struck", "reason": "said before"}) if again else one)
+    return told
 
 
 def _vague(sentence: SentenceRecord) -> SentenceRecord:

@@ -135,6 +135,16 @@ def test_what_a_model_has_told_is_not_told_again(profile: Profile, monkeypatch: 
     assert "the catalogue's" not in author(report)
 
 
+def test_what_a_model_says_twice_is_told_once(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, *_ = diagnose(profile).findings
+    advice = f"{first.advice[0][0].lower()}{first.advice[0][1:]}"
+    says(monkeypatch, f"{first.summary} {first.advice[0]} What to do first: {advice}")
+    told = explained(profile, "local").explanation
+    assert [one.status for one in told.sentences[:3]] == ["supported", "supported", "struck"]
+    assert told.sentences[2].reason == "said before"
+    assert told.text.lower().count(advice.lower()) == 1
+
+
 def test_a_false_sentence_among_true_ones_is_struck_and_counted(
     profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
