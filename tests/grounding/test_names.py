@@ -7,8 +7,10 @@ import pytest
 from chathpc.diagnosis.records import Diagnosis, Place
 from chathpc.grounding import check
 from chathpc.grounding.evidence.names import claims, without_claims
+from chathpc.grounding.evidence.readings import products
 from chathpc.grounding.language.vocabulary import vocabulary
 from tests.grounding.diagnoses import omp_triangle
+from tests.grounding.measure import diagnosis
 
 SAYS = "The run is limited by memory bandwidth and slow disks"
 
@@ -67,3 +69,31 @@ def test_a_function_is_written_as_the_program_writes_it_where_no_sentence_begins
     assert status("The iterations of sweeping are shared unevenly.") == "supported"
     assert status("Sweeping shares its iterations unevenly.") == status("sweeping shares its iterations unevenly.")
     assert status("The iterations of Sweeping are shared unevenly.") == "struck"
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("Replace std::pow(d + 0.1, 3.0) by x*x*x.", True),
+        ("Replace std::pow(d + 0.1, 3.0) by x * x * x.", True),
+        ("Replace std::pow(d + 0.1, 3.0) by d*d*d.", False),
+        ("Replace std::pow(d + 0.1, 3.0) by x*x.", False),
+        ("Replace std::pow(d + 0.1, 3.0) by (x*x)*(x*x).", False),
+    ],
+)
+def test_a_product_is_one_that_the_diagnosis_has(sentence: str, right: bool) -> None:
+    (checked,) = check(sentence, diagnosis("math-and-allocation"), form="prose").sentences
+    assert (checked.status == "supported") is right
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Replace pow(t, 4.0) by (t*t)*(t*t).", {"(t*t)*(t*t)"}),
+        ("2.13 s * 0.8 is 1.70 s, as 3 * 4 is 12", set()),
+        ("x * sqrt(x) and a->b*c[i], input/output", {"x*sqrt(x)", "a->b*c[i]"}),
+        ("**bold** words", set()),
+    ],
+)
+def test_products_are_found_in_prose(text: str, found: set[str]) -> None:
+    assert products(text) == found

@@ -16,6 +16,11 @@ from chathpc.grounding.language.vocabulary import Vocabulary, stem
 
 #: `a.cols` and `all->next`, and the `tile` of `tile[32]`.
 _MEMBER = re.compile(r"(?<![\w.:<])[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)+|(?<![\w.])[A-Za-z_]\w*(?=\[)")
+#: `x*x*x`, `(x*x)*(x*x)` and `x * sqrt(x)`.
+_FACTOR = (
+    r"(?:[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\[[^\]]{0,40}\])*(?:\([^()]{0,40}\))?|\d+(?:\.\d+)?|\([^()]{0,40}\))"
+)
+_PRODUCT = re.compile(rf"(?<![\w*.>])(?<!\d ){_FACTOR}(?:\s?[*/]\s?{_FACTOR})+")
 _LETTER = re.compile(r"\b[A-Za-z]\b")
 #: Words that deny the verb behind them.
 _NOT = frozenset(map(stem, ("not", "never", "cannot", "can't", "doesn't", "don't", "isn't", "aren't")))
@@ -46,6 +51,7 @@ class Readings:
     hottest: frozenset[str]  #: lines that are called the hottest ones
     loops: frozenset[str]  #: lines that are only told as where a loop is
     members: frozenset[str]  #: `a.cols`, and arrays with an index
+    products: frozenset[str]  #: `(x*x)*(x*x)`, without spaces
     siblings: Mapping[
         tuple[str, str], tuple[frozenset[str], frozenset[str]]
     ]  #: `stall reason wait`: its own words and only the others' words
@@ -80,6 +86,7 @@ def readings(
         - frozenset(n for s in statements for n in lines(s) if n not in looped(s))
         - frozenset(n for s in statements for n in hottest(s)),
         frozenset(member for text in plain for member in members(text)),
+        frozenset(product for text in plain for product in products(text)),
         _siblings(statements),
         frozenset(letter for text in plain for letter in _LETTER.findall(text)),
         tuple(complements(statements)),
@@ -140,6 +147,15 @@ def hottest(statement: Statement) -> frozenset[str]:
 
 
 _IS = frozenset({"is", "was"})
+
+
+def products(text: str) -> frozenset[str]:
+    """The products of variables in a text, without spaces: `x*x*x`, `x*sqrt(x)`."""
+    found = ("".join(product.split()) for product in _PRODUCT.findall(text[:2_000]))
+    return frozenset(one for one in found if "*" in one and _NAMED.search(one))
+
+
+_NAMED = re.compile(r"[A-Za-z_]")
 
 
 def members(text: str) -> frozenset[str]:

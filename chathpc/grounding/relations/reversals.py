@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from chathpc.grounding.evidence.facts import World
-from chathpc.grounding.evidence.readings import hottest, lines, looped, members
+from chathpc.grounding.evidence.readings import hottest, lines, looped, members, products
 from chathpc.grounding.evidence.ways import Ways, is_turned, ordered, ways
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quotation import content
@@ -158,7 +158,10 @@ _FILE = re.compile(rf"\.(?i:{'|'.join(map(re.escape, sorted(ENDINGS)))})\Z")
 
 
 def unknown_member(sentence: str, world: World) -> str:
-    """A member of an object, or an array with an index, that no trusted text has; empty if there is none."""
+    """A member of an object, an array with an index, or a product that no trusted text has; empty if there is none."""
+    invented = min(products(sentence) - world.readings.products, default="")
+    if invented:
+        return invented
     found = sorted(one for one in members(sentence) - world.readings.members if not _FILE.search(one))
     return next((one for one in found if not _is_known(one, sentence, world)), "")
 
