@@ -39,6 +39,23 @@ def status(name: str, sentence: str) -> str:
             "Send what the receiver needs instead of everything.",
             "Send everything instead of what the receiver needs.",
         ),
+        # What the default local model made of the advice when it was asked to name the program's own functions.
+        (
+            "search-and-copies",
+            "Look items up in a std::unordered_map instead of using std::find in a loop.",
+            "Change the comparison in the loop to use std::find in a loop.",
+        ),
+        (
+            "mpi-allgather",
+            "Send halos with MPI_Sendrecv.",
+            "Send halos with MPI_Allgather.",
+        ),
+        (
+            "recursion",
+            "Keep the results of best(p, i + 1, j + 1) in a table indexed by the arguments.",
+            "Change the function call to best(p, i + 1, j + 1) to best(p, i + 1, j) and store the result in a table indexed by the arguments.",
+        ),
+        ("math-and-allocation", "Replace pow(x, 0.5) by sqrt(x).", "Replace sqrt(x) by pow(x, 0.5)."),
     ],
 )
 def test_advice_goes_the_way_of_the_finding(name: str, sound: str, false: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
 
 from chathpc.grounding.denials.foretold import HARMS
@@ -9,8 +10,8 @@ from chathpc.grounding.denials.needless import is_done_already
 from chathpc.grounding.denials.retold import is_retold
 from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.language.claims import Statement
-from chathpc.grounding.language.quantities import NONE
-from chathpc.grounding.language.tokens import Token
+from chathpc.grounding.language.quantities import DETERMINERS, NONE
+from chathpc.grounding.language.tokens import Token, plain_code
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.gains import is_gain
 from chathpc.grounding.numbers.match import EVENNESS
@@ -148,6 +149,8 @@ def supported(statement: Statement, world: World) -> str:
         return "name"
     if own & HARMS - world.advice_stems:
         return "prediction"  # nobody measured what a change would break
+    if any(not {name, plain_code(name)} & known for name in _put_in_place(statement)):
+        return "direction"  # what there is already is nothing to change it to
     unknown = world.words.negations - _nearest(own, world)
     if any(word in unknown and not is_retold(statement, p, world) for p, word in enumerate(statement.stems)):
         return "negation"
@@ -163,6 +166,22 @@ def supported(statement: Statement, world: World) -> str:
     if "than" in statement.stems and not {"than", "rather"} & (world.advice_stems | set(statement.stems)) - {"than"}:
         return "comparison"  # what would be faster than what nobody measured
     return "" if _changes(statement, world) else "direction"
+
+
+def _put_in_place(statement: Statement) -> Iterable[str]:
+    """The names that something is to be changed to or replaced by: `b(x)` of `change the call of a(x) to b(x)`."""
+    changing = False
+    for position, token in enumerate(statement.tokens):
+        if token.kind == "punctuation":
+            changing = False
+        changing = changing or token.stem in _CHANGING
+        before = [word for word in statement.stems[max(0, position - 3) : position] if word not in DETERMINERS]
+        if changing and token.kind == "code" and before and before[-1] in _BY:
+            yield token.text
+
+
+_CHANGING = frozenset(map(stem, ("change", "changing", "replace", "replacing", "switch", "turn", "convert")))
+_BY = frozenset({"to", "by", "with", "into"})
 
 
 def _nearest(own: set[str], world: World) -> frozenset[str]:

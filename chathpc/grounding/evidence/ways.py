@@ -54,6 +54,7 @@ _TURNED: Mapping[str, str] = {
 _INSTEAD = Phrases.of((words, "instead") for words in ("instead of", "rather than", "in place of"))
 _AWAY = frozenset(map(stem, ("replace", "replacing", "remove", "removing")))
 _BY = frozenset({"by", "with"})
+_BYS = [("by",), ("with",)]
 _BETWEEN = DETERMINERS | {"each", "of", "one", "every", "any", "both", "some", "no", "same"}
 _VAGUE = frozenset(
     map(stem, ("number", "amount", "time", "size", "part", "than", "work", "step", "once", "way", "long", "case"))
@@ -88,12 +89,14 @@ _STOPS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Ways:
-    """Which way a text goes with what, what it has inside of something, the words of what it is for, and of what it would not have."""
+    """Which way a text goes with what, what it has inside of something, the words of what it is for, of what it would not have."""
 
     taken: frozenset[tuple[str, str]]
     enclosed: frozenset[str]
     wanted: frozenset[str]
     unwanted: frozenset[str]
+    used: frozenset[str] = frozenset()  #: functions that it would have called
+    given_up: frozenset[str] = frozenset()  #: and those that it would have something else instead of
 
 
 def ways(statement: Statement, words: Vocabulary) -> Ways:
@@ -103,19 +106,29 @@ def ways(statement: Statement, words: Vocabulary) -> Ways:
     enclosed: set[str] = set()
     wanted: set[str] = set()
     unwanted: set[str] = set()
-    against, replaced, position = False, False, 0
+    used: set[str] = set()
+    given_up: set[str] = set()
+    against, instead, replaced, position = False, False, False, 0
     while position < len(tokens):
         if tokens[position].kind == "punctuation":
-            against = replaced = False
+            against = instead = replaced = False
         elif stems[position] in _EFFECT and position and stems[position - 1] not in _WE:
             break  # what follows is what it does
         length = _begins_unwanted(tokens, stems, position)
         if length:
-            against, replaced = True, stems[position] in _AWAY
+            against, instead, replaced = True, stems[position] != "not", stems[position] in _AWAY
             position += length
             continue
         if replaced and stems[position] in _BY:
-            against = replaced = False
+            against = instead = replaced = False
+        if (
+            _AWAY & set(stems[:position])
+            and tokens[position].kind == "code"
+            and stems[position + 1 : position + 2] in _BYS
+        ):
+            unwanted.add(_plain(tokens[position]))  # `replace a by b, c by d`
+            position += 1
+            continue
         length, found = _WORDS.at(stems, position)
         for way in found:
             if way == "into" and _PARTING & set(stems[max(0, position - _NEAR) : position]):
@@ -126,8 +139,19 @@ def ways(statement: Statement, words: Vocabulary) -> Ways:
                 enclosed |= {_plain(token) for token in tokens[max(0, position - _BESIDE) : position]}
         if tokens[position].kind in ("word", "code") and _plain(tokens[position]) not in words.plain - _TELLING:
             (unwanted if against else wanted).add(_plain(tokens[position]))
+            if instead and tokens[position].kind == "code":
+                given_up.add(_plain(tokens[position]))
+            elif not against and _is_used(tokens, stems, position):
+                used.add(_plain(tokens[position]))
         position += length or 1
-    return Ways(frozenset(taken), frozenset(enclosed), frozenset(wanted), frozenset(unwanted))
+    return Ways(
+        frozenset(taken),
+        frozenset(enclosed),
+        frozenset(wanted),
+        frozenset(unwanted),
+        frozenset(used),
+        frozenset(given_up),
+    )
 
 
 #: What is inside of something stands right before: `keep omp for inside it`.
@@ -168,6 +192,15 @@ def _begins_unwanted(tokens: Sequence[Token], stems: Sequence[str], position: in
     return 1 if stems[position] == "not" and opens else 0
 
 
+def _is_used(tokens: Sequence[Token], stems: Sequence[str], position: int) -> bool:
+    """True for the name of a function behind `use`, `by`, `with`: `change the search to use std::find`."""
+    before = [word for word in stems[max(0, position - 3) : position] if word not in DETERMINERS]
+    return tokens[position].kind == "code" and bool(before) and before[-1] in _USING
+
+
+_USING = frozenset(map(stem, ("use", "using", "by", "with", "via", "through", "to")))
+
+
 def _plain(token: Token) -> str:
     return token.stem.strip("_") if token.kind == "word" else stem(token.text.strip("_"))
 
@@ -201,6 +234,9 @@ def is_turned(said: Ways, told: Iterable[Ways]) -> bool:
             return True
         if way in _IN and not ways_told & _IN and any(noun in text.enclosed for text in told):
             return True
+    wanted = frozenset(word for text in told for word in text.wanted)
+    if said.used & frozenset(word for text in told for word in text.given_up) - wanted:
+        return True
     if not said.unwanted:
         return False
     nearest = max(
