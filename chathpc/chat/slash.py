@@ -30,9 +30,10 @@ class Command:
 
 _ALL = (
     Command("summary", "", "what was measured, and the verdict", "summary"),
-    Command("findings", "[N]", "the problems that were found, or number N in full with advice", "findings", "number"),
+    Command("findings", "[N|WORDS]", "the problems that were found, number N in full, or whether there is one", "findings", "words"),
     Command("evidence", "[E7]", "the facts behind the findings, or one of them", "evidence", "id"),
     Command("top", "[function|line|loop|module|kernel] [N] [METRIC]", "where most of the time is", "top"),
+    Command("activities", "[waiting|mpi|io|openmp|…]", "what kinds of work the time goes into", "activities", "kind"),
     Command("tree", "[PLACE] [depth=N] [by=loop]", "the call tree, or the part of it below a place", "tree", "place"),
     Command("callers", "FUNCTION", "who calls it", "callers", "name"),
     Command("callees", "FUNCTION", "whom it calls", "callees", "name"),
@@ -106,7 +107,8 @@ def _arguments(command: Command, words: tuple[str, ...]) -> dict[str, object]:
             rest.append(word)
     if rest and command.rest:
         joined = " ".join(rest)
-        given[command.rest] = int(joined) if command.rest == "number" and joined.isdecimal() else joined
+        counted = "number" in fields and joined.isdecimal()
+        given["number" if counted else command.rest] = int(joined) if counted else joined
     elif rest:
         raise UsageError(
             f"/{command.name} takes no '{clean(rest[0])[:40]}'.", hint=f"/{command.name} {command.usage}".strip()

@@ -163,6 +163,8 @@ def test_an_interrupt_stops_an_answer_and_not_the_program() -> None:
         ("/tree main > solve depth=3 by=loop", "tree", {"place": "main > solve", "depth": 3, "by": "loop"}),
         ("/whatif a::b(int, char) 2.5x itself=true", "what_if", {"place": "a::b(int, char)", "factor": 2.5, "itself": True}),
         ("/findings 2", "findings", {"number": 2}),
+        ("/findings false sharing", "findings", {"words": "false sharing"}),
+        ("/activities mpi", "activities", {"kind": "mpi"}),
         ("/callers operator\"\"_x", "callers", {"name": "operator_x"}),
         ("/callers it's", "callers", {"name": "it's"}),
         ('/query ["*", {"name": "a b"}]', "query", {"query": '["*", {"name": "a b"}]'}),

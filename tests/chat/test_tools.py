@@ -23,7 +23,7 @@ from tests.chat.questions import session as example
 
 #: Every tool with arguments that it answers for the profile of `calls`.
 ASKED: dict[str, dict[str, object]] = {
-    "summary": {}, "findings": {}, "evidence": {}, "top": {}, "tree": {}, "callers": {"name": "dot"}, "callees": {"name": "solve"},
+    "summary": {}, "findings": {}, "evidence": {}, "top": {}, "activities": {}, "tree": {}, "callers": {"name": "dot"}, "callees": {"name": "solve"},
     "source": {"place": "solve"}, "locations": {"place": "dot"}, "what_if": {"place": "solve", "factor": 2}, "metrics": {}, "missing": {},
     "timeline": {}, "catalogue": {"words": "false sharing"}, "query": {"query": '["*", {"name": "dot*"}]'},
 }  # fmt: skip

@@ -18,6 +18,7 @@ SENSIBLE: Mapping[str, Mapping[str, Any]] = {
     "findings": {},
     "evidence": {"id": "E1"},
     "top": {"by": "line", "limit": 5},
+    "activities": {"kind": "openmp"},
     "tree": {"depth": 4},
     "callers": {"name": "work_item"},
     "callees": {"name": "main"},

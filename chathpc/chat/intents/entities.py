@@ -33,7 +33,7 @@ _TIMES = re.compile(r"(\d+(?:\.\d+)?) ?(?:x\b|times\b|-?fold\b)")
 _PERCENT = re.compile(r"(\d+(?:\.\d+)?) ?(?:%|percent)")
 _COUNT = re.compile(
     r"\b(?:top|first|largest|biggest|hottest) (\d{1,3})\b"
-    r"|\b(\d{1,3}) (?:most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
+    r"|\b(\d{1,3}) (?:of (?:them|these|those)|most|hottest|largest|biggest|slowest|functions|lines|loops|kernels|ranks|threads|modules)"
 )
 _CODE = re.compile(r"[A-Za-z]_|_[A-Za-z]|::|\w\(|[a-z][A-Z]|\.\w|^[~<]|\w\d")
 _BEFORE_NAMES = ("calls", "callers", "callees", "calling", "launches", "invokes", "of", "below", "under", "inside")

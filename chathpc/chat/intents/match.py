@@ -13,12 +13,9 @@ from chathpc.chat.intents.spelling import put_right
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from chathpc.chat.tools.amounts import MOST_ROWS
+from chathpc.diagnosis.catalogue.about import covers, entry_words
 
 _WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
-#: A topic is one if this part of its words stands in an entry of the catalogue's title, id or keywords.
-_COVERED = 1.0
-_ENDINGS = ("ings", "ing", "ies", "ed", "es", "s", "e", "y")
-_SHORTEST_ROOT = 3
 #: Commands that are offered to a question that nothing matches.
 _OFFERED = 3
 
@@ -102,11 +99,7 @@ def _topic(text: str, session: Session, known: Words) -> str:
     found = [word for word in words_ if word not in known.before and word not in known.after]
     if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
         return ""
-    for entry in _entries(session):
-        covered = sum(any(_same(word, other) for other in entry) for word in found)
-        if covered >= _COVERED * len(found):
-            return " ".join(found)
-    return ""
+    return " ".join(found) if any(covers(entry, found) for entry in _entries(session)) else ""
 
 
 def _entries(session: Session) -> list[frozenset[str]]:
@@ -114,7 +107,7 @@ def _entries(session: Session) -> list[frozenset[str]]:
     from chathpc.diagnosis.catalogue import causes, extended
 
     with extended(session.patterns):
-        return [_entry_words(f"{one.id} {one.title} {' '.join(one.keywords)}") for one in causes()]
+        return [entry_words(one) for one in causes()]
 
 
 def _vocabulary(session: Session) -> frozenset[str]:
@@ -131,23 +124,6 @@ def _vocabulary(session: Session) -> frozenset[str]:
         known.factors,
     )
     return frozenset().union(*lists, *_entries(session))
-
-
-def _entry_words(text: str) -> frozenset[str]:
-    words_ = _WORD.findall(text.casefold())
-    return frozenset(words_) | frozenset(part for word in words_ for part in word.split("-"))
-
-
-def _same(word: str, other: str) -> bool:
-    """Whether two words are one in another form: sender, senders; spill, spilling; miss, misses."""
-    return word == other or _root(word) == _root(other)
-
-
-def _root(word: str) -> str:
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _SHORTEST_ROOT:
-            return word[: -len(ending)]
-    return word
 
 
 def _nearest(text: str) -> tuple[str, ...]:

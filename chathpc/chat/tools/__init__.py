@@ -18,7 +18,20 @@ from types import MappingProxyType
 from pydantic import ValidationError
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools import calls, catalogue, compare, lanes, lines, locations, query, summary, top, tree, what_if
+from chathpc.chat.tools import (
+    activities,
+    calls,
+    catalogue,
+    compare,
+    lanes,
+    lines,
+    locations,
+    query,
+    summary,
+    top,
+    tree,
+    what_if,
+)
 from chathpc.chat.tools.record import Arguments, Column, NoArguments, Result, Tool, refused
 from chathpc.errors import ChathpcError
 
@@ -32,6 +45,7 @@ _ALL = (
     Tool("findings", "List the performance problems that were found, or one in full with advice.", summary.FindingArguments, summary.findings),
     Tool("evidence", "Show a measured fact behind the findings by its id.", summary.EvidenceArguments, summary.evidence),
     Tool("top", "List the functions, lines, loops, load modules or GPU kernels with most of a metric.", top.TopArguments, top.top),
+    Tool("activities", "Say how much time goes into computing, MPI, OpenMP, waiting, files or memory.", activities.ActivityArguments, activities.activities),
     Tool("tree", "Show the calling context tree, or the part of it below a place.", tree.TreeArguments, tree.tree),
     Tool("callers", "List who calls a function, with its time below each caller.", calls.CallArguments, calls.callers),
     Tool("callees", "List what a function calls, with the time of each.", calls.CallArguments, calls.callees),

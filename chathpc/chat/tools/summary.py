@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from difflib import get_close_matches
 
 from pydantic import Field
@@ -38,6 +39,9 @@ class FindingArguments(Arguments):
     """Findings."""
 
     number: int = Field(default=0, ge=0, le=1_000, description="One finding in full; 0: all of them in a table.")
+    words: str = Field(
+        default="", max_length=300, description="A performance problem (false sharing): whether it was found."
+    )
     limit: int = limit()
 
 
@@ -49,6 +53,8 @@ def findings(session: Session, asked: FindingArguments) -> Result:
         raise UsageError(f"There is no finding {asked.number}.", hint=f"There are {len(found)}.")
     if asked.number:
         return _in_full(session, asked.number, found[asked.number - 1])
+    if asked.words:
+        return _whether(session, asked.words)
     if not found:
         return Result(headline)
     rows = tuple(
@@ -69,8 +75,51 @@ def findings(session: Session, asked: FindingArguments) -> Result:
     return Result(headline, columns, rows, evidence, omitted=len(found) - len(rows))
 
 
+def _whether(session: Session, words: str) -> Result:
+    """Whether a problem was found; if not, what is near to it or else was found, and what would show that problem."""
+    from chathpc.diagnosis.catalogue import causes, extended
+    from chathpc.diagnosis.catalogue.about import about
+
+    with extended(session.patterns):
+        near, named = about(words, causes()), about(words, causes(), keywords=False)
+    if not near:
+        raise UsageError(
+            f"The catalogue has no problem '{quote(words)}'.", hint=session.asker.see("findings", "what was found")
+        )
+    meant = named or near
+    numbered = list(enumerate(session.diagnosis.findings, 1))
+    found = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in meant}]
+    if found:
+        first = _in_full(session, *found[0])
+        others = [f"Also {_line(number, one)}" for number, one in found[1:]]
+        evidence = _of_findings(session, [one for _, one in found])
+        return replace(first, text=" ".join((f"Found, as number {first.text}", *others)), facts=evidence)
+    titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
+    text = f"No finding of {' or '.join(list(titles)[:_NAMED])}."
+    beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
+    told = beside or numbered[:1]
+    text += (
+        f" Near to it: {_line(*beside[0])}"
+        if beside
+        else f" Found was: {quote(session.diagnosis.headline, longest=_LONGEST)}"
+    )
+    lines = dict.fromkeys(
+        f"What would show it: {quote(one.next_measurement.command)} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
+        for one in meant[:_NAMED]
+    )
+    return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines))
+
+
+def _line(number: int, one: Finding) -> str:
+    return f"{number}. {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}"
+
+
+#: Problems that are named where words mean several.
+_NAMED = 2
+
+
 def _in_full(session: Session, number: int, one: Finding) -> Result:
-    parts = [f"{number}. {quote(one.title)}: {quote(one.summary, longest=_LONGEST)}"]
+    parts = [_line(number, one)]
     if one.speedup_bound is not None:
         parts.append(f"Gain: at most {numbers.speedup(one.speedup_bound)} on the run.")
     parts += [f"Against it: {quote(text, longest=_LONGEST)}" for text in one.against]

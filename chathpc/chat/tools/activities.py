@@ -1,0 +1,132 @@
+"""What kinds of work the host's time goes into: computing, MPI, waiting, input and output, memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, get_args
+
+from pydantic import Field
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools.amounts import limit, share_of, source_of
+from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.errors import UsageError
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Metric
+from chathpc.prompts.untrusted import quote
+
+Kind = Literal[
+    "all", "computing", "mathematics", "copying", "allocation", "io", "mpi", "openmp", "waiting", "locks", "gpu"
+]
+
+_A = Activity
+#: What each kind is called in a sentence, and what the time of a node is spent on that counts for it.
+_KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
+    "computing": ("Computing in the program's own code and its libraries", (_A.COMPUTE, _A.LIBRARY, _A.JIT)),
+    "mathematics": ("The mathematical library", (_A.MATH,)),
+    "copying": ("Copying and setting memory", (_A.COPY,)),
+    "allocation": ("Allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
+    "io": ("Input and output", (_A.IO,)),
+    "mpi": ("MPI", (_A.MPI, _A.MPI_SETUP)),
+    "openmp": ("The OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),
+    "waiting": ("Waiting", (_A.OMP_WAIT, _A.OMP_LOCK, _A.LOCK, _A.SLEEP, _A.BLOCKED, _A.JOIN, _A.GPU_SYNC)),
+    "locks": ("Waiting for locks and critical sections", (_A.LOCK, _A.OMP_LOCK)),
+    "gpu": ("Calls of the GPU runtime", (_A.GPU_LAUNCH, _A.GPU_SYNC, _A.GPU_COPY, _A.GPU_API)),
+}  # fmt: skip
+#: The kinds that a whole is divided into, each activity in one of them.
+PARTS: Mapping[str, tuple[Activity, ...]] = {
+    "computing": (_A.COMPUTE, _A.LIBRARY),
+    "compiling or interpreting": (_A.JIT,),
+    "mathematical library": (_A.MATH,),
+    "copying memory": (_A.COPY,),
+    "allocating memory": (_A.ALLOCATION,),
+    "page faults": (_A.PAGE_FAULT,),
+    "input and output": (_A.IO,),
+    "MPI": (_A.MPI,),
+    "starting and ending MPI": (_A.MPI_SETUP,),
+    "waiting in OpenMP": (_A.OMP_WAIT,),
+    "critical sections and locks of OpenMP": (_A.OMP_LOCK,),
+    "OpenMP runtime": (_A.OMP_OVERHEAD,),
+    "waiting for locks": (_A.LOCK,),
+    "sleeping": (_A.SLEEP,),
+    "waiting for events": (_A.BLOCKED,),
+    "waiting for threads or processes to end": (_A.JOIN,),
+    "launching GPU kernels": (_A.GPU_LAUNCH,),
+    "waiting for the GPU": (_A.GPU_SYNC,),
+    "copies to and from the GPU": (_A.GPU_COPY,),
+    "other calls of the GPU runtime": (_A.GPU_API,),
+    "the profiler itself": (_A.PROFILER,),
+}
+
+
+class ActivityArguments(Arguments):
+    """A kind of work."""
+
+    kind: Kind = Field(
+        default="all", description="One kind of work, with the functions it happens in; all: a table of them."
+    )
+    limit: int = limit()
+
+
+def activities(session: Session, asked: ActivityArguments) -> Result:
+    """How much of the host's time goes into a kind of work, and in which functions of the program."""
+    metric = session.measured.time
+    if metric is None or not session.facts.has_host_time:
+        raise UsageError(
+            "The profile has no time of the host that could be divided by kinds of work.",
+            hint=session.asker.see("timeline", "what a trace tells of the GPU"),
+        )
+    return _all(session, metric, asked.limit) if asked.kind == "all" else _one(session, metric, asked.kind, asked.limit)
+
+
+def _all(session: Session, metric: Metric, most: int) -> Result:
+    facts, total = session.facts, session.facts.total
+    spent = sorted(((facts.spent(*parts), name) for name, parts in PARTS.items()), reverse=True)
+    spent = [(value, name) for value, name in spent if value > 0]
+    told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
+    rows = []
+    for value, name in spent[:most]:
+        told.add(
+            f"{_upper(name)} takes {_amount(value, total, metric)}.", value, metric.unit.value, name, metric=metric.id
+        )
+        rows.append((name, value, share_of(value, total)))
+    text = f"Most of the time goes into {spent[0][1]}: {_amount(spent[0][0], total, metric)}." if spent else ""
+    columns = (Column("kind of work"), Column("time", metric.unit.value), Column("share", SHARE))
+    return Result(text, columns, tuple(rows), told.all(), omitted=len(spent) - len(rows))
+
+
+def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
+    facts, total = session.facts, session.facts.total
+    name, parts = _KINDS[kind]
+    value, unit = facts.spent(*parts), metric.unit.value
+    told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
+    text = f"{name} takes {_amount(value, total, metric)}."
+    if value <= 0:
+        text = f"{name} takes none of the {numbers.quantity(total, unit)} that were measured."
+    in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
+    if in_mpi > 0:
+        text = f"{text[:-1]}, without that in MPI, which takes {_amount(in_mpi, total, metric)} in all."
+    told.add(text, value, unit, name, metric=metric.id)
+    labels, sums = facts.by_function(facts.of(*parts))
+    rows = []
+    for label, part in zip(labels[:most].tolist(), sums[:most].tolist(), strict=True):
+        function = quote(facts.label_names[label])
+        told.add(f"{_amount(part, total, metric)} of that is in {function}.", part, unit, function, metric=metric.id)
+        rows.append((function, part, share_of(part, total)))
+    columns = (Column("in or below"), Column("time", unit), Column("share", SHARE))
+    return Result(text, columns if rows else (), tuple(rows), told.all(), omitted=len(labels) - len(rows))
+
+
+def _amount(value: float, total: float, metric: Metric) -> str:
+    """`3.17 s of 9.01 s (35.2 %)`."""
+    unit = metric.unit.value
+    return f"{numbers.quantity(value, unit)} of {numbers.quantity(total, unit)} ({numbers.percent(share_of(value, total))})"
+
+
+def _upper(text: str) -> str:
+    return text[0].upper() + text[1:]
+
+
+#: All that may be asked for.
+KINDS: tuple[str, ...] = get_args(Kind)

@@ -1,0 +1,114 @@
+"""What kinds of work the time goes into, against sums worked out by hand; and whether a problem was found."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import pytest
+
+from chathpc.chat.session import Session
+from chathpc.chat.tools import Result, call
+from chathpc.chat.tools.activities import KINDS, PARTS
+from chathpc.profile.activity import Activity
+from tests.chat.questions import session as example
+from tests.diagnosis.parts import function, hot_loop, libc, libm, main, mpi
+from tests.profile.build import build, gpu_op, kernel, line
+
+
+@pytest.fixture(scope="module")
+def session() -> Session:
+    """100 s: 60 of its own, 20 in malloc below `grow`, 12 in exp, 5 in write, 3 in MPI_Recv."""
+    grow = function("grow", line("app.c:20", libc("malloc", time=20.0)), at="app.c:19")
+    step = function("step", hot_loop(60.0, "app.c:40"), line("app.c:45", libm("exp", time=12.0)), at="app.c:39")
+    ends = line("app.c:60", libc("write", time=5.0), mpi("MPI_Recv", time=3.0))
+    return Session(build(main(grow, step, ends)))
+
+
+def value(result: Result) -> float:
+    """The first fact's, in its unit."""
+    assert not result.error, result.error
+    return result.facts[0].value
+
+
+@pytest.mark.parametrize(
+    ("kind", "seconds"),
+    [("allocation", 20.0), ("mathematics", 12.0), ("io", 5.0), ("mpi", 3.0), ("computing", 60.0), ("waiting", 0.0), ("locks", 0.0)],
+)  # fmt: skip
+def test_the_time_of_a_kind_of_work_is_that_of_its_functions(session: Session, kind: str, seconds: float) -> None:
+    assert value(call(session, "activities", {"kind": kind})) == pytest.approx(seconds)
+
+
+def test_the_parts_are_the_whole_and_the_largest_comes_first(session: Session) -> None:
+    result = call(session, "activities", {"limit": 100})
+    times = [float(str(row[1])) for row in result.rows]
+    assert times == sorted(times, reverse=True)
+    assert sum(times) == pytest.approx(100.0)
+    assert result.rows[0][0] == "computing"
+    assert "60.0 s of 100 s (60.0 %)" in result.text
+
+
+def test_each_activity_of_the_host_is_in_one_part() -> None:
+    counted = Counter(one for parts in PARTS.values() for one in parts)
+    assert set(counted.values()) == {1}
+    assert set(Activity) - set(counted) == {Activity.HELPER, Activity.GPU}
+
+
+def test_a_kind_of_work_is_in_the_functions_that_call_it(session: Session) -> None:
+    result = call(session, "activities", {"kind": "allocation"})
+    assert [row[:2] for row in result.rows] == [("grow", pytest.approx(20.0))]
+    assert "20.0 s of that is in grow." in [
+        fact.statement.replace(" (20.0 %)", "").replace(" of 100 s", "") for fact in result.facts
+    ]
+
+
+def test_waiting_tells_of_mpi_apart(session: Session) -> None:
+    text = call(session, "activities", {"kind": "waiting"}).text
+    assert "none of the 100 s" in text
+    assert "MPI, which takes 3.00 s of 100 s (3.00 %) in all" in text
+    assert "MPI" not in call(example("omp"), "activities", {"kind": "waiting"}).text
+
+
+@pytest.mark.parametrize("name", ["omp", "mpi"])
+def test_what_the_diagnosis_says_of_waiting_is_the_same(name: str) -> None:
+    asked = example(name)
+    kind, words = {"omp": ("openmp", "in the OpenMP runtime"), "mpi": ("mpi", "in MPI")}[name]
+    told = next(item for item in asked.diagnosis.evidence if words in item.statement and item.unit == "s")
+    assert value(call(asked, "activities", {"kind": kind})) == pytest.approx(told.value, rel=0.02)
+
+
+def test_a_profile_without_time_of_the_host_says_so() -> None:
+    asked = Session(build(main(gpu_op("<gpu kernel>", kernel("saxpy", values={"gpu.kernel.time": 4.0})))))
+    answer = call(asked, "activities", {})
+    assert "no time of the host" in answer.error
+    assert answer.hint
+
+
+def test_an_unknown_kind_is_refused_with_those_there_are(session: Session) -> None:
+    answer = call(session, "activities", {"kind": "coffee"})
+    assert all(kind in answer.error for kind in KINDS)
+
+
+def test_a_problem_that_was_found_is_told_with_what_to_do() -> None:
+    asked = example("omp")
+    answer = call(asked, "findings", {"words": "load imbalance"})
+    first = asked.diagnosis.findings[0]
+    assert answer.text.startswith(f"Found, as number 1. {first.title}: {first.summary}")
+    assert f"Do: {first.advice[0]}" in answer.lines
+
+
+def test_a_problem_that_was_not_found_says_what_was_and_what_would_show_it() -> None:
+    asked = example("omp")
+    answer = call(asked, "findings", {"words": "false sharing"})
+    assert answer.text == f"No finding of 'False sharing'. Found was: {asked.diagnosis.headline}"
+    assert answer.lines[0].startswith("What would show it: perf c2c")
+
+
+def test_a_problem_that_only_the_keywords_name_is_told_as_near() -> None:
+    answer = call(example("omp"), "findings", {"words": "vectorised"})
+    assert answer.text.startswith(
+        "No finding of 'Hot loop without vector instructions'. Near to it: 3. One place computes"
+    )
+
+
+def test_words_that_name_no_problem_are_refused() -> None:
+    assert "no problem 'green cheese'" in call(example("omp"), "findings", {"words": "green cheese"}).error
