@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chathpc.chat.record import CheckedSentence
 from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
-from chathpc.grounding.check import GroundedText, check
+from chathpc.grounding.check import Checker, GroundedText, check
 from chathpc.grounding.evidence.names import reads_like_a_sentence
 from chathpc.grounding.language.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
@@ -74,7 +74,7 @@ class Checking:
     """Checks an answer while it arrives, and passes on each sentence that holds."""
 
     def __init__(self, diagnosis: Diagnosis, on_sentence: OnSentence | None) -> None:
-        self._diagnosis = diagnosis
+        self._checker = Checker.of(diagnosis)
         self._on_sentence = on_sentence
         self._text = ""
         self._complete = 0
@@ -91,11 +91,11 @@ class Checking:
         whole = split(self._text)[:-1]
         if len(whole) > self._complete:
             self._complete = len(whole)
-            self._show(check(" ".join(whole), self._diagnosis, form="prose"))
+            self._show(self._checker.check(" ".join(whole), form="prose"))
 
     def end(self, text: str) -> GroundedText:
         """The answer is complete: what came of it."""
-        grounded = check(text, self._diagnosis, form="prose")
+        grounded = self._checker.check(text, form="prose")
         if self._on_sentence is not None:
             self._show(grounded)
         return grounded

@@ -37,6 +37,7 @@ from chathpc.grounding.relations.reversals import turned_round, unknown_member
 from chathpc.grounding.relations.slight_losses import is_told
 from chathpc.grounding.relations.states import contrary, states
 from chathpc.grounding.relations.superlatives import mostly, slight, superlatives
+from chathpc.grounding.relations.topmost import topmost
 
 #: Words of advice that also tell what is: `4 would hold 32 floats`.
 _PERHAPS = frozenset({"could", "would"})
@@ -168,6 +169,7 @@ def _direction(statement: Statement, known: World) -> str:
     for test, problem in (
         (comparisons, "comparison"),
         (superlatives, "comparison"),
+        (topmost, "comparison"),
         (slight, "level"),
         (mostly, "number"),
         (lambda s, k: not contrary(s, k), "state"),

@@ -12,6 +12,7 @@ from chathpc.grounding.language.claims import Segment, Statement
 from chathpc.grounding.language.quantities import DETERMINERS, NONE, Keys
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.match import EVENNESS, Support
+from chathpc.grounding.relations.topmost import listed
 
 #: What any clause may speak of: that something works, and is called.
 _ANYWHERE: Keys = frozenset({"act:work", "what:calls"})
@@ -29,8 +30,10 @@ def clause(segment: Segment, statement: Statement, world: World) -> Support:
         return Support(())
     used: tuple[str, ...] = ()
     # Of several names each has its own item of evidence: `f and g compute`.
-    several = len(segment.names) > 1 and not any(":" in name.replace("::", "") for name in segment.names)
-    for names in [frozenset({name}) for name in sorted(segment.names)] if several else [segment.names]:
+    places = listed(segment, statement)
+    if not places and not any(":" in name.replace("::", "") for name in segment.names):
+        places = [frozenset({name}) for name in sorted(segment.names)]
+    for names in places or [segment.names]:
         bundle = next(
             (b for b in _by_fit(world.bundles, keys | names) if _holds(b, keys, names, world, free | told(b))), None
         )

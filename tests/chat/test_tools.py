@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result, call
+from chathpc.chat.wording import known
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding import check
 from chathpc.profile.values import MemoryValues
@@ -361,3 +362,22 @@ def test_an_entry_of_the_catalogue_is_found_by_its_id_and_nothing_by_nonsense(se
     )
     assert len(call(session, "catalogue", {"words": "slow memory", "limit": 2}).rows) == 2
     assert call(session, "catalogue", {"words": "xyzzy plugh"}).error
+
+
+@pytest.mark.parametrize(
+    ("sentence", "right"),
+    [
+        ("The hottest lines are stencil_omp.c:52 and stencil_omp.c:53.", True),
+        ("The lines at stencil_omp.c:52 and stencil_omp.c:53 are the hottest, with 2.01 and 1.90 seconds of CPU time respectively.", True),
+        ("The hottest lines are work_item at stencil_omp.c:52 and work_item at stencil_omp.c:53.", True),
+        ("The hottest line is stencil_omp.c:52.", True),
+        ("The hottest lines are stencil_omp.c:52 and stencil_omp.c:33.", False),
+        ("The hottest line is stencil_omp.c:33.", False),
+        ("The hottest lines are stencil_omp.c:52 (1.90 s) and stencil_omp.c:53 (2.01 s).", False),
+    ],
+)  # fmt: skip
+def test_only_lines_that_have_most_are_told_as_the_hottest(sentence: str, right: bool) -> None:
+    asked = example("omp")
+    facts = call(asked, "top", {"by": "line"}).facts
+    (checked,) = check(sentence, known(facts, asked.diagnosis), form="prose").sentences
+    assert (checked.status == "supported") is right

@@ -123,6 +123,15 @@ def test_only_the_largest_is_called_so(seconds: list[float], which: int) -> None
     assert (status(f"{name} takes the least time.", of) == "supported") == (seconds[which] == min(seconds))
 
 
+@given(_SECONDS, st.lists(st.integers(0, 3), min_size=2, max_size=3, unique=True))
+def test_only_the_largest_of_all_are_listed_as_the_hottest(seconds: list[float], which: list[int]) -> None:
+    of, names = profile(seconds), [_NAMES[one] for one in which]
+    listed = f"{', '.join(names[:-1])} and {names[-1]}"
+    rest = [value for index, value in enumerate(seconds) if index not in which]
+    right = min(seconds[one] for one in which) >= max(rest)
+    assert (status(f"The hottest functions are {listed}.", of) == "supported") == right
+
+
 @given(_SECONDS, st.integers(0, 3))
 def test_parts_of_another_part_are_recomputed(seconds: list[float], which: int) -> None:
     other = (which + 1) % 4

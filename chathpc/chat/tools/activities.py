@@ -21,42 +21,42 @@ Kind = Literal[
 ]
 
 _A = Activity
-#: What each kind is called in a sentence, and what the time of a node is spent on that counts for it.
+#: What the run spends time on or in, and what the time of a node is spent on that counts for it.
 _KINDS: Mapping[str, tuple[str, tuple[Activity, ...]]] = {
-    "computing": ("Computing in the program's own code and its libraries", (_A.COMPUTE, _A.LIBRARY, _A.JIT)),
-    "mathematics": ("The mathematical library", (_A.MATH,)),
-    "copying": ("Copying and setting memory", (_A.COPY,)),
-    "allocation": ("Allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
-    "io": ("Input and output", (_A.IO,)),
-    "mpi": ("MPI", (_A.MPI, _A.MPI_SETUP)),
-    "openmp": ("The OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),
-    "waiting": ("Waiting", (_A.OMP_WAIT, _A.OMP_LOCK, _A.LOCK, _A.SLEEP, _A.BLOCKED, _A.JOIN, _A.GPU_SYNC)),
-    "locks": ("Waiting for locks and critical sections", (_A.LOCK, _A.OMP_LOCK)),
-    "gpu": ("Calls of the GPU runtime", (_A.GPU_LAUNCH, _A.GPU_SYNC, _A.GPU_COPY, _A.GPU_API)),
-}  # fmt: skip
+    "computing": ("computing in its own code and in libraries", (_A.COMPUTE, _A.LIBRARY, _A.JIT)),
+    "mathematics": ("in the mathematical library", (_A.MATH,)),
+    "copying": ("copying and setting memory", (_A.COPY,)),
+    "allocation": ("allocating and releasing memory", (_A.ALLOCATION, _A.PAGE_FAULT)),
+    "io": ("in input and output", (_A.IO,)),
+    "mpi": ("in MPI", (_A.MPI, _A.MPI_SETUP)),
+    "openmp": ("in the OpenMP runtime, waiting included", (_A.OMP_WAIT, _A.OMP_LOCK, _A.OMP_OVERHEAD)),
+    "waiting": ("waiting", (_A.OMP_WAIT, _A.OMP_LOCK, _A.LOCK, _A.SLEEP, _A.BLOCKED, _A.JOIN, _A.GPU_SYNC)),
+    "locks": ("waiting for locks and critical sections", (_A.LOCK, _A.OMP_LOCK)),
+    "gpu": ("in calls of the GPU runtime", (_A.GPU_LAUNCH, _A.GPU_SYNC, _A.GPU_COPY, _A.GPU_API)),
+}
 #: The kinds that a whole is divided into, each activity in one of them.
 PARTS: Mapping[str, tuple[Activity, ...]] = {
     "computing": (_A.COMPUTE, _A.LIBRARY),
     "compiling or interpreting": (_A.JIT,),
-    "mathematical library": (_A.MATH,),
+    "in the mathematical library": (_A.MATH,),
     "copying memory": (_A.COPY,),
     "allocating memory": (_A.ALLOCATION,),
-    "page faults": (_A.PAGE_FAULT,),
-    "input and output": (_A.IO,),
-    "MPI": (_A.MPI,),
+    "in page faults": (_A.PAGE_FAULT,),
+    "in input and output": (_A.IO,),
+    "in MPI": (_A.MPI,),
     "starting and ending MPI": (_A.MPI_SETUP,),
     "waiting in OpenMP": (_A.OMP_WAIT,),
-    "critical sections and locks of OpenMP": (_A.OMP_LOCK,),
-    "OpenMP runtime": (_A.OMP_OVERHEAD,),
+    "in critical sections and locks of OpenMP": (_A.OMP_LOCK,),
+    "in the OpenMP runtime": (_A.OMP_OVERHEAD,),
     "waiting for locks": (_A.LOCK,),
     "sleeping": (_A.SLEEP,),
     "waiting for events": (_A.BLOCKED,),
     "waiting for threads or processes to end": (_A.JOIN,),
     "launching GPU kernels": (_A.GPU_LAUNCH,),
     "waiting for the GPU": (_A.GPU_SYNC,),
-    "copies to and from the GPU": (_A.GPU_COPY,),
-    "other calls of the GPU runtime": (_A.GPU_API,),
-    "the profiler itself": (_A.PROFILER,),
+    "copying to and from the GPU": (_A.GPU_COPY,),
+    "in other calls of the GPU runtime": (_A.GPU_API,),
+    "in the profiler itself": (_A.PROFILER,),
 }
 
 
@@ -87,11 +87,9 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
     rows = []
     for value, name in spent[:most]:
-        told.add(
-            f"{_upper(name)} takes {_amount(value, total, metric)}.", value, metric.unit.value, name, metric=metric.id
-        )
+        told.add(_spends(value, total, metric, name), value, metric.unit.value, name, metric=metric.id)
         rows.append((name, value, share_of(value, total)))
-    text = f"Most of the time goes into {spent[0][1]}: {_amount(spent[0][0], total, metric)}." if spent else ""
+    text = told.items[0].statement if rows else ""
     columns = (Column("kind of work"), Column("time", metric.unit.value), Column("share", SHARE))
     return Result(text, columns, tuple(rows), told.all(), omitted=len(spent) - len(rows))
 
@@ -101,18 +99,22 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
     told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
-    text = f"{name} takes {_amount(value, total, metric)}."
-    if value <= 0:
-        text = f"{name} takes none of the {numbers.quantity(total, unit)} that were measured."
+    text = _spends(value, total, metric, name)
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
-        text = f"{text[:-1]}, without that in MPI, which takes {_amount(in_mpi, total, metric)} in all."
+        text = f"{text[:-1]}, without the waiting in MPI, which has {_amount(in_mpi, total, metric)} in all."
     told.add(text, value, unit, name, metric=metric.id)
     labels, sums = facts.by_function(facts.of(*parts))
     rows = []
     for label, part in zip(labels[:most].tolist(), sums[:most].tolist(), strict=True):
         function = quote(facts.label_names[label])
-        told.add(f"{_amount(part, total, metric)} of that is in {function}.", part, unit, function, metric=metric.id)
+        told.add(
+            f"{function} has {numbers.quantity(part, unit)} ({numbers.percent(share_of(part, total))}) of that.",
+            part,
+            unit,
+            function,
+            metric=metric.id,
+        )
         rows.append((function, part, share_of(part, total)))
     columns = (Column("in or below"), Column("time", unit), Column("share", SHARE))
     return Result(text, columns if rows else (), tuple(rows), told.all(), omitted=len(labels) - len(rows))
@@ -124,8 +126,12 @@ def _amount(value: float, total: float, metric: Metric) -> str:
     return f"{numbers.quantity(value, unit)} of {numbers.quantity(total, unit)} ({numbers.percent(share_of(value, total))})"
 
 
-def _upper(text: str) -> str:
-    return text[0].upper() + text[1:]
+def _spends(value: float, total: float, metric: Metric, on: str) -> str:
+    """`The run spends 3.17 s of 9.01 s (35.2 %) waiting.`"""
+    amount = _amount(value, total, metric)
+    if value <= 0:
+        amount = f"none of its {numbers.quantity(total, metric.unit.value)}"
+    return f"The run spends {amount} {on}."
 
 
 #: All that may be asked for.

@@ -9,6 +9,7 @@ from chathpc.grounding.language.claims import Segment, Statement
 from chathpc.grounding.language.quantities import NONE, Keys
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.operands import value
+from chathpc.grounding.relations.topmost import are_first
 
 _LINE_WORDS = frozenset(map(stem, ("line", "lines", "statement")))
 _HOTTEST = stem("hottest")
@@ -33,7 +34,7 @@ def right_line(statement: Statement, position: int, world: World) -> bool:
     known = _hottest(world)
     claimed, functions = _claimed(statement, position)
     if not claimed or not known:
-        return True
+        return are_first([frozenset({line}) for line in sorted(claimed)], world)
     if not claimed <= known:
         return False
     if functions:
