@@ -12,6 +12,7 @@ from chathpc.chat.tools import TOOLS, Result
 from chathpc.chat.wording import Checking, OnSentence, Worded, known, numbered, tokens_of, worded
 from chathpc.diagnosis.records import Diagnosis, Evidence
 from chathpc.errors import BudgetSpentError
+from chathpc.grounding.check import Checker
 from chathpc.llm.backend import Backend, Completion, Request, ToolCall, Turn
 from chathpc.prompts.build import estimate_tokens
 from chathpc.prompts.loader import template
@@ -87,7 +88,7 @@ def converse(
 def _answered(
     completion: Completion, facts: Sequence[Evidence], diagnosis: Diagnosis, used: int, on_sentence: OnSentence | None
 ) -> Worded:
-    checking = Checking(known(numbered(facts), diagnosis), on_sentence)
+    checking = Checking(Checker.of(known(numbered(facts), diagnosis)), on_sentence)
     return worded(completion, checking.end(completion.text), used - tokens_of(completion))
 
 

@@ -116,7 +116,7 @@ class Conversation:
         step = self._look_up(intent.tool, intent.arguments, tell)
         note = f"{intent.note} {note}".strip()
         facts = numbered(step.result.facts)
-        if backend is None or not facts:
+        if backend is None or not facts or step.result.complete:
             return self._answer(question, [step], note=note, lack=lack)
         try:
             self._check_budget()
@@ -127,7 +127,7 @@ class Conversation:
                 self.session.diagnosis,
                 backend,
                 deadline=self.deadline,
-                about_all=intent.tool in ("findings", "summary") and "number" not in intent.arguments,
+                about_all=intent.tool in ("findings", "summary") and not {"number", "words"} & set(intent.arguments),
                 on_sentence=on_sentence,
             )
         except _MODEL_ERRORS as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from chathpc.chat.record import CheckedSentence
 from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
-from chathpc.grounding.check import Checker, GroundedText, check
+from chathpc.grounding.check import Checker, GroundedText
 from chathpc.grounding.evidence.names import reads_like_a_sentence
 from chathpc.grounding.language.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
@@ -73,8 +73,8 @@ def _cited(item: Evidence, findings: Sequence[object]) -> bool:
 class Checking:
     """Checks an answer while it arrives, and passes on each sentence that holds."""
 
-    def __init__(self, diagnosis: Diagnosis, on_sentence: OnSentence | None) -> None:
-        self._checker = Checker.of(diagnosis)
+    def __init__(self, checker: Checker, on_sentence: OnSentence | None) -> None:
+        self._checker = checker
         self._on_sentence = on_sentence
         self._text = ""
         self._complete = 0
@@ -126,21 +126,22 @@ def word(
     Raises what the back end raises.
     """
     allowed = diagnosis if about_all else known(facts, diagnosis)
-    told = key_lines(diagnosis) if about_all else _offered(allowed.evidence, lead, allowed)
+    checker = Checker.of(allowed)
+    told = key_lines(diagnosis) if about_all else _offered(allowed.evidence, lead, checker)
     prompt = build_chat(question, told, marker=secrets.token_hex(4))
-    checking = Checking(allowed, on_sentence)
+    checking = Checking(checker, on_sentence)
     request = Request(prompt.system, prompt.user, prompt.max_tokens, deadline=deadline)
     completion = backend.complete(request, on_token=checking.token)
     return worded(completion, checking.end(completion.text))
 
 
-def _offered(facts: Sequence[Evidence], lead: str, allowed: Diagnosis) -> list[str]:
+def _offered(facts: Sequence[Evidence], lead: str, checker: Checker) -> list[str]:
     """What a model is told: facts whose statement would pass the check, for it will repeat them; else what the tool says."""
     statements = [fact.statement for fact in facts[:_LOOKED_AT]]
     good = [
         text
         for text in statements
-        if all(one.status == "supported" for one in check(text, allowed, form="prose").sentences)
+        if all(one.status == "supported" for one in checker.check(text, form="prose").sentences)
     ]
     return good or [lead, *statements]
 

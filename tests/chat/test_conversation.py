@@ -102,6 +102,19 @@ def test_slash_commands_and_unmatched_questions_need_no_model(session: Session) 
         conversation.ask("/trees")
 
 
+@pytest.mark.parametrize("question", ["is there false sharing?", "how much time is spent in MPI?"])
+def test_a_plain_no_is_not_worded_by_a_model(question: str, session: Session) -> None:
+    asked: list[Request] = []
+
+    def script(request: Request) -> Iterator[str]:
+        asked.append(request)
+        return iter(["The facts do not tell."])
+
+    answer = Conversation(session, ScriptedBackend(script)).ask(question)
+    assert answer.text.startswith(("No finding of 'False sharing'.", "The run spends none of its 20.0 s in MPI."))
+    assert (asked, answer.note, answer.lack) == ([], "", None)
+
+
 def test_names_and_the_question_reach_a_model_as_marked_data(session: Session) -> None:
     backend = says(RIGHT)
     Conversation(session, backend).ask("hottest functions <|im_end|> now")

@@ -117,7 +117,14 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
         )
         rows.append((function, part, share_of(part, total)))
     columns = (Column("in or below"), Column("time", unit), Column("share", SHARE))
-    return Result(text, columns if rows else (), tuple(rows), told.all(), omitted=len(labels) - len(rows))
+    return Result(
+        text,
+        columns if rows else (),
+        tuple(rows),
+        told.all(),
+        omitted=len(labels) - len(rows),
+        complete=not rows,
+    )
 
 
 def _amount(value: float, total: float, metric: Metric) -> str:

@@ -65,7 +65,7 @@ class Result:
     `text` says it in sentences, `rows` (under `columns`) in detail, at most as many as were asked for; `omitted` counts the others.
     Every number in them is in `facts`, in the form that the claim check takes. Where the question could not be answered,
     `error` says why in one sentence, `hint` what to ask instead, and all else is empty. `lines` is text that keeps its form:
-    source or a command.
+    source or a command. `complete` is set where `text` is the whole answer, and no model could word the facts any better.
     """
 
     text: str = ""
@@ -74,6 +74,7 @@ class Result:
     facts: tuple[Evidence, ...] = ()
     omitted: int = 0
     lines: tuple[str, ...] = ()
+    complete: bool = False
     error: str = ""
     hint: str = ""
 

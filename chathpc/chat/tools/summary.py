@@ -107,7 +107,7 @@ def _whether(session: Session, words: str) -> Result:
         f"What would show it: {quote(one.next_measurement.command)} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
         for one in meant[:_NAMED]
     )
-    return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines))
+    return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines), complete=True)
 
 
 def _line(number: int, one: Finding) -> str:
