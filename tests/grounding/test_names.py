@@ -76,6 +76,7 @@ def test_a_function_is_written_as_the_program_writes_it_where_no_sentence_begins
     [
         ("Replace std::pow(d + 0.1, 3.0) by x*x*x.", True),
         ("Replace std::pow(d + 0.1, 3.0) by x * x * x.", True),
+        ("Replace std::pow(d + 0.1, 3.0) by (x*x)*x.", True),
         ("Replace std::pow(d + 0.1, 3.0) by d*d*d.", False),
         ("Replace std::pow(d + 0.1, 3.0) by x*x.", False),
         ("Replace std::pow(d + 0.1, 3.0) by (x*x)*(x*x).", False),
@@ -89,7 +90,7 @@ def test_a_product_is_one_that_the_diagnosis_has(sentence: str, right: bool) -> 
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("Replace pow(t, 4.0) by (t*t)*(t*t).", {"(t*t)*(t*t)"}),
+        ("Replace pow(t, 4.0) by (t*t)*(t*t).", {"t*t*t*t"}),
         ("2.13 s * 0.8 is 1.70 s, as 3 * 4 is 12", set()),
         ("x * sqrt(x) and a->b*c[i], input/output", {"x*sqrt(x)", "a->b*c[i]"}),
         ("**bold** words", set()),

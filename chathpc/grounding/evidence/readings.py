@@ -18,7 +18,7 @@ from chathpc.grounding.language.vocabulary import Vocabulary, stem
 _MEMBER = re.compile(r"(?<![\w.:<])[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)+|(?<![\w.])[A-Za-z_]\w*(?=\[)")
 #: `x*x*x`, `(x*x)*(x*x)` and `x * sqrt(x)`.
 _FACTOR = (
-    r"(?:[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\[[^\]]{0,40}\])*(?:\([^()]{0,40}\))?|\d+(?:\.\d+)?|\([^()]{0,40}\))"
+    r"(?:[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\[[^\]]{0,40}\])*(?:\([^()]{0,40}\))?|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\([^()]{0,40}\))"
 )
 _PRODUCT = re.compile(rf"(?<![\w*.>])(?<!\d ){_FACTOR}(?:\s?[*/]\s?{_FACTOR})+")
 _LETTER = re.compile(r"\b[A-Za-z]\b")
@@ -51,7 +51,7 @@ class Readings:
     hottest: frozenset[str]  #: lines that are called the hottest ones
     loops: frozenset[str]  #: lines that are only told as where a loop is
     members: frozenset[str]  #: `a.cols`, and arrays with an index
-    products: frozenset[str]  #: `(x*x)*(x*x)`, without spaces
+    products: frozenset[str]  #: `x*x*x*x`, without spaces and brackets
     siblings: Mapping[
         tuple[str, str], tuple[frozenset[str], frozenset[str]]
     ]  #: `stall reason wait`: its own words and only the others' words
@@ -150,12 +150,13 @@ _IS = frozenset({"is", "was"})
 
 
 def products(text: str) -> frozenset[str]:
-    """The products of variables in a text, without spaces: `x*x*x`, `x*sqrt(x)`."""
-    found = ("".join(product.split()) for product in _PRODUCT.findall(text[:2_000]))
+    """The products of variables in a text, without spaces and brackets around products: `x*x*x*x` for `(x * x)*(x * x)`."""
+    found = (_BRACKETS.sub(r"\1", "".join(product.split())) for product in _PRODUCT.findall(text[:2_000]))
     return frozenset(one for one in found if "*" in one and _NAMED.search(one))
 
 
 _NAMED = re.compile(r"[A-Za-z_]")
+_BRACKETS = re.compile(r"(?<![\w\]])\(([\w.*]+)\)")
 
 
 def members(text: str) -> frozenset[str]:
