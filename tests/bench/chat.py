@@ -24,14 +24,16 @@ TARGET = 0.3
 #: Each slash command that a tool answers, at least once; first, since whoever pipes a script in feels the first time.
 LINES = (
     '/query ["*", {{"name": "{name}"}}]', "/summary", "/findings", "/findings 1", "/evidence", "/evidence E1", "/top", "/top line 100",
-    "/top loop", "/top module", "/top kernel", "/tree", "/tree {name} depth=20 limit=100", "/tree by=line", "/callers {name}", "/callees {name}",
+    "/top loop", "/top module", "/top kernel", "/activities", "/activities waiting", "/findings false sharing",
+    "/tree", "/tree {name} depth=20 limit=100", "/tree by=line", "/callers {name}", "/callees {name}",
     "/source {name}", "/locations", "/locations {name}", "/whatif {name} 2x", "/diff", "/timeline", "/metrics", "/missing",
     "/catalogue false sharing", '/query ["+", {{"line": "> 3"}}, "*"]',
 )  # fmt: skip
 QUESTIONS = (
     "why is it slow?", "which functions take most of the time?", "hottest lines", "which loops dominate?", "time by module",
     "call tree below {name}", "who calls {name}?", "what does {name} call?", "source of {name}", "is {name} balanced over the ranks?",
-    "which ranks are slow?", "what if {name} were twice as fast?", "who calls {slip}?", "what is false sharing?", "which metrics are there?",
+    "which ranks are slow?", "what if {name} were twice as fast?", "who calls {slip}?", "what is false sharing?",
+    "how much time is spent in MPI?", "is it memory bound?", "which metrics are there?",
     "what was not measured?", "show the timeline", "hotest functoins", "sing a song",
 )  # fmt: skip
 
