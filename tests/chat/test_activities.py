@@ -90,7 +90,7 @@ def test_a_problem_that_was_found_is_told_with_what_to_do() -> None:
     asked = example("omp")
     answer = call(asked, "findings", {"words": "load imbalance"})
     first = asked.diagnosis.findings[0]
-    assert answer.text.startswith(f"Found, as number 1. {first.title}: {first.summary}")
+    assert answer.text.startswith(f"Found: 1. {first.title}: {first.summary}")
     assert f"Do: {first.advice[0]}" in answer.lines
 
 

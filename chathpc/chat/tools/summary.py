@@ -93,7 +93,7 @@ def _whether(session: Session, words: str) -> Result:
         first = _in_full(session, *found[0])
         others = [f"Also {_line(number, one)}" for number, one in found[1:]]
         evidence = _of_findings(session, [one for _, one in found])
-        return replace(first, text=" ".join((f"Found, as number {first.text}", *others)), facts=evidence)
+        return replace(first, text=" ".join((f"Found: {first.text}", *others)), facts=evidence)
     titles = dict.fromkeys(f"'{quote(one.title)}'" for one in meant)
     text = f"No finding of {' or '.join(list(titles)[:_NAMED])}."
     beside = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in near}]
