@@ -67,6 +67,10 @@ def _of_top(begun: str, session: Session) -> list[str]:
     return [kind for kind in kinds if kind.startswith(begun.casefold())] + _metrics(begun, session)
 
 
+def _kinds(begun: str, session: Session) -> list[str]:
+    return _values("activities", "kind", begun, session)
+
+
 def _evidence(begun: str, session: Session) -> list[str]:
     return [item.id for item in session.diagnosis.evidence if item.id.startswith(begun.upper())][:MOST]
 
@@ -92,7 +96,8 @@ _VALUES: dict[str, Callable[[str, Session], list[str]]] = {
     "evidence": _evidence,
     "catalogue": _problems,
     "diff": _others,
-    "findings": _nothing,
+    "findings": _problems,
+    "activities": _kinds,
     "query": _nothing,
 }
 

@@ -17,9 +17,7 @@ from chathpc.grounding.language.vocabulary import Vocabulary, stem
 #: `a.cols` and `all->next`, and the `tile` of `tile[32]`.
 _MEMBER = re.compile(r"(?<![\w.:<])[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)+|(?<![\w.])[A-Za-z_]\w*(?=\[)")
 #: `x*x*x`, `(x*x)*(x*x)` and `x * sqrt(x)`.
-_FACTOR = (
-    r"(?:[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\[[^\]]{0,40}\])*(?:\([^()]{0,40}\))?|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\([^()]{0,40}\))"
-)
+_FACTOR = r"(?:[A-Za-z_]\w*(?:(?:\.|->)[A-Za-z_]\w*)*(?:\[[^\]]{0,40}\])*(?:\([^()]{0,40}\))?|\d+(?:\.\d+)?(?:e[+-]?\d+)?|\([^()]{0,40}\))"
 _PRODUCT = re.compile(rf"(?<![\w*.>])(?<!\d ){_FACTOR}(?:\s?[*/]\s?{_FACTOR})+")
 _LETTER = re.compile(r"\b[A-Za-z]\b")
 #: Words that deny the verb behind them.
