@@ -82,7 +82,9 @@ class NameIndex:
         contained = self.containing(folded, most)
         if len(folded) < 3 or len(contained) == most:  # two letters are near to everything
             return contained
-        candidates = {short_name(name).casefold()[:200]: name for name in reversed(self.names[:_COMPARED])}
+        candidates = {
+            short_name(name).casefold()[:200]: name for name in sorted(self.names[:_COMPARED], key=len, reverse=True)
+        }
         close = get_close_matches(_bare(folded)[:200], candidates, n=most, cutoff=_SIMILAR)
         return list(dict.fromkeys([*contained, *(candidates[one] for one in close)]))[:most]
 

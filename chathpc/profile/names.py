@@ -16,13 +16,25 @@ _SUFFIX = re.compile(r"(?: const)?(?: \[clone [^\]]*\])*$")
 _LONGEST = 20_000
 
 
+#: The load module behind a name.
+_MODULE = re.compile(r" \[(?!clone )[^\[\]]+\]\Z")
+
+
 def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     """`name` in at most `width` characters.
 
-    In this order: template arguments go, parameters go, suffixes of the compiler, the return type and the enclosing
-    scopes go; the function's own name goes last,
+    In this order: the load module behind it goes (`write [libc.so.6]`), template arguments go, parameters go, suffixes of the
+    compiler, the return type and the enclosing scopes go; the function's own name goes last,
     and is then cut in the middle, for the ends of names tell them apart.
     """
+    if len(name) <= width:
+        return name
+    indent = len(name) - len(name.lstrip(" "))
+    if 0 < indent < width:
+        return name[:indent] + shorten(name[indent:], width - indent, ellipsis=ellipsis)
+    core = _MODULE.sub("", name)
+    if core and not core.startswith("<"):
+        name = core
     if len(name) <= width:
         return name
     if name.startswith("<"):  # a placeholder or a procedure without a name, no C++

@@ -110,3 +110,44 @@ def test_a_problem_that_only_the_keywords_name_is_told_as_near() -> None:
 
 def test_words_that_name_no_problem_are_refused() -> None:
     assert "no problem 'green cheese'" in call(example("omp"), "findings", {"words": "green cheese"}).error
+
+
+def test_the_computing_time_of_ranks_leaves_waiting_mpi_and_helper_threads_out() -> None:
+    asked = example("mpi")
+    answer = call(asked, "locations", {})
+    assert len(answer.rows) == 4  # of twelve threads eight are the library's own
+    told = next(item for item in asked.diagnosis.evidence if "the idlest" in item.statement).statement
+    busiest, idlest = (str(answer.columns[1].written(answer.rows[at][1])) for at in (0, -1))
+    assert f"Rank 3 computes {busiest}" in told
+    assert f"the idlest rank {idlest}" in told
+
+
+def test_waiting_within_a_place_is_told(session: Session) -> None:
+    answer = call(example("omp"), "locations", {"place": "triangular_work"})
+    assert "is waiting or calls of MPI" in answer.text
+    assert "is waiting" not in call(example("omp"), "locations", {"place": "work_item"}).text
+
+
+def test_the_time_of_a_place_is_that_of_all_its_contexts() -> None:
+    asked = example("omp")
+    told = next(item for item in asked.diagnosis.evidence if item.statement.startswith("work_item computes"))
+    answer = call(asked, "tree", {"place": "work_item"})
+    assert answer.text.startswith("work_item has 3.91 s (43.4 %) of the run's cpu.time itself. Below work_item:")
+    assert value(answer) == pytest.approx(told.value)
+
+
+def test_what_lies_in_no_function_of_the_program_is_a_row_of_its_own() -> None:
+    answer = call(example("omp"), "activities", {"kind": "waiting"})
+    assert answer.rows[-1][0] == "(threads of libraries)"
+    assert sum(float(str(row[1])) for row in answer.rows) == pytest.approx(value(answer))
+
+
+def test_the_longest_thread_is_told_beside_the_time_of_all() -> None:
+    text = call(example("omp"), "summary", {}).text
+    assert "9.01 s of cpu.time over all threads. One thread has 2.25 s of it at most." in text
+
+
+def test_what_was_not_collected_is_told_where_a_problem_was_not_found() -> None:
+    lines = call(example("omp"), "findings", {"words": "memory bound"}).lines
+    assert any(line.startswith("Not collected: hardware counters") for line in lines)
+    assert not any("ncu" in line for line in lines)

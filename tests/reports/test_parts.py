@@ -169,6 +169,22 @@ def test_wide_characters_do_not_shift_the_places_of_a_tree() -> None:
     assert [line.cell_len for line in lines] == [80, 80]
 
 
+@pytest.mark.parametrize(
+    ("name", "width", "short"),
+    [
+        ("__GI___libc_write [libc.so.6]", 29, "__GI___libc_write [libc.so.6]"),
+        ("__GI___libc_write [libc.so.6]", 20, "__GI___libc_write"),
+        ("__GI___libc_write [libc.so.6]", 10, "__GI_…rite"),
+        ("    hpcrun_write [libhpcrun.so]", 18, "    hpcrun_write"),
+        ("[libhpcrun.so]", 10, "[libh….so]"),
+        ("<unknown procedure> 0x1e2d0 [libgomp.so.1.0.0]", 36, "<unknown> 0x1e2d0 [libgomp.so.1.0.0]"),
+        ("solve(int) const [app]", 18, "solve(int) const"),
+    ],
+)
+def test_of_a_name_that_is_too_long_the_load_module_goes_first(name: str, width: int, short: str) -> None:
+    assert Style().shorten(name, width) == short
+
+
 def test_a_table_shortens_its_widest_column() -> None:
     cells = [("cpu.time", "x" * 200, "9.01 s"), ("gpu.time", "y", "10.0 s")]
     lines = [line.plain for line in table_lines(("metric", "name", "total"), cells, Style(width=60), right="total")]

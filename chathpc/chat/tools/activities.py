@@ -60,6 +60,10 @@ PARTS: Mapping[str, tuple[Activity, ...]] = {
 }
 
 
+#: What lies in or below no function of the program, and from which part of a kind of work on that is told.
+_BEYOND, _LITTLE = "(threads of libraries)", 0.005
+
+
 class ActivityArguments(Arguments):
     """A kind of work."""
 
@@ -116,13 +120,16 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
             metric=metric.id,
         )
         rows.append((function, part, share_of(part, total)))
+    beyond = value - float(sums.sum())
+    if rows and beyond > _LITTLE * value:
+        rows.append((_BEYOND, beyond, share_of(beyond, total)))
     columns = (Column("in or below"), Column("time", unit), Column("share", SHARE))
     return Result(
         text,
         columns if rows else (),
         tuple(rows),
         told.all(),
-        omitted=len(labels) - len(rows),
+        omitted=max(len(labels) - most, 0),
         complete=not rows,
     )
 

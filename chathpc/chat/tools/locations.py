@@ -10,6 +10,7 @@ from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
 from chathpc.profile.tree import FloatArray
 
 #: Contexts of a place whose values by location are read, those with most of the value first.
@@ -20,6 +21,13 @@ _FENCE = 1.5
 _WORTH_MENTIONING = 0.05
 #: With fewer locations quartiles say nothing.
 _FEWEST = 4
+
+
+#: What is no work of a thread's own.
+_NOT_WORKING = (
+    Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD, Activity.LOCK, Activity.SLEEP, Activity.BLOCKED, Activity.JOIN,
+    Activity.MPI, Activity.MPI_SETUP, Activity.GPU_SYNC, Activity.HELPER, Activity.PROFILER,
+)  # fmt: skip
 
 
 class LocationArguments(Arguments):
@@ -36,10 +44,20 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     profile = session.measured
     totals = profile.location_totals(metric.id)
     used = np.flatnonzero(np.isfinite(totals))
+    facts_of = session.facts
+    of_host = facts_of.has_host_time and metric.id == facts_of.metric
+    if of_host:  # without the threads that libraries run for themselves
+        used = used[np.isin(used, facts_of.locations)]
     if not len(used):
         raise UsageError(f"The profile does not tell {metric.id} by rank or thread.")
-    title, note = "The run", ""
+    title, note, what = "The run", "", metric.id
     values: FloatArray = totals[used]
+    if of_host and not asked.place and not asked.metric:
+        # What a thread waits, the others work: in all, threads of one run take the same time.
+        what = "computing time"
+        working = [kind for kind in Activity if kind not in _NOT_WORKING]
+        values = facts_of.matrix[np.searchsorted(facts_of.locations, used)][:, working].sum(axis=1)
+        note = f" Computing time is {metric.id} without waiting and calls of MPI."
     if asked.place:
         target = session.find(asked.place)
         title = target.title
@@ -51,6 +69,11 @@ def locations(session: Session, asked: LocationArguments) -> Result:
             note = f" These are its {numbers.count(_MOST_CONTEXTS)} largest contexts, with {numbers.percent(covered)} of its value."
             nodes = nodes[largest]
         values = profile.values.per_location(metric.id, nodes).sum(axis=1)[used]
+        if of_host:
+            waited = float(profile.tree.inclusive(facts_of.of(*_NOT_WORKING))[nodes].sum())
+            share = waited / values.sum() if values.sum() > 0 else 0.0
+            if share >= _WORTH_MENTIONING:
+                note += f" Of that, {numbers.percent(min(share, 1.0))} is waiting or calls of MPI."
     unit = metric.unit.value
     source = source_of(session, metric, "by location; a location without a value counts as zero")
     facts = FactList(source)
@@ -66,19 +89,19 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     for name, at in (("smallest", low), ("median", -1), ("mean", -1), ("largest", high)):
         who = f", on {label(int(used[at]))}" if at >= 0 else ""
         facts.add(
-            f"The {name} {metric.id} of {title} over the locations is {written[name]}{who}.",
+            f"The {name} {what} of {title} over the locations is {written[name]}{who}.",
             figures[name],
             unit,
             title,
             metric=metric.id,
         )
-    text = f"{title} over {count} locations with {metric.id}: smallest {written['smallest']} ({label(int(used[low]))}), median {written['median']}, "
+    text = f"{title} over {count} locations with {what}: smallest {written['smallest']} ({label(int(used[low]))}), median {written['median']}, "
     text += f"mean {written['mean']}, largest {written['largest']} ({label(int(used[high]))})."
     if figures["mean"] > 0 and len(values) > 1:
         ratio = figures["largest"] / figures["mean"]
         text += f" The largest is {numbers.speedup(ratio)} the mean."
         facts.add(
-            f"The largest {metric.id} of {title} is {numbers.speedup(ratio)} the mean.",
+            f"The largest {what} of {title} is {numbers.speedup(ratio)} the mean.",
             ratio,
             "ratio",
             title,
@@ -93,16 +116,20 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         text += f" Outliers: {', '.join(said)}{more}." if said else " No location stands out."
         for at in outliers[: asked.limit]:
             who = label(int(used[at]))
-            statement = f"{who} stands out with {numbers.quantity(float(values[at]), unit)} of {metric.id} in {title}."
+            statement = f"{who} stands out with {numbers.quantity(float(values[at]), unit)} of {what} in {title}."
             facts.add(statement, float(values[at]), unit, who, metric=metric.id)
     order = np.argsort(-values, kind="stable")[: asked.limit]
     rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
     for who, value in rows:
         facts.add(
-            f"{who} has {numbers.quantity(value, unit)} of {metric.id} in {title}.", value, unit, who, metric=metric.id
+            f"{who} has {numbers.quantity(value, unit)} of {what} in {title}.", value, unit, who, metric=metric.id
         )
     return Result(
-        text + note, (Column("location"), Column(metric.id, unit)), rows, facts.all(), omitted=len(values) - len(rows)
+        text + note,
+        (Column("location"), Column(what.split()[0], unit)),
+        rows,
+        facts.all(),
+        omitted=len(values) - len(rows),
     )
 
 

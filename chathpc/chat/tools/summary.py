@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from difflib import get_close_matches
 
+import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
@@ -13,6 +14,7 @@ from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArgu
 from chathpc.diagnosis.records import Evidence, Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
+from chathpc.profile.metric import Metric
 from chathpc.prompts.untrusted import quote
 
 _LONGEST = 600
@@ -29,10 +31,23 @@ def summary(session: Session, asked: NoArguments) -> Result:
         total = numbers.quantity(session.total(profile.time), profile.time.unit.value)
         statement = f"The run has {total} of {profile.time.id} over all threads."
         text += f" {statement}"
+        longest = _longest(session, profile.time)
+        if longest is not None:
+            text += f" {longest[1]}"
+            facts.add(longest[1], longest[0], profile.time.unit.value, "one thread", metric=profile.time.id)
         facts.add(statement, session.total(profile.time), profile.time.unit.value, "the run", metric=profile.time.id)
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
     evidence = _of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
+
+
+def _longest(session: Session, time: Metric) -> tuple[float, str] | None:
+    """The largest time of one thread of the program, which is near to how long the run took, and a sentence on it; None for one thread."""
+    if not session.facts.has_host_time or session.facts.thread_count < 2:
+        return None
+    rows = session.facts.locations
+    value = float(np.nanmax(session.measured.location_totals(time.id)[rows]))
+    return value, f"One thread has {numbers.quantity(value, time.unit.value)} of it at most."
 
 
 class FindingArguments(Arguments):
@@ -87,6 +102,8 @@ def _whether(session: Session, words: str) -> Result:
             f"The catalogue has no problem '{quote(words)}'.", hint=session.asker.see("findings", "what was found")
         )
     meant = named or near
+    if not any(metric.id.startswith("gpu.") for metric in session.measured.metrics.values()):
+        meant = tuple(one for one in meant if not one.family.startswith("gpu")) or meant
     numbered = list(enumerate(session.diagnosis.findings, 1))
     found = [(number, one) for number, one in numbered if one.cause in {cause.id for cause in meant}]
     if found:
@@ -107,6 +124,11 @@ def _whether(session: Session, words: str) -> Result:
         f"What would show it: {quote(one.next_measurement.command)} ({quote(one.next_measurement.tells, longest=_LONGEST)})"
         for one in meant[:_NAMED]
     )
+    lacking = [
+        f"Not collected: {quote(what)}: {quote(how, longest=_LONGEST)}"
+        for what, how in list(session.diagnosis.not_collected.items())[:_NAMED]
+    ]
+    lines |= dict.fromkeys(lacking)
     return Result(text, facts=_of_findings(session, [one for _, one in told]), lines=tuple(lines), complete=True)
 
 

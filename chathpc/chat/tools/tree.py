@@ -51,12 +51,18 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     shown[kept] = True
     rows = level.rows(session.measured.tree, own, inclusive, shown, total, top=top)
     facts = FactList(source_of(session, metric, "added up over contexts"))
+    whole = ""
+    if asked.place:
+        target = session.find(asked.place)
+        itself, below = session.value_at(target, metric)
+        whole = has(target.title, itself, below, total, metric, first="inclusive")
+        facts.add(whole, below, metric.unit.value, target.title, metric=metric.id)
     for row in rows:
         label = quote(row.label)
         statement = has(label, row.exclusive, row.inclusive, total, metric, first="inclusive")
         facts.add(statement, row.inclusive, metric.unit.value, label, metric=metric.id)
     title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
-    text = f"{title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}"
+    text = f"{whole} {title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}".lstrip()
     count = numbers.count(len(candidates))
     facts.add(f"{title} has {count} contexts with {metric.id}.", len(candidates), "contexts", title)
     table = tuple(

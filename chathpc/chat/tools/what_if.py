@@ -59,10 +59,15 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     faster = f"A {name} that is {factor} as fast {change} of {whole(metric)}."
     facts.add(faster, abs(saved), metric.unit.value, target.title, metric=metric.id)
     text = f"{first}: {facts.items[0].statement[:-1]}, and that {change}."
+    several = len(session.measured.where) > 1
     if bound != float("inf"):
         limit = f"At most {numbers.speedup(bound)} is possible by making {name} faster."
+        if several:
+            limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
         facts.add(limit, bound, "ratio", target.title, metric=metric.id)
         text += f" {limit}"
-    if len(session.measured.where) > 1:
-        text += " This takes all threads together: where one of them is waited for, its part decides."
+    if several:
+        text += (
+            " This takes all threads together: where others wait for it the gain is larger, where nobody does smaller."
+        )
     return Result(text, facts=facts.all())
