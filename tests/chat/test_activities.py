@@ -56,13 +56,18 @@ def test_each_activity_of_the_host_is_in_one_part() -> None:
 def test_a_kind_of_work_is_in_the_functions_that_call_it(session: Session) -> None:
     result = call(session, "activities", {"kind": "allocation"})
     assert [row[:2] for row in result.rows] == [("grow", pytest.approx(20.0))]
-    assert result.facts[1].statement == "grow has 20.0 s (20.0 %) of that."
+    assert result.text.endswith(" By call: malloc 20.0 s.")
+    assert [one.statement for one in result.facts[1:]] == [
+        "Calls of malloc have 20.0 s of that.",
+        "grow has 20.0 s of that.",
+    ]
 
 
 def test_waiting_tells_of_mpi_apart(session: Session) -> None:
     text = call(session, "activities", {"kind": "waiting"}).text
     assert "The run spends none of its 100 s waiting" in text
     assert "MPI, which has 3.00 s of 100 s (3.00 %) in all" in text
+    assert "By call" not in text
     assert "MPI" not in call(example("omp"), "activities", {"kind": "waiting"}).text
 
 

@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, get_args
 
+import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-from chathpc.profile.activity import Activity
+from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.metric import Metric
+from chathpc.profile.tree import FloatArray
 from chathpc.prompts.untrusted import quote
 
 Kind = Literal[
@@ -64,6 +67,10 @@ PARTS: Mapping[str, tuple[Activity, ...]] = {
 _BEYOND, _LITTLE = "(threads of libraries)", 0.005
 
 
+#: Calls that are told by name, if named ones have this part of the time at least.
+_CALLS, _MOST = 3, 0.5
+
+
 class ActivityArguments(Arguments):
     """A kind of work."""
 
@@ -108,17 +115,19 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     if in_mpi > 0:
         text = f"{text[:-1]}, without the waiting in MPI, which has {_amount(in_mpi, total, metric)} in all."
     told.add(text, value, unit, name, metric=metric.id)
+    calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))
+    if sum(part for _, part in calls) < _MOST * value:
+        calls = []  # the names of few of them are known
+    del calls[_CALLS:]
+    for call, part in calls:
+        told.add(f"Calls of {call} have {numbers.quantity(part, unit)} of that.", part, unit, call, metric=metric.id)
+    if calls:
+        text += f" By call: {', '.join(f'{call} {numbers.quantity(part, unit)}' for call, part in calls)}."
     labels, sums = facts.by_function(facts.of(*parts))
     rows = []
     for label, part in zip(labels[:most].tolist(), sums[:most].tolist(), strict=True):
         function = quote(facts.label_names[label])
-        told.add(
-            f"{function} has {numbers.quantity(part, unit)} ({numbers.percent(share_of(part, total))}) of that.",
-            part,
-            unit,
-            function,
-            metric=metric.id,
-        )
+        told.add(f"{function} has {numbers.quantity(part, unit)} of that.", part, unit, function, metric=metric.id)
         rows.append((function, part, share_of(part, total)))
     beyond = value - float(sums.sum())
     if rows and beyond > _LITTLE * value:
@@ -132,6 +141,20 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
         omitted=max(len(labels) - most, 0),
         complete=not rows,
     )
+
+
+def _by_call(facts: Facts, weight: FloatArray) -> list[tuple[str, float]]:
+    """`weight` (per node) by the function that the program calls for it, largest first; what has no name is left out."""
+    tree, call = facts.profile.tree, facts.activities.call
+    counted = np.flatnonzero((weight > 0) & (call >= 0) & (tree.name[call] >= 0))
+    sums = np.bincount(tree.name[call[counted]], weights=weight[counted], minlength=1)
+    found: dict[str, float] = {}
+    for at in np.flatnonzero(sums > 0).tolist():
+        name = base_name(tree.names[at]).removeprefix("hpcrun_").removeprefix("libc_")
+        name = quote(name[1:] if name.startswith("PMPI_") else name)  # MPI's profiling interface
+        if name[:1].isalpha():
+            found[name] = found.get(name, 0.0) + float(sums[at])
+    return sorted(found.items(), key=lambda one: -one[1])
 
 
 def _amount(value: float, total: float, metric: Metric) -> str:
