@@ -16,6 +16,8 @@ from chathpc.chat.session import PATH_SEPARATOR, Session
 LONGEST_QUESTION = 1_000
 #: How alike (0..1) a name and a slip of the pen are; below it, the name stands among the suggestions only.
 _ALIKE = 0.8
+#: The same for a word that could be one of English, where a name can stand.
+_VERY_ALIKE, _LONG_ENOUGH = 0.87, 6
 #: So many times as fast stands for "no time at all".
 NO_TIME = 1e9
 
@@ -163,14 +165,22 @@ def _name(bare: str, before: list[str], session: Session, known: Words, *, quote
     behind = before[-1].casefold() if before else ""
     if not code:  # part of a name, where nothing but a name can stand
         parts = session.index.containing(bare, 1) if behind in _BEFORE_NAMES and len(bare) > 4 else []
-        return parts[0] if parts and folded not in known.plain else ""
+        if parts and folded not in known.plain:
+            return parts[0]
+        slip = behind in known.slots and len(bare) >= _LONG_ENOUGH and folded not in (*known.plain, *known.spelled)
+        return _slip_of(folded, session, _VERY_ALIKE) if slip else ""
     if wrapped := session.index.find(f"p{bare}"):  # MPI's profiling interface: MPI_Bcast is PMPI_Bcast
         return wrapped[0]
     inside = session.index.containing(bare, 1) if len(bare) > 3 else []  # shorter parts are in anything
     if inside:
         return inside[0]
-    for near in session.index.nearest(bare):
-        if get_close_matches(folded, [short_name(near).casefold()], n=1, cutoff=_ALIKE):
+    return _slip_of(folded, session, _ALIKE)
+
+
+def _slip_of(folded: str, session: Session, alike: float) -> str:
+    """The name that a word is a slip of the pen for; empty for none that is so much alike."""
+    for near in session.index.nearest(folded):
+        if get_close_matches(folded, [short_name(near).casefold()], n=1, cutoff=alike):
             return near
     return ""
 
