@@ -20,9 +20,9 @@ _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
 #: How sentences begin that tell what one needs to judge and to act.
-_ADVICE, _AGAINST, _BESIDE = "What to do first:", "What speaks against it:", "Beside that:"
+ADVICE, _AGAINST, _BESIDE = "What to do first:", "What speaks against it:", "Beside that:"
 _TO_SEE = "To see more,"
-_NEEDED = (GAIN, _ADVICE, _AGAINST, _BESIDE, _TO_SEE)
+_NEEDED = (GAIN, ADVICE, _AGAINST, _BESIDE, _TO_SEE)
 
 #: Parts of the words of a sentence that tell what it tells; a meaning is put into other words more than the rest.
 _HALF, _THIRD = 1 / 2, 1 / 3
@@ -68,7 +68,7 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     if first.speedup_bound is not None:
         told.append(Sentence(gain_sentence(first.speedup_bound), first.evidence))
     if first.advice:
-        told.append(Sentence(f"{_ADVICE} {as_clause(first.advice[0])}"))
+        told.append(Sentence(f"{ADVICE} {as_clause(first.advice[0])}"))
     if audience == "manager":
         return told
     if first.against:

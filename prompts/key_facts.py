@@ -96,6 +96,8 @@ def _to_act(diagnosis: Diagnosis) -> tuple[list[str], list[str], list[str]]:
     first, healthy = diagnosis.findings[0], diagnosis.verdict == Verdict.HEALTHY
     gain = [] if first.speedup_bound is None or healthy else [gain_sentence(first.speedup_bound)]
     advice = [f"What to {'try' if healthy else 'do'} first: {_told(as_clause(one))}" for one in first.advice[:1]]
+    if healthy and first.suspected:
+        advice = []  # what would show whether that is the case comes first
     others = [one.summary for one in diagnosis.findings[1:] if one.weight > 0][:_ALSO]
     return gain, advice, [f"Beside that: {_told(as_clause(one))}" for one in others]
 

@@ -132,7 +132,8 @@ def test_what_a_model_has_told_is_not_told_again(profile: Profile, monkeypatch: 
     )
     report = explained(profile, "local")
     assert {one.status for one in report.explanation.sentences} == {"supported"}
-    assert "the catalogue's" not in author(report)
+    assert "left out" not in author(report)
+    assert "only put into other words is the catalogue's" in author(report)  # the advice without its beginning
 
 
 def test_what_a_model_says_twice_is_told_once(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
+from chathpc.diagnosis.phrasing import meaning
 from chathpc.reports import renderers, wording
 from chathpc.reports.style import Style
 from tests.reports.sample import sample
@@ -113,6 +114,25 @@ def test_what_the_headline_tells_is_not_told_again_right_below_it(said: str, sho
         both = [one, second.model_copy(update={"text": after})]
         told = report.explanation.model_copy(update={"sentences": both})
         assert (one in wording.told(report.model_copy(update={"explanation": told}))) == expected
+
+
+def test_what_a_model_only_puts_into_other_words_is_told_in_the_catalogues() -> None:
+    report = sample(model="m")
+    first = report.explanation.sentences[0]
+    said = [
+        "Without this problem, the run could be at most 1.54x as fast.",
+        "The threads of a parallel loop have different amounts of work, with some finished early, and wait at its end for the busiest.",
+        f"To improve this, {report.findings[0].advice[0][0].lower()}{report.findings[0].advice[0][1:]}",
+        "The busiest thread computes 1.47 s, and the run takes 9.01 s.",
+    ]
+    sentences = [first.model_copy(update={"text": text, "evidence": ["E1"]}) for text in said]
+    told = wording.told(
+        report.model_copy(update={"explanation": report.explanation.model_copy(update={"sentences": sentences})})
+    )
+    assert [one.status for one in told] == ["catalogue", "supported", "catalogue", "supported"]
+    assert told[0].text == meaning("omp-load-imbalance")
+    assert told[1].text == said[0]  # the gain without this problem behind what the problem is
+    assert told[2].text.startswith("What to do first: ")
 
 
 def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:
