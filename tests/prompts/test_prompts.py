@@ -81,6 +81,13 @@ def test_a_manager_is_not_told_what_it_means_and_the_healthy_not_what_could_be_w
     assert not any("1.46x" in line for line in told)
 
 
+def test_a_healthy_program_with_a_suspicion_is_not_told_what_to_try_before_that_is_looked_at() -> None:
+    suspected = replace(FINDING, suspected=("omp-false-sharing",))
+    healthy = replace(DIAGNOSIS, findings=(suspected,), verdict=Verdict.HEALTHY, headline="Nothing stands out.")
+    assert not any("What to" in line for line in key_lines(healthy))
+    assert any("What to do first" in line for line in key_lines(replace(DIAGNOSIS, findings=(suspected,))))
+
+
 def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
     finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % in all places).")
     evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
