@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -64,8 +64,23 @@ def rules() -> tuple[Rule, ...]:
             frozenset(each.get("needs", ())),
             each.get("arguments", {}),
         )
-        for each in _data()["rules"]
+        for entry in _data()["rules"]
+        for each in _expanded(entry)
     )
+
+
+def _expanded(entry: Mapping[str, Any]) -> Iterable[Mapping[str, Any]]:
+    """A rule as it is, or, with `each`, one for each value of an argument, its words in the place of WORK."""
+    if "each" not in entry:
+        yield entry
+        return
+    argument = entry["each"]["argument"]
+    for value, words in entry["each"]["WORK"].items():
+        yield {
+            **entry,
+            "any": [pattern.replace("WORK", words) for pattern in entry["any"]],
+            "arguments": {argument: value},
+        }
 
 
 @cache
