@@ -12,7 +12,7 @@ from chathpc.grounding.language.claims import Segment, Statement
 from chathpc.grounding.language.quantities import DETERMINERS, NONE, Keys
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.match import EVENNESS, Support
-from chathpc.grounding.relations.topmost import listed
+from chathpc.grounding.relations.topmost import is_line, listed
 
 #: What any clause may speak of: that something works, and is called.
 _ANYWHERE: Keys = frozenset({"act:work", "what:calls"})
@@ -31,7 +31,7 @@ def clause(segment: Segment, statement: Statement, world: World) -> Support:
     used: tuple[str, ...] = ()
     # Of several names each has its own item of evidence: `f and g compute`.
     places = listed(segment, statement)
-    if not places and not any(":" in name.replace("::", "") for name in segment.names):
+    if not places and not is_line(segment.names):
         places = [frozenset({name}) for name in sorted(segment.names)]
     for names in places or [segment.names]:
         bundle = next(

@@ -32,9 +32,8 @@ def shorten(name: str, width: int, *, ellipsis: str = "…") -> str:
     indent = len(name) - len(name.lstrip(" "))
     if 0 < indent < width:
         return name[:indent] + shorten(name[indent:], width - indent, ellipsis=ellipsis)
-    core = _MODULE.sub("", name)
-    if core and not core.startswith("<"):
-        name = core
+    if not name.startswith("<"):
+        name = _MODULE.sub("", name)
     if len(name) <= width:
         return name
     if name.startswith("<"):  # a placeholder or a procedure without a name, no C++

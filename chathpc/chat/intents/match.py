@@ -13,9 +13,8 @@ from chathpc.chat.intents.spelling import put_right
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS
 from chathpc.chat.tools.amounts import MOST_ROWS
-from chathpc.diagnosis.catalogue.about import covers, entry_words
+from chathpc.diagnosis.catalogue.about import WORD, covers, entry_words
 
-_WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
 #: Commands that are offered to a question that nothing matches.
 _OFFERED = 3
 
@@ -67,7 +66,7 @@ def _flags(named: Named, topic: str) -> frozenset[str]:
         "evidence": named.evidence,
         "number": named.number,
         "topic": topic,
-        "only-topic": topic and topic.split() == _WORD.findall(named.text),
+        "only-topic": topic and topic.split() == WORD.findall(named.text),
     }
     return frozenset(name for name, value in flags.items() if value)
 
@@ -95,7 +94,7 @@ def _note(named: Named) -> str:
 
 def _topic(text: str, session: Session, known: Words) -> str:
     """The performance problem that a question is about, as words that the catalogue has; empty for none."""
-    words_ = _WORD.findall(text.replace("@", " "))
+    words_ = WORD.findall(text.replace("@", " "))
     found = [word for word in words_ if word not in known.before and word not in known.after]
     if not found or len(found) > 5 or all(word in known.generic for word in found):  # no longer a name
         return ""
@@ -128,10 +127,10 @@ def _vocabulary(session: Session) -> frozenset[str]:
 
 def _nearest(text: str) -> tuple[str, ...]:
     """Tools whose name or description has words of the question, else the ones to begin with."""
-    found = [word for word in _WORD.findall(text) if len(word) > 3]  # shorter words say nothing
+    found = [word for word in WORD.findall(text) if len(word) > 3]  # shorter words say nothing
     scores = {}
     for name, tool in TOOLS.items():
-        vocabulary = _WORD.findall(f"{name.replace('_', ' ')} {tool.description}".casefold())
+        vocabulary = WORD.findall(f"{name.replace('_', ' ')} {tool.description}".casefold())
         scores[name] = sum(bool(get_close_matches(word, vocabulary, n=1, cutoff=0.85)) for word in found)
     best = [name for name in sorted(scores, key=lambda one: -scores[one]) if scores[name]]
     return tuple((best or ["findings", "top", "tree"])[:_OFFERED])

@@ -11,9 +11,9 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.draft import of_total, time_text
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
-from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.metric import Metric
 from chathpc.profile.tree import FloatArray
@@ -98,7 +98,7 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
     rows = []
     for value, name in spent[:most]:
-        told.add(_spends(value, total, metric, name), value, metric.unit.value, name, metric=metric.id)
+        told.add(_spends(facts, value, name), value, metric.unit.value, name, metric=metric.id)
         rows.append((name, value, share_of(value, total)))
     text = told.items[0].statement if rows else ""
     columns = (Column("kind of work"), Column("time", metric.unit.value), Column("share", SHARE))
@@ -110,24 +110,24 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     name, parts = _KINDS[kind]
     value, unit = facts.spent(*parts), metric.unit.value
     told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
-    text = _spends(value, total, metric, name)
+    text = _spends(facts, value, name)
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
-        text = f"{text[:-1]}, without the waiting in MPI, which has {_amount(in_mpi, total, metric)} in all."
+        text = f"{text[:-1]}, without the waiting in MPI, which has {of_total(facts, in_mpi)} in all."
     told.add(text, value, unit, name, metric=metric.id)
     calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))
     if sum(part for _, part in calls) < _MOST * value:
         calls = []  # the names of few of them are known
     del calls[_CALLS:]
     for call, part in calls:
-        told.add(f"Calls of {call} have {numbers.quantity(part, unit)} of that.", part, unit, call, metric=metric.id)
+        told.add(f"Calls of {call} have {time_text(facts, part)} of that.", part, unit, call, metric=metric.id)
     if calls:
-        text += f" By call: {', '.join(f'{call} {numbers.quantity(part, unit)}' for call, part in calls)}."
+        text += f" By call: {', '.join(f'{call} {time_text(facts, part)}' for call, part in calls)}."
     labels, sums = facts.by_function(facts.of(*parts))
     rows = []
     for label, part in zip(labels[:most].tolist(), sums[:most].tolist(), strict=True):
         function = quote(facts.label_names[label])
-        told.add(f"{function} has {numbers.quantity(part, unit)} of that.", part, unit, function, metric=metric.id)
+        told.add(f"{function} has {time_text(facts, part)} of that.", part, unit, function, metric=metric.id)
         rows.append((function, part, share_of(part, total)))
     beyond = value - float(sums.sum())
     if rows and beyond > _LITTLE * value:
@@ -157,17 +157,9 @@ def _by_call(facts: Facts, weight: FloatArray) -> list[tuple[str, float]]:
     return sorted(found.items(), key=lambda one: -one[1])
 
 
-def _amount(value: float, total: float, metric: Metric) -> str:
-    """`3.17 s of 9.01 s (35.2 %)`."""
-    unit = metric.unit.value
-    return f"{numbers.quantity(value, unit)} of {numbers.quantity(total, unit)} ({numbers.percent(share_of(value, total))})"
-
-
-def _spends(value: float, total: float, metric: Metric, on: str) -> str:
+def _spends(facts: Facts, value: float, on: str) -> str:
     """`The run spends 3.17 s of 9.01 s (35.2 %) waiting.`"""
-    amount = _amount(value, total, metric)
-    if value <= 0:
-        amount = f"none of its {numbers.quantity(total, metric.unit.value)}"
+    amount = of_total(facts, value) if value > 0 else f"none of its {time_text(facts, facts.total)}"
     return f"The run spends {amount} {on}."
 
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from chathpc.diagnosis.catalogue.entry import Cause
 
-_WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
+#: A word of a question or of an entry: `i/o`, `omp-load-imbalance`.
+WORD = re.compile(r"[a-z0-9'][a-z0-9'+/-]*")
 _ENDINGS = ("ings", "ing", "ies", "ed", "es", "s", "e", "y")
 _SHORTEST_ROOT = 3
 
@@ -15,7 +16,7 @@ _SHORTEST_ROOT = 3
 def entry_words(cause: Cause, *, keywords: bool = True) -> frozenset[str]:
     """The words of an entry's id, title and keywords, and the parts of compounds."""
     told = f"{cause.id} {cause.title} {' '.join(cause.keywords) if keywords else ''}"
-    words = _WORD.findall(told.casefold())
+    words = WORD.findall(told.casefold())
     return frozenset(words) | frozenset(part for word in words for part in word.split("-"))
 
 
@@ -26,7 +27,7 @@ def covers(entry: Iterable[str], words: Sequence[str]) -> bool:
 
 def about(words: str, causes: Sequence[Cause], *, keywords: bool = True) -> tuple[Cause, ...]:
     """The entries that have all of the words in id or title, or, with `keywords`, in these."""
-    found = _WORD.findall(words.casefold())
+    found = WORD.findall(words.casefold())
     return tuple(one for one in causes if found and covers(entry_words(one, keywords=keywords), found))
 
 

@@ -8,10 +8,8 @@ from chathpc.grounding.language.quantities import NONE, TOTAL
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.operands import Side, value, values
 from chathpc.grounding.relations.hottest import is_of_a_line, right_line
+from chathpc.grounding.relations.topmost import MOST, is_line
 
-_MOST = frozenset(
-    map(stem, ("largest", "biggest", "longest", "highest", "greatest", "heaviest", "hottest", "costliest", "worst"))
-)
 _DOMINATES = frozenset(map(stem, ("dominates", "dominate", "dominant")))
 _MAIN = frozenset(map(stem, ("main", "major", "bulk")))
 _LEAST = frozenset(map(stem, ("smallest", "shortest", "lowest", "fastest", "cheapest")))
@@ -24,7 +22,7 @@ def superlatives(statement: Statement, world: World) -> bool:
     stems = statement.stems
     for position, word in enumerate(stems):
         following = stems[position + 1] if position + 1 < len(stems) else ""
-        most = word in _MOST or (word == "most" and following in _OF_TIME)
+        most = word in MOST or (word == "most" and following in _OF_TIME)
         most = most or word in _DOMINATES or (word in _MAIN and following == "part")
         least = word in _LEAST or (word == "least" and following in _OF_TIME)
         if not most and not least:
@@ -49,7 +47,7 @@ def is_no_extreme(statement: Statement, position: int, world: World) -> bool:
     segment = statement.segment_at(position)
     behind = range(position + 1, min(position + _REACH, len(stems)))
     most = next(
-        (p for p in behind if stems[p] in _MOST or (stems[p] == "most" and stems[p + 1 : p + 2][0] in _OF_TIME)), None
+        (p for p in behind if stems[p] in MOST or (stems[p] == "most" and stems[p + 1 : p + 2][0] in _OF_TIME)), None
     )
     if segment is None or most is None:
         return False
@@ -129,7 +127,7 @@ def _is_extreme(names: frozenset[str], world: World, *, most: bool) -> bool:
         and fact.exact is not None
         and len(fact.quantity.names) == 1
         and not fact.quantity.names & names
-        and ":" not in next(iter(fact.quantity.names)).replace("::", "")
+        and not is_line(fact.quantity.names)
     ]
     if not own:
         return False
