@@ -27,6 +27,7 @@ from chathpc.grounding.numbers.asking import asked
 from chathpc.grounding.numbers.kinds import told
 from chathpc.grounding.numbers.parts import parts, ranges
 from chathpc.grounding.numbers.proportions import fit_together
+from chathpc.grounding.numbers.rounding import equals
 from chathpc.grounding.numbers.sought import completed, pointed, points_back
 from chathpc.grounding.numbers.won import as_assessed, assessed, is_of_another
 from chathpc.grounding.relations import related, waiting
@@ -303,7 +304,7 @@ def _is_printed_factor(quantity: Quantity, known: World) -> bool:
     gain = "what:speedup" in quantity.keys
     return quantity.dimension == "factor" and any(
         ("what:speedup" in fact.quantity.own) == gain
-        and match.equals(quantity, fact)
+        and equals(quantity, fact)
         and match.same_subject(quantity, fact, known)
         for fact in known.facts
     )
@@ -351,7 +352,7 @@ def _of_one_item(statement: Statement, known: World) -> tuple[str, ...]:
         return ()
     for item in dict.fromkeys(f.evidence for f in known.facts if len(f.evidence) == 1):
         facts = [f for f in known.facts if f.evidence == item]
-        if all(any(match.same_measure(q, f) and match.equals(q, f) for f in facts) for q in statement.quantities):
+        if all(any(match.same_measure(q, f) and equals(q, f) for f in facts) for q in statement.quantities):
             return item
     return ()
 

@@ -8,7 +8,7 @@ from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import Quantity
 from chathpc.grounding.language.vocabulary import stem
-from chathpc.grounding.numbers.match import is_rounding
+from chathpc.grounding.numbers.rounding import is_rounding
 
 _COUNTS = frozenset(
     map(stem, ("count", "counts", "counted", "part", "include", "included", "includes", "contain", "contained", "belong", "belongs", "add", "added", "among"))

@@ -8,8 +8,9 @@ from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.claims import Mark, Statement
 from chathpc.grounding.language.quantities import DETERMINERS, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.language.vocabulary import stem
-from chathpc.grounding.numbers.match import closeness, equals, number, same_subject
+from chathpc.grounding.numbers.match import closeness, number, same_subject
 from chathpc.grounding.numbers.operands import Recomputed
+from chathpc.grounding.numbers.rounding import equals
 from chathpc.grounding.numbers.sums import is_together, summed
 
 _AMOUNTS = ("time", "bytes")

@@ -6,6 +6,7 @@ from chathpc.grounding.evidence.facts import World
 from chathpc.grounding.evidence.queries import Measured
 from chathpc.grounding.language.quantities import TOTAL, Keys, Quantity
 from chathpc.grounding.numbers import match
+from chathpc.grounding.numbers.rounding import is_rounding
 
 #: What a clause about the time of a function may say beside its name.
 _OF_TIME: Keys = frozenset({"act:work", "what:cost", "what:calls", "what:kernel"}) | TOTAL
@@ -27,7 +28,7 @@ def asked(quantity: Quantity, world: World) -> str:
     said = quantity.keys - match.is_context(quantity.keys, world)
     if quantity.dimension == "count" and quantity.noun and not said - _OF_COUNT:
         counted = world.queries.count_of(name, quantity.noun)
-        return "count of" if counted is not None and match.is_rounding(quantity, counted) else ""
+        return "count of" if counted is not None and is_rounding(quantity, counted) else ""
     if said - _OF_TIME:
         return ""
     if _is_time(quantity, world.queries.time_of(name)):
@@ -44,7 +45,7 @@ def _is_time(quantity: Quantity, measured: Measured | None) -> bool:
         values = [measured.exclusive, measured.inclusive]
     else:
         return False
-    return any(match.is_rounding(quantity, value) for value in values)
+    return any(is_rounding(quantity, value) for value in values)
 
 
 def _is_spread(quantity: Quantity, world: World) -> bool:
@@ -58,4 +59,4 @@ def _is_spread(quantity: Quantity, world: World) -> bool:
     if spread is None:
         return False
     found = {"who:busiest": spread.most, "who:idlest": spread.least, "who:mean": spread.mean}.get(next(iter(role)))
-    return found is not None and match.is_rounding(quantity, found)
+    return found is not None and is_rounding(quantity, found)

@@ -15,7 +15,7 @@ from chathpc.grounding.language.quantities import IT, NONE, TOTAL, Quantity
 from chathpc.grounding.language.quantity import REST_OF_IT
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.amounts import part_of_amount
-from chathpc.grounding.numbers.match import equals, number
+from chathpc.grounding.numbers.match import number
 from chathpc.grounding.numbers.operands import (
     DIMENSIONS,
     IGNORED,
@@ -30,6 +30,7 @@ from chathpc.grounding.numbers.operands import (
     values,
 )
 from chathpc.grounding.numbers.remainders import is_denied, leaves_out, remainder
+from chathpc.grounding.numbers.rounding import equals
 from chathpc.grounding.numbers.sums import is_together, operands, summed
 
 _MORE = frozenset(map(stem, ("more", "longer", "higher", "larger", "greater", "bigger")))

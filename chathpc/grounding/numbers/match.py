@@ -5,18 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isfinite
 
 from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.claims import EXCLUSIVE, group
 from chathpc.grounding.language.quantities import IT, NONE, TOTAL, Keys, Quantity
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.appositions import is_of_named_part, is_of_nearly_all
+from chathpc.grounding.numbers.rounding import equals
 
-#: How far a bound in words may be from the value: `more than 1.4 s` for 1.47 s, not for 5 s.
-_BOUND_REACH = 0.1
-#: A rounding that moves a value by more than this part needs an `about`: 1 s is no plain 1.2 s.
-_COARSEST = 0.1
 _COST: Keys = frozenset({"what:cost"}) | TOTAL
 #: What has a scale of its own, so that its percentage is never one of the time.
 _OWN_SCALE: Keys = frozenset({"what:occupancy", "what:efficiency"})
@@ -44,73 +40,6 @@ class Support:
 def is_context(keys: Keys, world: World) -> Keys:
     """The keys of context groups, and calls, which are only how something is reached."""
     return frozenset(key for key in keys if key.split(":")[0] in world.words.context or key == "what:calls")
-
-
-def equals(quantity: Quantity, fact: Fact) -> bool:
-    """True if the written number is a right rounding of the fact's value, or its printed form."""
-    if not isfinite(quantity.value):
-        return False
-    value = fact.exact if fact.exact is not None else fact.quantity.value
-    low, high = quantity.interval
-    if quantity.exactness in ("above", "below"):
-        return _is_bounded(quantity, value)
-    slack = 1e-9 * max(abs(value), abs(quantity.value))
-    if abs(fact.quantity.value - quantity.value) <= slack:
-        return True
-    if quantity.exactness == "exact" and not quantity.in_words and abs(value - quantity.value) > _COARSEST * abs(value):
-        return False
-    if quantity.exactness == "about" and not quantity.in_words:
-        reach = min(_ABOUT * abs(quantity.value), _trailing(quantity))
-        low, high = min(low, quantity.value - reach), max(high, quantity.value + reach)
-    # A number with more digits than the fact was printed with cannot be known from it.
-    printed_half = (fact.quantity.interval[1] - fact.quantity.interval[0]) / 2 if fact.exact is None else 0.0
-    half = (high - low) / 2
-    return low - slack <= value <= high + slack and (quantity.in_words or half >= printed_half * 0.999)
-
-
-def _trailing(quantity: Quantity) -> float:
-    """Half a unit of the last digit that is not 0: `about 300 ms` may be any from 250 to 350 ms."""
-    step = (quantity.interval[1] - quantity.interval[0]) or 1.0
-    for _ in range(_MOST_ZEROS):
-        if abs(quantity.value / (10 * step) - round(quantity.value / (10 * step))) > 1e-6:
-            break
-        step *= 10
-    return step / 2
-
-
-#: What `about` adds to a round number at most, as a part of it.
-_ABOUT = 0.05
-_MOST_ZEROS = 12
-
-
-def _is_bounded(quantity: Quantity, value: float) -> bool:
-    """True for a bound on the right side of a value and near it; nearness is counted in the digits that the bound is written with."""
-    bound = quantity.value
-    step = (quantity.interval[1] - quantity.interval[0]) / 2
-    reach = _ROUND_REACH if step >= _COARSE_STEP * abs(bound) and not quantity.in_words else _BOUND_REACH
-    if quantity.exactness == "above":
-        return value >= bound * (1 - 1e-9) and (quantity.in_words or value <= bound * (1 + reach))
-    if quantity.in_words and not quantity.nearly:
-        reach = _ROUND_REACH
-    if quantity.dimension == "share" and bound <= _LITTLE:
-        reach = 1.0
-    # `nearly 40 %` may be 40.3 % as well.
-    return bound * (1 - reach) <= value <= max(bound * (1 + 1e-9), quantity.interval[1] if quantity.nearly else 0.0)
-
-
-#: A bound of one digit (`less than 5 %`) may be as far as this part of itself from the value.
-#: Percent: whatever is less is little.
-_LITTLE = 5.0
-_ROUND_REACH = 0.5
-_COARSE_STEP = 0.05
-
-
-def is_rounding(quantity: Quantity, value: float) -> bool:
-    """True if the written number is a right rounding of a value that is known exactly."""
-    low, high = quantity.interval
-    slack = 1e-9 * max(abs(value), abs(quantity.value))
-    coarse = quantity.exactness == "exact" and abs(value - quantity.value) > _COARSEST * abs(value)
-    return low - slack <= value <= high + slack and not coarse
 
 
 def same_subject(quantity: Quantity, fact: Fact, world: World) -> bool:

@@ -9,7 +9,7 @@ from itertools import pairwise
 from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import Quantity
-from chathpc.grounding.numbers.match import equals
+from chathpc.grounding.numbers.rounding import equals
 
 _LINES = re.compile(r"\blines?\s+(\d{1,9})\s*(?:to|through|-|–)\s*(\d{1,9})\b", re.IGNORECASE)
 #: Characters between a whole and the percentage that says what its part is: ` (` or `, or `.

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from chathpc.grounding.evidence.facts import Fact, World
 from chathpc.grounding.language.quantities import Quantity
-from chathpc.grounding.numbers.match import equals, same_subject
+from chathpc.grounding.numbers.match import same_subject
+from chathpc.grounding.numbers.rounding import equals
 from chathpc.profile import numbers
 
 

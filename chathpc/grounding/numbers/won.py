@@ -10,9 +10,10 @@ from chathpc.grounding.language.claims import Statement
 from chathpc.grounding.language.quantities import NONE, Quantity
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.gains import WON, at_least, caps, is_upper, position_of
-from chathpc.grounding.numbers.match import ACTS, EVENNESS, equals
+from chathpc.grounding.numbers.match import ACTS, EVENNESS
 from chathpc.grounding.numbers.meant import described, leading, mentioned
 from chathpc.grounding.numbers.operands import Recomputed, rests_on
+from chathpc.grounding.numbers.rounding import equals
 
 #: What may be said of any gain.
 _ANYWHERE = frozenset(

@@ -11,8 +11,8 @@ from chathpc.grounding.language.quantities import Keys, Quantity
 from chathpc.grounding.language.quotation import is_phrase
 from chathpc.grounding.language.vocabulary import stem
 from chathpc.grounding.numbers.gains import covered
-from chathpc.grounding.numbers.match import equals
 from chathpc.grounding.numbers.operands import Side, is_single, side, value, values
+from chathpc.grounding.numbers.rounding import equals
 from chathpc.grounding.relations.ranked import ranked
 from chathpc.grounding.relations.slight_losses import FACTORS, efficiencies
 
