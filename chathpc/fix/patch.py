@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import subprocess
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,8 @@ from chathpc.profile.text import clean
 
 _NO_NEWLINE = "\\ No newline at end of file\n"
 _GIT_SECONDS = 60.0
+_HUNK = re.compile(r"@@ -(\d+)(?:,(\d+))? \+\d+(?:,(\d+))? @@")
+_FORM = "Make it anew with diff -u or git diff, and paths as of patch -p1."
 
 
 def unified(before: Mapping[str, str], after: Mapping[str, str]) -> str:
@@ -27,6 +30,59 @@ def unified(before: Mapping[str, str], after: Mapping[str, str]) -> str:
         head = [f"diff --git a/{path} b/{path}\n"] + ([] if path in before else ["new file mode 100644\n"])
         parts += [*head, *(row if row.endswith("\n") else f"{row}\n{_NO_NEWLINE}" for row in rows)]
     return "".join(parts)
+
+
+def patched(before: Mapping[str, str], patch: str) -> dict[str, str]:
+    """Texts by path after a unified diff with paths as of `patch -p1`; those that it does not name are as they were.
+
+    What it changes in files that `before` lacks is left out. Old lines must stand exactly where the diff says. ChathpcError where they do
+    not, and for a text that is no diff or removes a file.
+    """
+    after = dict(before)
+    for path, hunks in _hunks(patch):
+        if path not in before and any(taken for _, taken, _ in hunks):
+            continue
+        old, new, read = _rows(before.get(path, "")), list[str](), 0
+        for first, taken, put in hunks:
+            start = first - 1 if taken else first
+            if start < read or old[start : start + len(taken)] != taken:
+                raise ChathpcError(f"A patch does not fit {clean(path)} at line {first}.", hint=_FORM)
+            new += [*old[read:start], *put]
+            read = start + len(taken)
+        after[path] = "".join(new + old[read:])
+    return after
+
+
+def _hunks(patch: str) -> list[tuple[str, list[tuple[int, list[str], list[str]]]]]:
+    """Of each file its path, and of each hunk the first old line (counted from 1), the old lines and the new ones."""
+    rows: list[str] = []
+    for row in _rows(patch):
+        if row.startswith("\\") and rows:
+            rows[-1] = rows[-1].removesuffix("\n")
+        else:
+            rows.append(row)
+    found: list[tuple[str, list[tuple[int, list[str], list[str]]]]] = []
+    at = 0
+    while at < len(rows):
+        heading = _HUNK.match(rows[at])
+        if heading and found:
+            wanted, taken, put = [int(heading[2] or 1), int(heading[3] or 1)], list[str](), list[str]()
+            while [len(taken), len(put)] != wanted and at + 1 < len(rows):
+                at += 1
+                taken += [rows[at][1:]] * (rows[at][0] in " -")
+                put += [rows[at][1:]] * (rows[at][0] in " +")
+            if [len(taken), len(put)] != wanted:
+                raise ChathpcError(f"A patch of {clean(found[-1][0])} ends too early.", hint=_FORM)
+            found[-1][1].append((int(heading[1]), taken, put))
+        elif rows[at].startswith("+++ "):
+            path = rows[at][4:].rstrip("\n").partition("\t")[0]
+            if "/" not in path or path == "/dev/null":
+                raise ChathpcError(f"A patch cannot be used: {clean(rows[at].strip())}.", hint=_FORM)
+            found.append((path.partition("/")[2], []))
+        at += 1
+    if not any(hunks for _, hunks in found):
+        raise ChathpcError("A patch changes nothing.", hint=_FORM)
+    return found
 
 
 def _rows(text: str) -> list[str]:

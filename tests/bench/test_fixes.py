@@ -13,7 +13,7 @@ import pytest
 
 from chathpc.bench.fixes import run as running
 from chathpc.bench.fixes.find import find_tasks, missing
-from chathpc.bench.fixes.oracle import human
+from chathpc.bench.fixes.oracle import differing, human
 from chathpc.bench.fixes.outcome import Outcome, Tried, from_data, to_data
 from chathpc.bench.fixes.render import renderers
 from chathpc.bench.fixes.result import result_of, verdicts
@@ -23,6 +23,7 @@ from chathpc.commands.main import main
 from chathpc.diagnosis.records import Verdict as Health
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.fix.ledger import Ledger
+from chathpc.fix.patch import unified
 from chathpc.fix.records import Attempt, Candidate, GateResult, Speedup, Verdict
 from chathpc.fix.session import Budget
 from chathpc.reports.style import Style
@@ -66,6 +67,16 @@ def test_the_folders_of_a_task_may_have_other_names(tmp_path: Path, original: st
     assert (task.name, task.group, task.title) == ("sums", tmp_path.name, "sums")
     assert (task.original.name, task.human and task.human.name, task.buggy) == (original, better, None)
     assert task.right == ("unknown",)
+
+
+@pytest.mark.parametrize("better", ["human", "expert", "fixed"])
+def test_a_version_may_be_a_patch_of_the_original(tmp_path: Path, better: str) -> None:
+    folder = make(tmp_path, label=None, better="")
+    after = {"app.c": SOURCE + "int more;\n", "Makefile": "app: app.c\n\techo\n", "new.h": "int new;\n"}
+    (folder / f"{better}.patch").write_text(unified({"app.c": SOURCE, "Makefile": "app: app.c\n"}, after))
+    (task,) = find_tasks((tmp_path,))
+    assert task.human is not None
+    assert differing(task.human, {"app.c": SOURCE}) == {"app.c": after["app.c"], "new.h": after["new.h"]}
 
 
 def test_a_label_tells_causes_needs_and_flags(tmp_path: Path) -> None:

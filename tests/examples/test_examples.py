@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import chathpc
+from chathpc.fix.patch import patched
 from chathpc.reports import diff_renderers, renderers
 from chathpc.reports.style import Style
 from tests.synthetic.neutrino import example_module
@@ -60,9 +61,11 @@ def test_the_text_printed_for_a_comparison_is_the_one_beside_it(monkeypatch: pyt
     if os.environ.get("CHATHPC_UPDATE_GOLDEN") == "1":
         (folder / "diff.txt").write_text(text, encoding="utf-8")
     assert text == (folder / "diff.txt").read_text(encoding="utf-8")
-    for side, program in (("before", "program"), ("after", "program-fixed")):
+    before = {"mesh.c": (folder / "program" / "mesh.c").read_text(encoding="utf-8")}
+    after = patched(before, (folder / "fixed.patch").read_text(encoding="utf-8"))
+    for side, program in (("before", before), ("after", after)):
         copied = next((folder / side / "src").rglob("mesh.c"))
-        assert copied.read_bytes() == (folder / program / "mesh.c").read_bytes()
+        assert copied.read_text(encoding="utf-8") == program["mesh.c"]
 
 
 @pytest.mark.parametrize("name", ["naive", "flash-v1", "flash-v2"])

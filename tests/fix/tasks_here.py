@@ -68,7 +68,7 @@ def _cheat(family: str, task: Task, change: dict[str, object]) -> Cheat:
     (main,) = [name for name in original if name.endswith((".c", ".cpp", ".f90", ".cu"))]
     text = original[main]
     if change.get("base") == "human" and task.human is not None:
-        text = sources(task.human)[main]
+        text = differing(task.human, original)[main]
     edits = change.get("edits", [])
     assert isinstance(edits, list)
     for edit in edits:

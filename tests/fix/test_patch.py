@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chathpc.errors import ChathpcError, UsageError
-from chathpc.fix.patch import apply, commit, unified
+from chathpc.fix.patch import apply, commit, patched, unified
 
 LINES = st.lists(st.text(alphabet="ab \t\r\x0c→é-+@", max_size=4), max_size=12)
 BEFORE = {"a.c": "int a;\n", "sub/b.c": "one\ntwo\nthree"}
@@ -45,6 +45,7 @@ def test_patch_and_git_make_of_the_old_text_the_new_one(
     if before == after:
         assert text == ""
         return
+    assert patched({"f.c": before}, text) == {"f.c": after}
     for command in (["patch", "-p1", "--binary", "-i", "p"], ["git", "apply", "p"]):
         folder = tmp_path_factory.mktemp("patch")
         write(folder, {"f.c": before, "p": text})
@@ -52,6 +53,37 @@ def test_patch_and_git_make_of_the_old_text_the_new_one(
         assert done.returncode == 0, (command, done.stdout, done.stderr, text)
         content = (folder / "f.c").read_bytes() if (folder / "f.c").exists() else b""
         assert content == after.encode()
+
+
+@settings(deadline=None, max_examples=25)
+@given(LINES, LINES)
+def test_what_diff_writes_is_read(tmp_path_factory: pytest.TempPathFactory, old: list[str], new: list[str]) -> None:
+    folder = tmp_path_factory.mktemp("diff")
+    before, after = "".join(f"{line}\n" for line in old), "".join(f"{line}\n" for line in new)
+    write(folder, {"a/f.c": before, "b/f.c": after})
+    text = subprocess.run(["diff", "-aU1", "a/f.c", "b/f.c"], cwd=folder, capture_output=True, check=False).stdout
+    if before != after:
+        assert patched({"f.c": before, "g.c": ""}, text.decode()) == {"f.c": after, "g.c": ""}
+
+
+@pytest.mark.parametrize(
+    ("patch", "said"),
+    [
+        ("int b;\n", "changes nothing"),
+        ("--- a/a.c\n+++ b/a.c\n@@ -1 +1 @@\n-int c;\n+int b;\n", "does not fit a.c at line 1"),
+        ("--- a/a.c\n+++ b/a.c\n@@ -2 +2 @@\n-int a;\n+int b;\n", "does not fit a.c at line 2"),
+        ("--- a/a.c\n+++ b/a.c\n@@ -1,2 +1 @@\n-int a;\n", "ends too early"),
+        ("--- a/a.c\n+++ /dev/null\n@@ -1 +0,0 @@\n-int a;\n", "cannot be used"),
+    ],
+)
+def test_a_patch_that_does_not_fit_is_refused(patch: str, said: str) -> None:
+    with pytest.raises(ChathpcError, match=said):
+        patched(BEFORE, patch)
+
+
+def test_changes_of_files_that_are_not_there_are_left_out() -> None:
+    other = unified({**BEFORE, "Makefile": "app:\n"}, {**AFTER, "Makefile": "app: a.c\n"})
+    assert patched(BEFORE, other) == AFTER
 
 
 def test_a_new_file_is_made(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def find_tasks(folders: Sequence[Path], chosen: Sequence[str] = ()) -> tuple[Tas
         if not places:
             raise UsageError(
                 f"No task in {clean(str(folder))}.",
-                hint="A task is a folder with the folders original and human: docs/labelled-tasks.md.",
+                hint="A task is a folder with the folder original and human.patch: docs/labelled-tasks.md.",
             )
         found += [read_task(place, group) for place in places]
     names = Counter(task.name for task in found)

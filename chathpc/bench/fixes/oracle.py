@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from chathpc.bench.fixes.task import Task
+from chathpc.fix.patch import patched
 from chathpc.fix.records import Attempt, Candidate, Problem
 
 #: A version of a program that is larger is none (bytes).
@@ -17,9 +18,9 @@ class Beside:
 
     learns = False
 
-    def __init__(self, name: str, folder: Path | None, flags: str | None, causes: Sequence[str]) -> None:
+    def __init__(self, name: str, version: Path | None, flags: str | None, causes: Sequence[str]) -> None:
         self.name = name
-        self._folder = folder
+        self._version = version
         self._flags = flags
         self._causes = causes
 
@@ -27,7 +28,7 @@ class Beside:
         """The version as one candidate, for the finding that it mends; nothing in later rounds."""
         if history:
             return
-        files = {} if self._folder is None else differing(self._folder, problem.sources)
+        files = {} if self._version is None else differing(self._version, problem.sources)
         if not files and self._flags is None:
             return
         findings = problem.diagnosis.findings
@@ -42,16 +43,28 @@ class Beside:
         )
 
 
-def differing(folder: Path, sources: Mapping[str, str]) -> dict[str, str]:
-    """Texts below `folder` that are other than those of `sources`; what builds and describes the program is not among these."""
-    found = {}
-    for path in sorted(folder.rglob("*")):
-        name = path.relative_to(folder).as_posix()
-        if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST:
-            text = path.read_bytes().decode("utf-8", "surrogateescape")
-            if sources.get(name, "") != text and (name in sources or path.suffix in _SUFFIXES):
-                found[name] = text
-    return found
+def differing(version: Path, sources: Mapping[str, str]) -> dict[str, str]:
+    """Texts of a version of the program (`Task.human`, `Task.buggy`) that are other than those of `sources`, what it was made from.
+
+    What builds and describes the program is not among these. ChathpcError for a patch that does not fit.
+    """
+    if version.is_dir():
+        texts = {
+            path.relative_to(version).as_posix(): _text(path)
+            for path in sorted(version.rglob("*"))
+            if path.is_file() and not path.is_symlink() and path.stat().st_size <= _LARGEST
+        }
+    else:
+        texts = patched(sources, _text(version)) if version.stat().st_size <= _LARGEST else {}
+    return {
+        name: text
+        for name, text in texts.items()
+        if sources.get(name, "") != text and (name in sources or Path(name).suffix in _SUFFIXES)
+    }
+
+
+def _text(path: Path) -> str:
+    return path.read_bytes().decode("utf-8", "surrogateescape")
 
 
 #: New files of a version are taken if they are sources.

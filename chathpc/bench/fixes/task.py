@@ -12,7 +12,7 @@ from chathpc.bench.case import HEALTHY
 from chathpc.errors import AdapterError, ChathpcError
 from chathpc.profile.text import clean
 
-#: Names of the folders of a task, the usual one first: tasks of others may call them otherwise.
+#: Names of the folders and patches of a task, the usual one first: tasks of others may call them otherwise.
 ORIGINAL = ("original", "program", "baseline", "before")
 HUMAN = ("human", "expert", "fixed", "optimised", "optimized", "after")
 BUGGY = ("buggy", "wrong")
@@ -45,7 +45,8 @@ class TaskLabel(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One task. `original` is the folder of the program, `human` and `buggy` folders with the files that differ from it, if there are.
+    """One task. `original` is the folder of the program; `human` and `buggy`, if there are, make another version of it: each is a unified
+    diff (a file) or a folder with the files that differ.
 
     `right` are causes of the catalogue that the human version mends, the first one the label's. `flags` are the compiler's flags of
     the human version where they differ. `expect` says what is known of the human version with -O3 on two cores: faster, or that the
@@ -74,14 +75,14 @@ class Task:
 
 def is_task(folder: Path) -> bool:
     """Whether a folder has the form of a task: an original, and a label or a human version."""
-    return _first(folder, ORIGINAL) is not None and (_label(folder) is not None or _first(folder, HUMAN) is not None)
+    return _first(folder, ORIGINAL) is not None and (_label(folder) is not None or _version(folder, HUMAN) is not None)
 
 
 def read_task(folder: Path, group: str) -> Task:
     """The task in `folder`. AdapterError for a label that breaks the schema."""
     file = _label(folder)
     label = TaskLabel() if file is None else _read(file)
-    original, human = _first(folder, ORIGINAL), _first(folder, HUMAN)
+    original, human = _first(folder, ORIGINAL), _version(folder, HUMAN)
     if original is None:
         raise AdapterError("no folder with the original program", path=folder, hint=SCHEMA_HINT)
     healthy = label.healthy or label.cause == HEALTHY or label.expect == HEALTHY
@@ -91,7 +92,7 @@ def read_task(folder: Path, group: str) -> Task:
         folder=folder,
         original=original,
         human=human,
-        buggy=_first(folder, BUGGY),
+        buggy=_version(folder, BUGGY),
         title=clean(label.title or folder.name),
         language=clean(label.language),
         model=clean(label.model),
@@ -104,6 +105,11 @@ def read_task(folder: Path, group: str) -> Task:
 
 def _first(folder: Path, names: tuple[str, ...]) -> Path | None:
     return next((folder / name for name in names if (folder / name).is_dir()), None)
+
+
+def _version(folder: Path, names: tuple[str, ...]) -> Path | None:
+    patches = (folder / f"{name}.patch" for name in names)
+    return next((patch for patch in patches if patch.is_file()), None) or _first(folder, names)
 
 
 def _label(folder: Path) -> Path | None:
