@@ -1,17 +1,21 @@
 # make demo    a first look: own environment, local model, one real profile explained
-# make check   everything that must hold before a change is merged
+# make check   what must hold before a change is merged: lint, types, import rules, spelling, docs, unit and contract tests
+# make prove   a sample of the tests that take long, drawn by the commit (SEED=…); make prove-all: all of them, into docs/proof.md
 # make bench   speed and memory, beside hatchet's reader
 # make docs    regenerate docs/cli.md, docs/report-schema.json, docs/catalogue.md
 # make format  rewrite the sources as `make check` wants them
 # make clean   remove what builds and tests leave behind; .venv stays
 #
 # PYTHON=path/to/python uses an environment that exists already and installs nothing; so does an active one.
+# COVERAGE=1 measures coverage in check and prove; make coverage then holds both together to the floors.
 # Otherwise .venv (VENV=…) is made with python3 (BASE_PYTHON=…).
 
 BASE_PYTHON ?= python3
 VENV ?= .venv
 BENCH ?= -m tests.bench
 WORKERS ?= 2
+SEED ?=
+COVERAGE ?=
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
 ifndef PYTHON
@@ -24,10 +28,13 @@ ifndef PYTHON
 endif
 SCRIPTS = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')
 TITLE = @printf '\n== %s ==\n'
+COV = $(if $(COVERAGE),--cov --cov-report=)
+# Hundreds of tests start chathpc, and would compile all of it each time.
+unexport PYTHONDONTWRITEBYTECODE
 
 SECTIONS := check-format check-lint check-types check-imports check-spelling check-docs check-tests
 
-.PHONY: demo check bench docs format clean check-tools $(SECTIONS)
+.PHONY: demo check prove prove-all coverage bench docs format clean check-tools $(SECTIONS)
 .NOTPARALLEL:
 
 demo: $(VENV)/.installed-demo
@@ -60,7 +67,7 @@ check-lint:
 check-types:
 	$(TITLE) "Types (mypy --strict)"
 	@$(PYTHON) -m mypy --strict -p chathpc
-	@$(PYTHON) -m mypy --strict docs/generate.py tests/coverage_floor.py tests/packaging/contents.py
+	@$(PYTHON) -m mypy --strict docs/generate.py tests/coverage_floor.py tests/families.py tests/packaging/contents.py tests/proof.py
 
 check-imports:
 	$(TITLE) "Import rules (import-linter)"
@@ -75,8 +82,21 @@ check-docs:
 	@$(PYTHON) docs/generate.py --check
 
 check-tests:
-	$(TITLE) "Tests and coverage (pytest)"
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup --cov --cov-report=term --cov-report=json
+	$(TITLE) "Unit and contract tests (pytest)"
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove' $(COV)
+
+prove: $(ENVIRONMENT) check-tools
+	$(TITLE) "A sample of the tests that take long (pytest)"
+	@$(PYTHON) -m tests.proof --workers $(WORKERS) --seed '$(SEED)' $(COV) $(if $(COVERAGE),--cov-append)
+
+prove-all: $(ENVIRONMENT) check-tools
+	$(TITLE) "All tests that take long (pytest)"
+	@$(PYTHON) -m tests.proof --all --workers $(WORKERS) --table docs/proof.md
+
+coverage:
+	$(TITLE) "Coverage of check and prove together"
+	@$(PYTHON) -m coverage report
+	@$(PYTHON) -m coverage json --quiet
 	@$(PYTHON) tests/coverage_floor.py
 
 bench: $(ENVIRONMENT)

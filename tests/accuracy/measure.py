@@ -21,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,7 @@ ROUNDS = (3, 10)  #: so many runs of program and twin in turns, at least and at 
 Spec = Mapping[str, Any]
 
 
+@cache
 def programs() -> dict[str, dict[str, Any]]:
     """What programs.yaml says, by name."""
     found: dict[str, dict[str, Any]] = yaml.safe_load((HERE / "programs.yaml").read_text())

@@ -236,18 +236,19 @@ def test_the_statements_of_facts_pass_the_claim_check(
             )
 
 
-@pytest.mark.parametrize(("text", "part"), HOSTILE)
-@pytest.mark.parametrize("name", ASKED)
-def test_hostile_names_are_escaped_in_every_answer(name: str, text: str, part: str) -> None:
-    session = Session(hostile(text), others={text: hostile(text)})
-    arguments = dict(ASKED[name])
+@pytest.fixture(scope="module", params=HOSTILE, ids=repr)
+def attacked(request: pytest.FixtureRequest) -> tuple[Session, str, str]:
+    """A session whose names have a hostile text in them, that text, and what of it must not be said."""
+    text, part = request.param
+    return Session(hostile(text), others={text: hostile(text)}), text, part
+
+
+@pytest.mark.parametrize("name", [*ASKED, "compare"])
+def test_hostile_names_are_escaped_in_every_answer(name: str, attacked: tuple[Session, str, str]) -> None:
+    session, text, part = attacked
     full = {"dot": f"dot{text}", "solve": f"solve{text}"}
-    arguments = {key: full.get(str(value), value) for key, value in arguments.items()}
-    for result in (
-        call(session, name, arguments),
-        call(session, "compare", {"other": text}),
-        call(session, name, {"place": f"x{text}", "name": text}),
-    ):
+    arguments = {key: full.get(str(value), value) for key, value in ASKED.get(name, {"other": text}).items()}
+    for result in (call(session, name, arguments), call(session, name, {"place": f"x{text}", "name": text})):
         said = json.dumps(result.as_dict(), ensure_ascii=False) + result.as_text() + repr(result.facts)
         assert part not in said
         flat = result.as_text().replace("\n", "")

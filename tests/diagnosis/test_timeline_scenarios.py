@@ -175,9 +175,9 @@ TRUTHS = (
 @cache
 def report(scenario: str) -> Report:
     with TemporaryDirectory() as folder:
-        path = SCENARIOS[scenario](Path(folder))
-        check(diagnose(chathpc.load(path)))
-        return chathpc.explain(path, llm="none")
+        profile = chathpc.load(SCENARIOS[scenario](Path(folder)))
+        check(diagnose(profile))
+        return chathpc.explain(profile, llm="none")
 
 
 def test_every_scenario_has_a_truth() -> None:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -23,31 +24,38 @@ from chathpc.fix.profiling import measured
 from chathpc.fix.project_file import read
 from chathpc.fix.records import Attempt, Candidate
 from chathpc.fix.runner import Runner
-from chathpc.fix.session import Budget, Session
+from chathpc.fix.session import Budget, Session, State
 from chathpc.fix.workspace import Workspace
 from chathpc.sandbox import choose
 from tests.fix.tasks_here import buggy, cheats, human, tasks
 
 
-def _judged(
-    session: Session, candidates: Sequence[Candidate], causes: Sequence[str]
-) -> tuple[Diagnosis, dict[str, Attempt]]:
-    """The diagnosis of the original, and what becomes of each candidate, by its id, whatever the diagnosis says."""
-    begin(session)
-    first = first_state(session, None)
-    findings = first.diagnosis.findings
-    named = [each for each in findings if each.cause in causes]
-    found = {}
-    for number, one in enumerate(candidates):
+@dataclass
+class Judge:
+    """A task's original, built, run and diagnosed, and the gates for changes of it."""
+
+    task: Task
+    session: Session
+    first: State
+    tried: dict[str, Attempt] = field(default_factory=dict)
+
+    @property
+    def diagnosis(self) -> Diagnosis:
+        """What the diagnosis says of the original."""
+        return self.first.diagnosis
+
+    def attempt(self, one: Candidate) -> Attempt:
+        """What becomes of a candidate, whatever the diagnosis says."""
+        findings = self.diagnosis.findings
+        named = [each for each in findings if each.cause in self.task.right]
         candidate = replace(one, finding=next(iter((*named, *findings)), None))
-        found[one.id] = attempt(session, f"{number}-{one.id}", candidate, first)
-    return first.diagnosis, found
+        found = self.tried[one.id] = attempt(self.session, f"{len(self.tried)}-{one.id}", candidate, self.first)
+        return found
 
 
-def judged(
-    task: Task, candidates: Sequence[Candidate], *, timing: float = 30.0
-) -> tuple[Diagnosis, dict[str, Attempt]]:
-    """What the diagnosis says of a task's original, and what becomes of each candidate, by its id."""
+@contextmanager
+def judging(task: Task, *, timing: float = 30.0) -> Iterator[Judge]:
+    """A session on a task, with `timing` seconds for the timed runs of a candidate."""
     project = read(task.original)
     with tempfile.TemporaryDirectory(prefix="chathpc-judge-") as folder:
         space = Workspace(Path(folder) / "work")
@@ -59,7 +67,8 @@ def judged(
                 np.random.default_rng(), False,
             )  # fmt: skip
             try:
-                return _judged(session, candidates, task.right)
+                begin(session)
+                yield Judge(task, session, first_state(session, None))
             finally:
                 ledger.close()
 
@@ -74,15 +83,15 @@ def main(words: Sequence[str]) -> None:
         candidates = changes if which == "cheats" else [human(task) if which == "human" else buggy(task)]
         if not candidates:
             continue
-        diagnosis, found = judged(task, candidates)
-        print(f"{task.name:9} {diagnosis.verdict.value}", flush=True)
-        for one in candidates:
-            tried = found[one.id]
-            last = tried.gates[-1]
-            print(
-                f"{task.name:9} {one.id:28} {tried.verdict.value:13} {last.gate:12} {last.statement[:150]}",
-                flush=True,
-            )
+        with judging(task) as judge:
+            print(f"{task.name:9} {judge.diagnosis.verdict.value}", flush=True)
+            for one in candidates:
+                tried = judge.attempt(one)
+                last = tried.gates[-1]
+                print(
+                    f"{task.name:9} {one.id:28} {tried.verdict.value:13} {last.gate:12} {last.statement[:150]}",
+                    flush=True,
+                )
 
 
 if __name__ == "__main__":

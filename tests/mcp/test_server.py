@@ -180,7 +180,7 @@ def test_nothing_outside_of_the_profile_is_opened_and_nothing_written_or_started
     (tmp_path / "plots").mkdir()
 
     async def talk() -> None:
-        command = [sys.executable, "-c", _WATCHED, "mcp"]
+        command = [sys.executable, "-B", "-c", _WATCHED, "mcp"]
         arguments = (str(TRIANGLE), "--root", str(root), str(log))
         async with client(tmp_path, *arguments, command=command) as session:
             for name, sensible in SENSIBLE.items():

@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 AGES = (2021, 2022, 2024, 2026)
@@ -90,6 +91,14 @@ def gpid(pid: int) -> int:
     return (1 << 48) | (pid << 24)
 
 
+@cache
+def _columns(table: str, age: int) -> tuple[str, ...]:
+    columns = [name for name in _TABLES[table] if _SINCE.get(name, 0) <= age]
+    if age >= 2024 and "streamId" in columns:
+        columns.insert(columns.index("contextId") + 1, "greenContextId")
+    return tuple(columns)
+
+
 @dataclass
 class Export:
     """The events of one capture."""
@@ -111,10 +120,7 @@ class Export:
 
     def columns(self, table: str) -> tuple[str, ...]:
         """The columns of a table in an export of this age."""
-        columns = [name for name in _TABLES[table] if _SINCE.get(name, 0) <= self.age]
-        if self.age >= 2024 and "streamId" in columns:
-            columns.insert(columns.index("contextId") + 1, "greenContextId")
-        return tuple(columns)
+        return _columns(table, self.age)
 
     def string(self, text: str) -> int:
         """The id of a text in StringIds."""

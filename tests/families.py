@@ -1,0 +1,113 @@
+"""Tests in two tiers: what takes long is of a family, which `make check` leaves out and `make prove` samples.
+
+A pytest plug-in. Tests of a family get the marker `prove`; `-m 'not prove'` leaves them out. `--prove all` leaves out all others,
+`--prove sample` all but a sample of each family, drawn by a hash of `--seed` and the test's id: at least one test of each kind
+(the marker `kind`), and as many in all as FAMILIES says. `python -m tests.proof` runs both and writes docs/proof.md.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """Tests whose ids begin with one of `tests`: what they prove, and how many a sample has at least; `alone` where times are judged."""
+
+    name: str
+    proves: str
+    sample: int
+    tests: tuple[str, ...]
+    alone: bool = False
+
+
+_CHEATS = "tests/fix/test_cheats.py::test_"
+FAMILIES = (
+    Family("cheats", "changes that cheat, are wrong or only shuffle are not accepted", 60,
+           (f"{_CHEATS}a_change_that_cheats_is_not_accepted",)),
+    Family("bugs", "an expert's change with one bug is not accepted", 10,
+           (f"{_CHEATS}the_human_version_with_a_bug_is_not_accepted",)),
+    Family("honest", "an expert's change is accepted", 8, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
+    Family("kills", "a session that is killed ten times leaves the tree as it was and goes on", 2, ("tests/fix/test_kill.py",)),
+    Family("gates", "the loop and its gates on programs that are built and run", 40,
+           ("tests/fix/test_correctness.py", "tests/fix/test_loop.py")),
+    Family("recipes", "programs that recipes changed are built and print what they printed", 150,
+           ("tests/fix/recipes/test_applied.py", "tests/fix/recipes/test_random_nests.py")),
+    Family("escapes", "nothing gets out of a sandbox", 180, ("tests/sandbox/test_escapes.py",)),
+    Family("rates", "what the claim check catches and loses of labelled sentences", 8,
+           ("tests/grounding/test_measured_rates.py", "tests/grounding/test_check.py::test_hardly_a_number")),
+    Family("metamorphic", "names, length and width of a run change no diagnosis", 50, ("tests/accuracy/test_metamorphic.py",)),
+)  # fmt: skip
+
+
+def family_of(test: str) -> Family | None:
+    """The family of a test, by its id."""
+    return next((family for family in FAMILIES if test.startswith(family.tests)), None)
+
+
+def drawn(tests: Sequence[tuple[str, T]], seed: str, size: int) -> set[str]:
+    """A sample of at least `size` of the `tests` (id and kind), the same for the same seed, in which each kind is."""
+    order = sorted(tests, key=lambda one: hashlib.sha256(f"{seed} {one[0]}".encode()).digest())
+    first = {kind: test for test, kind in reversed(order)}
+    rest = [test for test, _ in order if test not in first.values()]
+    return {*first.values(), *rest[: max(0, size - len(first))]}
+
+
+def kind_of(item: pytest.Item) -> str | None:
+    """The kind of a test within its family, where it tells one."""
+    mark = item.get_closest_marker("kind")
+    return None if mark is None else str(mark.args[0])
+
+
+def chosen(items: Iterable[pytest.Item], seed: str | None) -> set[str]:
+    """The ids of those in a family; with a seed, of those in the sample."""
+    found: dict[str, list[tuple[str, str | None]]] = {family.name: [] for family in FAMILIES}
+    for item in items:
+        family = family_of(item.nodeid)
+        if family is not None:
+            found[family.name].append((item.nodeid, kind_of(item)))
+    return {
+        test
+        for family in FAMILIES
+        for test in (
+            (one for one, _ in found[family.name]) if seed is None else drawn(found[family.name], seed, family.sample)
+        )
+    }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("families")
+    group.addoption(
+        "--prove", choices=("all", "sample"), help="only tests of families: all of them, or a sample of each"
+    )
+    group.addoption("--seed", default="", help="what a sample is drawn by")
+    group.addoption(
+        "--family", action="append", choices=[one.name for one in FAMILIES], help="only this one, repeatable"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    for item in items:
+        family = family_of(item.nodeid)
+        if family is not None:
+            item.add_marker("prove")
+            item.user_properties.append(("family", family.name))
+    if config.option.prove is None:
+        return
+    wanted = chosen(items, config.option.seed if config.option.prove == "sample" else None)
+    names = config.option.family
+    kept = [
+        item
+        for item in items
+        if item.nodeid in wanted and (not names or any(("family", name) in item.user_properties for name in names))
+    ]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(kept)])
+    items[:] = kept
