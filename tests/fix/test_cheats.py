@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -83,6 +84,8 @@ def test_the_human_version_with_a_bug_is_not_accepted(judge: Judge) -> None:
 def test_the_human_version_is_accepted(judge: Judge) -> None:
     assert may_gain(judge.diagnosis), judge.diagnosis.headline
     attempt = judge.attempt(human(judge.task))
+    if attempt.verdict == Verdict.INCONCLUSIVE:  # the machine was busy with other things
+        attempt = judge.attempt(replace(human(judge.task), id="again"))
     assert attempt.verdict == Verdict.ACCEPTED, attempt.gates[-1].statement
 
 
