@@ -1,13 +1,13 @@
 # make demo    a first look: own environment, local model, one real profile explained
 # make check   what must hold before a change is merged: lint, types, import rules, spelling, docs, unit and contract tests
 # make prove   a sample of the tests that take long, drawn by the commit (SEED=…); make prove-all: all of them, into docs/proof.md
+# make coverage  one case of each test under coverage, and its floors: 90 % of the lines, 85 % of the branches
 # make bench   speed and memory, beside hatchet's reader
 # make docs    regenerate docs/cli.md, docs/report-schema.json, docs/catalogue.md
 # make format  rewrite the sources as `make check` wants them
 # make clean   remove what builds and tests leave behind; .venv stays
 #
 # PYTHON=path/to/python uses an environment that exists already and installs nothing; so does an active one.
-# COVERAGE=1 measures coverage in check and prove; make coverage then holds both together to the floors.
 # Otherwise .venv (VENV=…) is made with python3 (BASE_PYTHON=…).
 
 BASE_PYTHON ?= python3
@@ -15,7 +15,6 @@ VENV ?= .venv
 BENCH ?= -m tests.bench
 WORKERS ?= 2
 SEED ?=
-COVERAGE ?=
 PIP = $(VENV)/bin/python -m pip --disable-pip-version-check install --quiet
 
 ifndef PYTHON
@@ -28,7 +27,6 @@ ifndef PYTHON
 endif
 SCRIPTS = $(shell $(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("scripts"))')
 TITLE = @printf '\n== %s ==\n'
-COV = $(if $(COVERAGE),--cov --cov-report=)
 # Hundreds of tests start chathpc, and would compile all of it each time.
 unexport PYTHONDONTWRITEBYTECODE
 
@@ -83,20 +81,19 @@ check-docs:
 
 check-tests:
 	$(TITLE) "Unit and contract tests (pytest)"
-	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove' $(COV)
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup -m 'not prove'
 
 prove: $(ENVIRONMENT) check-tools
 	$(TITLE) "A sample of the tests that take long (pytest)"
-	@$(PYTHON) -m tests.proof --workers $(WORKERS) --seed '$(SEED)' $(COV) $(if $(COVERAGE),--cov-append)
+	@$(PYTHON) -m tests.proof --workers $(WORKERS) --seed '$(SEED)'
 
 prove-all: $(ENVIRONMENT) check-tools
 	$(TITLE) "All tests that take long (pytest)"
 	@$(PYTHON) -m tests.proof --all --workers $(WORKERS) --table docs/proof.md
 
-coverage:
-	$(TITLE) "Coverage of check and prove together"
-	@$(PYTHON) -m coverage report
-	@$(PYTHON) -m coverage json --quiet
+coverage: $(ENVIRONMENT) check-tools
+	$(TITLE) "Coverage of one case of each test (pytest)"
+	@$(PYTHON) -m pytest -n $(WORKERS) --dist loadgroup --once --cov --cov-report=term --cov-report=json
 	@$(PYTHON) tests/coverage_floor.py
 
 bench: $(ENVIRONMENT)

@@ -3,6 +3,7 @@
 A pytest plug-in. Tests of a family get the marker `prove`; `-m 'not prove'` leaves them out. `--prove all` leaves out all others,
 `--prove sample` all but a sample of each family, drawn by a hash of `--seed` and the test's id: at least one test of each kind
 (the marker `kind`), and as many in all as FAMILIES says. `python -m tests.proof` runs both and writes docs/proof.md.
+`--once` is for coverage, which makes tests three times as slow: of each test function one case of each kind, and few examples of Hypothesis.
 """
 
 from __future__ import annotations
@@ -13,19 +14,24 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import pytest
+from hypothesis import settings
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Tests whose ids begin with one of `tests`: what they prove, and how many a sample has at least; `alone` where times are judged."""
+    """Tests whose ids begin with one of `tests`: what they prove, and how many a sample has at least.
+
+    `alone`: times are judged, nothing runs beside them. `covers`: they run code that no test outside of families does.
+    """
 
     name: str
     proves: str
     sample: int
     tests: tuple[str, ...]
     alone: bool = False
+    covers: bool = False
 
 
 _CHEATS = "tests/fix/test_cheats.py::test_"
@@ -37,9 +43,9 @@ FAMILIES = (
     Family("honest", "an expert's change is accepted", 8, (f"{_CHEATS}the_human_version_is_accepted", "tests/examples/test_fix_example.py"), alone=True),
     Family("kills", "a session that is killed ten times leaves the tree as it was and goes on", 2, ("tests/fix/test_kill.py",)),
     Family("gates", "the loop and its gates on programs that are built and run", 40,
-           ("tests/fix/test_correctness.py", "tests/fix/test_loop.py")),
+           ("tests/fix/test_correctness.py", "tests/fix/test_loop.py"), covers=True),
     Family("recipes", "programs that recipes changed are built and print what they printed", 150,
-           ("tests/fix/recipes/test_applied.py", "tests/fix/recipes/test_random_nests.py")),
+           ("tests/fix/recipes/test_applied.py", "tests/fix/recipes/test_random_nests.py"), covers=True),
     Family("escapes", "nothing gets out of a sandbox", 180, ("tests/sandbox/test_escapes.py",)),
     Family("damage", "files that are damaged at random are read or refused, in bounded time and memory", 20,
            ("tests/adapters/test_mutations.py::test_damaged", "tests/adapters/hpctoolkit/test_mutations.py")),
@@ -86,15 +92,32 @@ def chosen(items: Iterable[pytest.Item], seed: str | None) -> set[str]:
     }
 
 
+def once(items: Iterable[pytest.Item], seed: str) -> set[str]:
+    """The ids of one case of each kind of each test function, without the families that run no code of their own."""
+    tests = []
+    for item in items:
+        family = family_of(item.nodeid)
+        if family is None or family.covers:
+            tests.append((item.nodeid, (item.nodeid.partition("[")[0], kind_of(item))))
+    return drawn(tests, seed, 0)
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("families")
     group.addoption(
         "--prove", choices=("all", "sample"), help="only tests of families: all of them, or a sample of each"
     )
+    group.addoption("--once", action="store_true", help="one case of each test function, for coverage")
     group.addoption("--seed", default="", help="what a sample is drawn by")
     group.addoption(
         "--family", action="append", choices=[one.name for one in FAMILIES], help="only this one, repeatable"
     )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.once:
+        settings.register_profile("once", settings.get_profile(settings.get_current_profile_name()), max_examples=10)
+        settings.load_profile("once")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -104,9 +127,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if family is not None:
             item.add_marker("prove")
             item.user_properties.append(("family", family.name))
-    if config.option.prove is None:
+    if config.option.once:
+        wanted = once(items, config.option.seed)
+    elif config.option.prove is not None:
+        wanted = chosen(items, config.option.seed if config.option.prove == "sample" else None)
+    else:
         return
-    wanted = chosen(items, config.option.seed if config.option.prove == "sample" else None)
     names = config.option.family
     kept = [
         item

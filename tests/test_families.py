@@ -98,6 +98,12 @@ def test_check_leaves_families_out_and_prove_all_others(suite: pytest.Pytester) 
     assert sum(sample.values()) - sample.get("deselected", 0) == kills
 
 
+def test_once_is_one_case_of_each_function_and_none_of_families_that_cover_nothing(suite: pytest.Pytester) -> None:
+    found = run(suite, "--once")
+    assert found.get("passed", 0) + found.get("failed", 0) == 1
+    assert found["deselected"] == 19
+
+
 def test_what_became_of_a_family_is_read_from_pytests_report(suite: pytest.Pytester) -> None:
     report = suite.path / "report.xml"
     run(suite, "--prove", "all", "-n", "2", f"--junitxml={report}")

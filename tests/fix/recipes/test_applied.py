@@ -40,7 +40,13 @@ APPLIED = (
 THREADED = (*THREADS, *ATOMIC, *MUTEXES)
 
 
-@pytest.mark.parametrize("case", [*APPLIED, *THREADED], ids=lambda case: f"{case.recipe}-{case.name}")
+@pytest.mark.parametrize(
+    "case",
+    [
+        pytest.param(case, id=f"{case.recipe}-{case.name}", marks=pytest.mark.kind(case.recipe))
+        for case in (*APPLIED, *THREADED)
+    ],
+)
 def test_a_changed_program_prints_what_the_original_prints(case: Case, tmp_path: Path) -> None:
     new = changed(case.recipe, case.source, case.language, cause=case.cause)
     assert new is not None, "the recipe was not applied"
