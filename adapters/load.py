@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
@@ -12,7 +13,8 @@ from pathlib import Path
 from chathpc.adapters.adapter import Adapter
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError, ChathpcError, UsageError
-from chathpc.profile.profile import Profile, no_source
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import beside, check_named, no_source
 from chathpc.profile.text import clean
 
 #: Asked before the installed adapters are looked up, which takes as long as reading a database of 10,000 contexts.
@@ -25,13 +27,16 @@ _LOOKED = 16
 KNOWN = "What chathpc reads is told by: chathpc adapters list"
 
 
-def load(path: str | Path, *more: str | Path, format: str | None = None) -> Profile:
+def load(path: str | Path, *more: str | Path, format: str | None = None, source: Sequence[str | Path] = ()) -> Profile:
     """Read the profile at `path`, whatever known format it is in; several paths are views of one run and are joined. Of a folder that
     `chathpc measure` wrote it is the profile in it.
 
-    `format` names an adapter and skips detection. AdapterError for anything that cannot be read; UsageError for an
-    unknown `format` and for a path that is given twice.
+    `format` names an adapter and skips detection; `source` are folders with source that the profile did not bring. AdapterError for
+    anything that cannot be read; UsageError for an unknown `format`, a path that is given twice, and a `source` that is no folder.
     """
+    if source:
+        check_named(folders := [Path(folder) for folder in source])
+        return load(path, *more, format=format).with_sources(folders)
     if more:
         from chathpc.profile.merge import merge
 
@@ -115,8 +120,6 @@ def _with_sources(profile: Profile, path: Path) -> Profile:
     """The profile; where the format carries no source text, that of files beside it is read when it is asked for."""
     if profile.read_source is not no_source or not path.is_file():
         return profile
-    from chathpc.adapters.sources import beside
-
     return replace(profile, read_source=beside(path))
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.records import Diagnosis, Verdict
+from chathpc.diagnosis.source.sign import DERIVED
 from chathpc.errors import UsageError
 from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import Provenance
 
 if TYPE_CHECKING:
     from chathpc.llm.backend import Request
@@ -52,6 +54,7 @@ def outgoing(
         raise UsageError(f"There is no prompt: {why}.", hint="Name a model: --llm openai:MODEL --show-prompt.")
     if diagnosis.verdict == Verdict.INSUFFICIENT:
         raise UsageError("There is no prompt: there is too little data for a model to word.")
+    profile, diagnosis = shown_to(choice, profile, diagnosis)
     backend = guard(profile, diagnosis, choice, settings)
     sent = request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens)
     return Outgoing(backend.outgoing(sent), backend.label, backend.mode)
@@ -92,6 +95,32 @@ def request(
         max_tokens=prompt.max_tokens,
         json_schema=prompt.json_schema,
         deadline=settings.deadline,
+    )
+
+
+def shown_to(choice: Choice, profile: Profile, diagnosis: Diagnosis) -> tuple[Profile, Diagnosis]:
+    """What the model of `choice` may be shown; behind a server nothing of source that was only found, nor what rests on it."""
+    if not choice.serves:
+        return profile, diagnosis
+    origin = profile.sources_found
+    if Provenance.FOUND not in origin.values():
+        return profile.only_shown(), diagnosis
+    hidden = {
+        item.id
+        for item in diagnosis.evidence
+        if item.source.endswith(DERIVED)
+        and (item.where is None or origin.get(item.where.file or "", Provenance.FOUND) == Provenance.FOUND)
+    }
+    left = tuple(finding for finding in diagnosis.findings if not hidden & set(finding.evidence))
+    told = next((finding for finding in diagnosis.findings if finding.summary in diagnosis.headline), None)
+    unseen = told is not None and told not in left
+    return profile.only_shown(), replace(
+        diagnosis,
+        headline=f"What {told.where.short} costs is seen in source that is not shown."
+        if told and unseen
+        else diagnosis.headline,
+        findings=left,
+        evidence=tuple(item for item in diagnosis.evidence if item.id not in hidden),
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -19,6 +19,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.profile.metric import column_of
 from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import check_named
 from chathpc.profile.text import clean
 from chathpc.profile.values import MemoryValues
 from chathpc.report import (
@@ -56,6 +57,7 @@ def explain(
     confidential: str | None = None,
     tokens: int = TREE_TOKENS,
     patterns: Path | None = None,
+    source: Sequence[str | Path] = (),
     audience: Audience | None = None,
     language: str | None = None,
     progress: Progress | None = None,
@@ -65,14 +67,16 @@ def explain(
     `llm` is a SPEC: none, local[:MODEL], openai:MODEL, auto, or several with commas, tried in turn. The verdict, the findings and
     the numbers do not depend on it. `base_url` is the server of openai:MODEL; `confidential` (none, default, all) says what it gets
     placeholders for. `tokens` bounds the size of the call tree. `patterns` is a folder with patterns of your own; without it the one
-    of the settings is taken. `audience` (expert, newcomer, manager) and `language` (by code or English name; only a model
-    translates) are those of the settings if not given. `progress` is told the stage that begins.
+    of the settings is taken. `source` are folders with source that the profile did not bring; below the working folder a file is
+    found by its name where one only fits, and a hosted model is not shown it. `audience` (expert, newcomer, manager) and `language`
+    (by code or English name; only a model translates) are those of the settings if not given. `progress` is told the stage that
+    begins.
     """
     from chathpc.diagnosis.catalogue import extended
     from chathpc.llm.settings import load_settings, patterns_of
 
     given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
-    settings = load_settings({**given, "patterns": patterns})
+    settings = load_settings({**given, "patterns": patterns, "source": source})
     with extended(patterns_of(settings)):
         return _explain(profile, llm=llm, settings=settings, tokens=tokens, progress=progress)
 
@@ -85,6 +89,7 @@ def prompt(
     confidential: str | None = None,
     tokens: int = TREE_TOKENS,
     patterns: Path | None = None,
+    source: Sequence[str | Path] = (),
     audience: Audience | None = None,
     language: str | None = None,
     progress: Progress | None = None,
@@ -94,10 +99,10 @@ def prompt(
     from chathpc.llm.settings import load_settings, patterns_of
 
     given = {"base_url": base_url, "confidential": confidential, "audience": audience, "language": language}
-    settings = load_settings({**given, "patterns": patterns})
+    settings = load_settings({**given, "patterns": patterns, "source": source})
     stages = _Stages(progress or (lambda stage: None))
     with extended(patterns_of(settings)):
-        profile, facts, diagnosis = _diagnosed(profile, stages)
+        profile, facts, diagnosis = _diagnosed(profile, settings, stages)
         with stages("prune"):
             pruning = _prune(profile, facts, diagnosis, tokens)
         return outgoing(profile, diagnosis, pruning, llm=llm, settings=settings)
@@ -120,16 +125,18 @@ def _explain(
     progress: Progress | None,
 ) -> Report:
     stages = _Stages(progress or (lambda stage: None))
-    profile, facts, diagnosis = _diagnosed(profile, stages)
+    profile, facts, diagnosis = _diagnosed(profile, settings, stages)
     return _reported(profile, facts, diagnosis, stages, llm=llm, settings=settings, tokens=tokens, notice=progress)
 
 
-def _diagnosed(profile: Profile | str | Path, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
+def _diagnosed(profile: Profile | str | Path, settings: Settings, stages: _Stages) -> tuple[Profile, Facts, Diagnosis]:
+    check_named(settings.source)
     if not isinstance(profile, Profile):
         from chathpc.adapters.load import load
 
         with stages("load"):
             profile = load(profile)
+    profile = profile.with_sources(settings.source, below=Path())
     with stages("diagnose"):
         facts = Facts(profile)
         return profile, facts, diagnose(profile, facts)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from chathpc import narrative
-from chathpc.asked import guard, request
+from chathpc.asked import guard, request, shown_to
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.narrative import headline_unsaid, meaning_unsaid, narrate, repeats, unsaid
@@ -65,15 +65,16 @@ def explain_in_words(
         if choice.backend is None:
             last = from_catalogue(diagnosis, reader, note=choice.note, lack=choice.lack)
         else:
-            backend = guard(profile, diagnosis, choice, settings, notice)
+            seen, shown = shown_to(choice, profile, diagnosis)
+            backend = guard(seen, shown, choice, settings, notice)
             asked = replace(choice, backend=backend)
             if diagnosis.verdict == Verdict.INSUFFICIENT:
                 usable = asked
                 notes.append("There is too little data for a model to word.")
                 break
             try:
-                question = request(profile, diagnosis, pruning, backend, settings, choice.prompt_tokens)
-                last = _by_model(profile, diagnosis, asked, question, settings, reader)
+                question = request(seen, shown, pruning, backend, settings, choice.prompt_tokens)
+                last = _by_model(seen, shown, asked, question, settings, reader)
                 usable = asked
             except ModelUnavailableError as error:
                 last = from_catalogue(diagnosis, reader, note=str(error), lack="unavailable")
@@ -83,6 +84,8 @@ def explain_in_words(
             notes.append(last.note.replace("\n", " "))
         if last.model is not None:
             break
+        if choice.serves and shown is not diagnosis:
+            usable = None  # the catalogue's words are of all findings, also of those that no server may see
     last = last.model_copy(update={"note": " ".join(notes) or None})
     return last if reader.language == "en" else _translated(last, reader, usable, settings)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
-from chathpc.profile.profile import SourceExcerpt
+from chathpc.profile.source_text import SourceExcerpt
 from chathpc.prompts.key_facts import LONGEST_STATEMENT, key_lines
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, datamarked, marker_of, quote, sentence

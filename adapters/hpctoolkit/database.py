@@ -14,13 +14,13 @@ from chathpc.adapters.hpctoolkit.cct import ContextDatabase
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
 from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
 from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
-from chathpc.adapters.hpctoolkit.sources import source_reader
 from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline
 from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for, metrics_for
 from chathpc.errors import AdapterError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.source_text import copied
 from chathpc.profile.timeline import Timeline
 from chathpc.profile.tree import NodeKind
 
@@ -108,7 +108,7 @@ def read(path: Path) -> Profile:
         caveats=tuple(caveats),
         run={"description": meta.description} if _informative(meta) else {},
         sample_count=samples,
-        read_source=source_reader(path),
+        read_source=copied(path / "src", "src"),
         read_timeline=partial(_timeline, path, nodes_of, profiles) if (path / "trace.db").exists() else no_timeline,
     )
 

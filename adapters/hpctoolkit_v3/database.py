@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from chathpc.adapters.hpctoolkit.sources import source_reader
 from chathpc.adapters.hpctoolkit_v3.experiment import DAMAGED, NEWER, Experiment, open_regular, read_experiment
 from chathpc.adapters.hpctoolkit_v3.metrics import MetricTable, metric_table
 from chathpc.adapters.hpctoolkit_v3.summary import own_columns
@@ -20,6 +19,7 @@ from chathpc.errors import AdapterError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Column
 from chathpc.profile.profile import Profile, Source, no_timeline
+from chathpc.profile.source_text import copied
 
 FILE_NAME = "experiment.xml"
 #: The document type that hpcprof may write before the root element takes 10 KiB.
@@ -85,7 +85,7 @@ def read(path: Path) -> Profile:
         where=where,
         sources=(Source(path, "HPCToolkit", experiment.version),),
         caveats=_caveats(values, with_values, excess),
-        read_source=source_reader(folder),
+        read_source=copied(folder / "src", "src"),
         read_timeline=partial(read_timeline, traces, rows, experiment) if traces else no_timeline,
     )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +21,9 @@ from chathpc.profile.gpu_counters import counter
 from chathpc.profile.location import Locations
 from chathpc.profile.machine_code import CodeLine, MachineCode
 from chathpc.profile.metric import Metric, Unit
-from chathpc.profile.profile import Profile, Source, SourceExcerpt
+from chathpc.profile.profile import Profile, Source
 from chathpc.profile.remark import Remark
+from chathpc.profile.source_text import held
 from chathpc.profile.text import clean
 from chathpc.profile.tree import IntArray, NodeKind
 
@@ -179,7 +179,7 @@ def profile_of(parts: Sequence[Part], path: Path) -> Profile:
         devices=devices_of(launches),
         remarks=tuple(_remarks(groups, place)),
         code=tuple(_code(launches)),
-        read_source=partial(_excerpt, {name: text for part in parts for name, text in part.report.sources.items()}),
+        read_source=held({name: text for part in parts for name, text in part.report.sources.items()}),
     )
 
 
@@ -235,14 +235,3 @@ def _remarks(groups: Iterable[_Group], place: IntArray) -> Iterable[Remark]:
             return int(place[node]), group.names[offset]
 
         yield from remarks_of(launch, int(place[group.node]), places)
-
-
-def _excerpt(texts: Mapping[str, str], file: str, line: int, context: int) -> SourceExcerpt | None:
-    """Lines around a place from the source text in the report."""
-    text = texts.get(file)
-    if text is None or line < 1:
-        return None
-    lines = text.splitlines()
-    first = max(line - context, 1)
-    chosen = tuple(clean(one.expandtabs(4)) for one in lines[first - 1 : line + context])
-    return SourceExcerpt(file, first, chosen) if line <= len(lines) and chosen else None

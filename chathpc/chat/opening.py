@@ -14,6 +14,7 @@ from chathpc.chat.session import Progress, Session
 from chathpc.errors import ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import check_named
 
 if TYPE_CHECKING:
     from chathpc.llm.settings import Settings
@@ -40,6 +41,8 @@ def choose(spec: str | None, session: Session, settings: Settings) -> tuple[Back
         if choice.note:
             notes.append(choice.note.replace("\n", " "))
         if choice.backend is not None:
+            if choice.serves:
+                session.leave_out_found()
             return guard(session.measured, session.diagnosis, choice, settings), " ".join(notes)
         if choice.lack is None:
             return None, " ".join(notes)
@@ -72,7 +75,8 @@ def open_conversation(
     if not chosen:
         raise UsageError("No profile is named.", hint="chathpc chat PATH..., or --resume FILE.")
     tell("reading the profile")
-    profile = read(chosen)
+    check_named(settings.source)
+    profile = read(chosen).with_sources(settings.source, below=Path())
     if before is not None and before.contexts != len(profile.tree):
         raise UsageError(
             f"{resume} is about another profile, of {before.contexts:,} contexts; this one has {len(profile.tree):,}.",

@@ -17,6 +17,7 @@ from chathpc.chat.index import NameIndex
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import Provenance
 from chathpc.profile.tables import Grouping, TableRows, group_nodes, rows_of
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
@@ -85,6 +86,18 @@ class Session:
             tell("comparing")
             with suppress(ChathpcError):  # told to who asks for it
                 self.compared(next(iter(self.others)), "")
+
+    def leave_out_found(self) -> None:
+        """Forget source that was only found by its name, and what was said of it: a hosted model may be asked from now on."""
+        read = Provenance.FOUND in self.measured.sources_found.values()
+        self.measured = self.measured.only_shown()
+        self.others = {name: other.only_shown() for name, other in self.others.items()}
+        if read:
+            for name, value in vars(type(self)).items():
+                if isinstance(value, cached_property):
+                    vars(self).pop(name, None)
+            for kept in (self._rows, self._made, self._diffs):
+                kept.clear()
 
     # -- the diagnosis -------------------------------------------------------------------------------------
 

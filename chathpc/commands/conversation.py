@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.source import source_option
 
 if TYPE_CHECKING:
     from chathpc.chat.asker import Asker
@@ -38,6 +39,7 @@ class ConversationOptions:
     base_url: str | None
     confidential: str | None
     patterns: Path | None
+    source: tuple[Path, ...]
     budget: int | None
     quiet: bool
 
@@ -47,8 +49,8 @@ class ConversationOptions:
         from chathpc.chat.opening import open_conversation
         from chathpc.llm.settings import load_settings
 
-        given = {"base_url": self.base_url, "confidential": self.confidential, "patterns": self.patterns}
-        settings = load_settings(given)
+        given = {"base_url": self.base_url, "confidential": self.confidential}
+        settings = load_settings({**given, "patterns": self.patterns, "source": self.source})
         conversation, others, note = open_conversation(
             paths,
             compared=self.compared,
@@ -63,7 +65,7 @@ class ConversationOptions:
 
 
 def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: --compare, --llm, --base-url, --confidential, --patterns, --budget, -q; the command gets them as `options`."""
+    """Decorator: --compare, --llm, --base-url, --confidential, --patterns, --source, --budget, -q; the command gets them as `options`."""
     place = click.Path(path_type=Path)
 
     @wraps(function)
@@ -76,6 +78,7 @@ def conversation_options(function: Callable[..., Any]) -> Callable[..., Any]:
         click.option(
             "--budget", metavar="TOKENS", type=click.IntRange(min=0), help="What the model may read and write."
         ),
+        source_option,
         click.option("--patterns", metavar="DIR", type=place, help="Folder with patterns of your own."),
         click.option(
             "--confidential",

@@ -10,6 +10,7 @@ import click
 from chathpc.commands.allocation import keep_freed_memory
 from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.progress import Progress
+from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
 from chathpc.reports import FORMATS
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 )
 @click.option("--show-prompt", is_flag=True, help="Print what would leave for the model, byte for byte, and call none.")
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@source_option
 @click.option("--audience", type=click.Choice(["expert", "newcomer", "manager"]), help="Who reads it; default: expert.")
 @click.option("--language", metavar="LANG", help="Of the commentary, by code or English name; a model translates.")
 @click.option("--tokens", metavar="N", type=click.IntRange(min=1), help="Size of the call tree, in tokens of a model.")
@@ -50,6 +52,7 @@ def command(
     confidential: str | None,
     show_prompt: bool,
     patterns: Path | None,
+    source: tuple[Path, ...],
     audience: Audience | None,
     language: str | None,
     tokens: int | None,
@@ -84,6 +87,7 @@ def command(
             "base_url": base_url,
             "confidential": confidential,
             "patterns": patterns,
+            "source": source,
             "audience": audience,
             "language": language,
             "progress": progress,

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
+from chathpc.commands.source import source_option
 from chathpc.errors import ChathpcError, UsageError
 
 
@@ -20,12 +21,14 @@ from chathpc.errors import ChathpcError, UsageError
     help="Folder from which the client may open profiles. Default: none.",
 )  # fmt: skip
 @click.option("--patterns", metavar="DIR", type=click.Path(path_type=Path), help="Folder with patterns of your own.")
+@source_option
 @click.option("-v", "--verbose", is_flag=True, help="Tell each call on stderr.")
 def command(
     paths: tuple[Path, ...],
     compare: tuple[Path, ...],
     roots: tuple[Path, ...],
     patterns: Path | None,
+    source: tuple[Path, ...],
     verbose: bool,
 ) -> None:
     """Answer questions of other programs about a profile.
@@ -48,8 +51,9 @@ def command(
         raise ChathpcError(
             "chathpc mcp needs the package mcp, version 2.3 or newer.", hint="pip install 'chathpc[mcp]'"
         ) from None
-    from chathpc.llm.settings import patterns_folder
+    from chathpc.llm.settings import load_settings, patterns_of
     from chathpc.mcp.opened import OpenProfiles
 
-    profiles = OpenProfiles(paths, compare=compare, roots=roots, patterns=patterns_folder(patterns))
+    settings = load_settings({"patterns": patterns, "source": source})
+    profiles = OpenProfiles(paths, compare=compare, roots=roots, patterns=patterns_of(settings), source=settings.source)
     serve(profiles, verbose=verbose)

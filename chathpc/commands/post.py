@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from chathpc.commands.source import source_option
 from chathpc.commands.streams import complain, drop
 
 
@@ -33,7 +34,10 @@ class NeverFails(click.Command):
 @click.option("-o", "--output", metavar="DIR", type=click.Path(path_type=Path), help="Default: beside the profile.")
 @click.option("--time-limit", metavar="S", type=float, help="Seconds. Default: 120, or the job's end less 30 s.")
 @click.option("--llm", metavar="SPEC", default="none", show_default=True, help="Model that words it.")
-def command(paths: tuple[Path, ...], output: Path | None, time_limit: float | None, llm: str) -> None:
+@source_option
+def command(
+    paths: tuple[Path, ...], output: Path | None, time_limit: float | None, llm: str, source: tuple[Path, ...]
+) -> None:
     """Explain a profile as the last line of a job script; never fails the job.
 
     Writes report.txt, report.md and report.json. Exits with 0 whatever happens; what went wrong is one line on stderr.
@@ -42,7 +46,7 @@ def command(paths: tuple[Path, ...], output: Path | None, time_limit: float | No
     """
     from chathpc.jobs.post import post
 
-    outcome = post(paths, folder=output, limit=time_limit, llm=llm)
+    outcome = post(paths, folder=output, limit=time_limit, llm=llm, source=source)
     if outcome.done:
         _tell(outcome.message)
     else:

@@ -30,7 +30,8 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.languages import language_of
 from chathpc.profile.metric import Clock
-from chathpc.profile.profile import Profile, no_source
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import no_source
 
 #: Findings whose functions' times are told over all threads.
 _SPREADS = 2

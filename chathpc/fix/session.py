@@ -114,7 +114,7 @@ class Session:
         from chathpc.diagnosis.diagnose import diagnose
 
         try:
-            profile = self._load(self._measured(built) if given is None else given)
+            profile = self._load(self._measured(built) if given is None else given, built)
         except MeasurementError as error:
             if key is None:
                 raise
@@ -122,7 +122,7 @@ class Session:
         diagnosis = diagnose(profile)
         if given is None and diagnosis.verdict == Verdict.INSUFFICIENT:
             with suppress(MeasurementError):  # what has become this short may leave nothing the next time
-                profile = self._load(self._measured(built, again=True))
+                profile = self._load(self._measured(built, again=True), built)
                 diagnosis = diagnose(profile)
         return State(files, flags, built, profile, diagnosis, key)
 
@@ -147,9 +147,9 @@ class Session:
             self._measured(state.built, again=True)
             self._measured(changed, again=True)
         before = self._known(state.built, again=True)
-        after = self._known(changed, again=True) or self._measured(changed)
+        after = self._load(self._known(changed, again=True) or self._measured(changed), changed)
         self.progress("comparing the profiles")
-        return diff(state.measured if before is None else self._load(before), self._load(after))
+        return diff(state.measured if before is None else self._load(before, state.built), after)
 
     def forget(self, built: Built) -> None:
         """Let go of the profiles of a tree that is not gone on with."""
@@ -176,12 +176,12 @@ class Session:
         self.ledger.append("profile", {"build": name, "path": self.past.profiles[name]})
         return path
 
-    def _load(self, path: Path) -> Profile:
-        """The profile at a path, read once."""
+    def _load(self, path: Path, built: Built) -> Profile:
+        """The profile of a built tree at a path, read once; the tree has the source that it does not bring."""
         if path not in self.loaded:
             from chathpc.adapters.load import load
 
-            self.loaded[path] = load(path)
+            self.loaded[path] = load(path, source=[built.folder])
         return self.loaded[path]
 
     # -- timings ---------------------------------------------------------------------------------------------

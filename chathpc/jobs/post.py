@@ -26,6 +26,7 @@ class Job:
     paths: tuple[Path, ...]
     folder: Path
     llm: str = "none"
+    source: tuple[Path, ...] = ()
 
 
 def folder_beside(paths: Sequence[Path]) -> Path:
@@ -39,6 +40,7 @@ def post(
     folder: Path | None = None,
     limit: float | None = None,
     llm: str = "none",
+    source: Sequence[Path] = (),
     environ: Mapping[str, str] = os.environ,
 ) -> Outcome:
     """Explain `paths` and write report.txt, report.md and report.json to `folder` (default: beside the first path).
@@ -54,7 +56,7 @@ def post(
         target = folder_beside(paths) if folder is None else folder
     except OSError as error:  # the current folder is gone
         return Outcome(False, f"cannot find the profile: {error.strerror}")
-    job = Job(tuple(paths), target, llm)
+    job = Job(tuple(paths), target, llm, tuple(source))
     outcome = supervise(lambda: _explain(job, tag), seconds)
     if not outcome.done:
         with suppress(OSError):
@@ -76,7 +78,7 @@ def _explain(job: Job, tag: str) -> str:
     from chathpc.reports.wording import VERDICTS
     from chathpc.reports.write import write_atomically
 
-    report = chathpc.explain(chathpc.load(*job.paths), llm=job.llm)
+    report = chathpc.explain(chathpc.load(*job.paths), llm=job.llm, source=job.source)
     texts = {file: renderers()[form](report, Style(width=_WIDTH)) for form, file in FILES.items()}
     try:
         job.folder.mkdir(parents=True, exist_ok=True)

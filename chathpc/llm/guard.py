@@ -177,11 +177,9 @@ def guarded(
     What goes to a server gets placeholders, also on this machine: behind a local port there may be a tunnel. A model that runs
     in this process gets the names.
     """
-    from chathpc.llm.hosted import HostedBackend
-
     if choice.backend is None:
         raise ValueError("there is no back end to guard")
-    mode = settings.confidential if isinstance(choice.backend, HostedBackend) else "none"
+    mode = settings.confidential if choice.serves else "none"
     return GuardedBackend(choice.backend, placeholders(mode), open_log(settings), Purse(choice, settings, notice))
 
 

@@ -79,6 +79,9 @@ class Values(BaseModel):
         default=None, max_length=40, description="Language of the explanation, by code or name."
     )
     patterns: Text | None = Field(default=None, description="Folder with your own performance-problem patterns.")
+    source: tuple[Text, ...] | None = Field(
+        default=None, max_length=100, description="Folders with source that profiles do not bring; only in files."
+    )
     confidential: Mode | None = Field(
         default=None, description="What hosted models get placeholders for: default, all or none."
     )
@@ -96,13 +99,14 @@ _NOT_FROM_PROJECT = (
     "models",
     "mirror",
     "patterns",
+    "source",
     "prices",
     "currency",
     "spend",
     "confidential",
     "log",
 )
-_ONLY_IN_FILES = ("pin", "prices")
+_ONLY_IN_FILES = ("pin", "prices", "source")
 _PINNED = ("llm", "base_url", "confidential")
 #: From the least that is concealed to the most.
 _STRICTER = ("none", "default", "all")
@@ -128,6 +132,7 @@ class Settings:
     audience: Literal["expert", "newcomer", "manager"] = "expert"
     language: str = "en"
     patterns: Path | None = None
+    source: tuple[Path, ...] = ()
     confidential: Mode = "default"
     log: bool = True
     hosted: bool = True
@@ -193,6 +198,9 @@ def _merge(layers: list[_Layer]) -> Settings:
     for key in ("api_key_file", "models", "patterns"):
         if key in values:
             values[key] = Path(str(values[key])).expanduser()
+    if "source" in values:
+        folders: tuple[str, ...] = values["source"]  # type: ignore[assignment]  # checked by Values
+        values["source"] = tuple(Path(folder).expanduser() for folder in folders)
     if "prices" in values:
         table: Mapping[str, Mapping[str, float]] = values["prices"]  # type: ignore[assignment]  # checked by Values
         values["prices"] = {model: Price(**price) for model, price in table.items()}
@@ -207,11 +215,16 @@ def _allowed(key: str, value: object, pinned: object) -> bool:
 
 
 def _from_options(options: Mapping[str, object]) -> _Layer:
-    given = {
-        key: str(value) if isinstance(value, Path) else value for key, value in options.items() if value is not None
-    }
+    given = {key: _plain(value) for key, value in options.items() if value is not None and value != ()}
     origins = {key: "--" + key.replace("_", "-") for key in given}
     return _Layer(origins, _checked(given, origins), explicit=True)
+
+
+def _plain(value: object) -> object:
+    """An option as a settings file would say it."""
+    if isinstance(value, (list, tuple)):
+        return [str(each) for each in value]
+    return str(value) if isinstance(value, Path) else value
 
 
 def _from_environment(environ: Mapping[str, str]) -> _Layer:

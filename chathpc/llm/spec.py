@@ -66,6 +66,13 @@ class Choice:
     price: Price | None = None
     prompt_tokens: int | None = None
 
+    @property
+    def serves(self) -> bool:
+        """Whether the model is behind a server: also on this machine, for behind a local port there may be a tunnel."""
+        from chathpc.llm.hosted import HostedBackend
+
+        return isinstance(self.backend, HostedBackend)
+
 
 def parse(text: str, environ: Mapping[str, str] | None = None) -> Spec:
     """The SPEC in `text`; raises UsageError if it is none."""

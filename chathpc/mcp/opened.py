@@ -12,6 +12,7 @@ from chathpc.chat.session import Session
 from chathpc.diagnosis.catalogue import extended
 from chathpc.errors import AdapterError, UsageError
 from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import check_named
 from chathpc.profile.text import clean
 
 #: Profiles that are kept beside the one that is asked about; the one opened first goes first.
@@ -25,6 +26,7 @@ class OpenProfiles:
 
     `paths` are views of one run; each of `compare` is a profile of its own; they are read at once: AdapterError if one cannot be.
     `patterns` is a folder with patterns of the user.
+    `source` are folders with source that the profiles do not bring; what is only found by its name is not shown to clients.
     `roots` are the folders below which `open` may read; none means nowhere.
     """
 
@@ -35,19 +37,22 @@ class OpenProfiles:
         compare: Sequence[Path] = (),
         roots: Sequence[Path] = (),
         patterns: Path | None = None,
+        source: Sequence[Path] = (),
     ) -> None:
         for root in roots:
             if not root.is_dir():
                 raise UsageError(f"{clean(str(root))} is not a folder.", hint="Give a folder to --root.")
         self.roots = tuple(Path(os.path.realpath(root)) for root in roots)
         self.patterns = patterns
+        self.source = tuple(source)
+        check_named(self.source)
         with extended(patterns):  # a mistake in one is told now, not to the client
             pass
         refuse_repeated([*paths, *compare])
-        self._open: dict[str, Profile] = {clean(str(path)): load(path) for path in compare}
+        self._open: dict[str, Profile] = {clean(str(path)): self._load(path) for path in compare}
         self._session: Session | None = None
         if paths:
-            self._ask_about(clean(str(paths[0])), load(*paths), paths)
+            self._ask_about(clean(str(paths[0])), self._load(*paths), paths)
 
     @property
     def session(self) -> Session:
@@ -69,8 +74,11 @@ class OpenProfiles:
         """
         path = self._allowed(text)
         name = clean(str(path))
-        self._ask_about(name, self._open[name] if name in self._open else load(path), (path,))
+        self._ask_about(name, self._open[name] if name in self._open else self._load(path), (path,))
         return self.session
+
+    def _load(self, *paths: Path) -> Profile:
+        return load(*paths, source=self.source).only_shown()
 
     def _ask_about(self, name: str, profile: Profile, paths: Sequence[Path]) -> None:
         others = {other: one for other, one in self._open.items() if other != name}

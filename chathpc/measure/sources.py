@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from chathpc.adapters.sources import LARGEST_SOURCE
 from chathpc.measure.files import put
 from chathpc.profile.languages import kind_of
+from chathpc.profile.source_text import LARGEST_SOURCE
 
 #: Entries of the folder that are visited, files that are copied, and their bytes.
 _MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 50_000, 500, 64 << 20

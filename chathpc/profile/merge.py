@@ -16,7 +16,8 @@ from chathpc.profile.gpu_counters import COUNTERS
 from chathpc.profile.location import Locations
 from chathpc.profile.merged_values import MergedValues, Owner, View
 from chathpc.profile.metric import Metric, slug
-from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import joined
 from chathpc.profile.tree import BoolArray, FloatArray, IntArray
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
         code=tuple(one for view in views for one in view.code),
-        read_source=partial(_first_source, views),
+        read_source=joined(view.read_source for view in views),
         read_timeline=partial(_timeline, views, places, rows),
     )
 
@@ -193,10 +194,6 @@ def _sentences(views: Sequence[Profile], several: bool) -> tuple[str, ...]:
 def _joined(parts: Sequence[Mapping[Key, Value]]) -> dict[Key, Value]:
     """All entries; the first view's where several have one."""
     return {key: value for part in reversed(parts) for key, value in part.items()}
-
-
-def _first_source(views: Sequence[Profile], file: str, line: int, context: int) -> SourceExcerpt | None:
-    return next((found for view in views if (found := view.read_source(file, line, context)) is not None), None)
 
 
 def _timeline(views: Sequence[Profile], places: Sequence[IntArray], rows: Sequence[IntArray]) -> Timeline | None:

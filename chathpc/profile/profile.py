@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +13,7 @@ import numpy as np
 from chathpc.errors import UsageError
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit
+from chathpc.profile.source_text import SourceExcerpt, SourceReader, files_of, no_source, only_shown, with_sources
 from chathpc.profile.tree import CallTree, FloatArray
 from chathpc.profile.values import Values
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from chathpc.profile.compiler import Build
     from chathpc.profile.machine_code import MachineCode
     from chathpc.profile.remark import Device, Disagreement, Remark
+    from chathpc.profile.source_text import Provenance
     from chathpc.profile.timeline import Timeline
 
 #: Ids under which the time of CPU threads may be found, the one to explain first. Where no time was recorded, numbers of
@@ -41,24 +43,6 @@ class Source:
     path: Path
     tool: str
     version: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class SourceExcerpt:
-    """Lines of source text around a place: `lines[i]` is line number `first + i`."""
-
-    file: str
-    first: int
-    lines: tuple[str, ...]
-
-
-#: Finds source text: (file as recorded, line, lines of context on either side) → excerpt or None.
-SourceReader = Callable[[str, int, int], SourceExcerpt | None]
-
-
-def no_source(file: str, line: int, context: int) -> SourceExcerpt | None:
-    """The reader of a profile that came without source text."""
-    return None
 
 
 def no_timeline() -> Timeline | None:
@@ -232,6 +216,28 @@ class Profile:
         """Source text around the place of `node`, where the profile has it."""
         path, line = self.tree.file_name(node), int(self.tree.line[node])
         return self.read_source(path, line, context) if path is not None and line > 0 else None
+
+    @property
+    def sources_missing(self) -> tuple[str, ...]:
+        """Source files of the program that were sought so far and not found, as the profile names them."""
+        return files_of(self.read_source).missing
+
+    @property
+    def sources_found(self) -> Mapping[str, Provenance]:
+        """Source files that were sought so far and found, and where each came from."""
+        return files_of(self.read_source).found
+
+    def with_sources(self, named: Sequence[Path] = (), *, below: Path | None = None) -> Profile:
+        """The profile with source from the folders `named`, and what is found by its name `below` a folder; see source_text."""
+        return (
+            replace(self, read_source=with_sources(self.read_source, named, below=below))
+            if named or below is not None
+            else self
+        )
+
+    def only_shown(self) -> Profile:
+        """The profile with the source that others than the user may be shown: its own, and what was named."""
+        return replace(self, read_source=only_shown(self.read_source))
 
     def seconds(self, metric: str) -> float | None:
         """Total of `metric` in seconds, or None if it is no time."""

@@ -8,7 +8,8 @@ import numpy as np
 
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Aggregation, Clock, Metric, Unit, column_of
-from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import SourceExcerpt
 from chathpc.profile.timeline import IntervalLane, LaneKind, Timeline
 from chathpc.profile.tree import CallTree, NodeKind, Relation
 from chathpc.profile.values import MemoryValues

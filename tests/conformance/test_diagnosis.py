@@ -16,7 +16,7 @@ from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.errors import ChathpcError
 from chathpc.pipeline import explain
-from chathpc.profile.profile import no_source
+from chathpc.profile.source_text import no_source
 from tests.diagnosis.parts import check
 
 DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).parents[2].parent / "shared" / "data")

@@ -14,7 +14,8 @@ from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
 from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock
-from chathpc.profile.profile import Profile, SourceExcerpt, SourceReader
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import SourceExcerpt, SourceReader
 from tests.profile.build import Node, call, entry, line, loop, placeholder
 
 APP = "/opt/app"

@@ -10,7 +10,7 @@ from chathpc.diagnosis.draft import belief
 from chathpc.diagnosis.records import Verdict
 from chathpc.diagnosis.source import languages, text
 from chathpc.diagnosis.source.sign import DERIVED
-from chathpc.profile.profile import no_source
+from chathpc.profile.source_text import no_source
 from tests.diagnosis.parts import causes, diagnosed, finding, function, libc, libm, main, ranks, source, statements
 from tests.profile.build import build, call, line, loop
 

@@ -48,7 +48,7 @@ def test_a_profile_below_a_root_is_opened_by_its_absolute_path(root: Path) -> No
 def test_what_was_open_stays_open_for_comparison_and_is_read_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[Path] = []
     load = opened.load
-    monkeypatch.setattr(opened, "load", lambda path, *more: read.append(path) or load(path, *more))
+    monkeypatch.setattr(opened, "load", lambda path, *more, **given: read.append(path) or load(path, *more, **given))
     profiles = OpenProfiles([TRIANGLE], roots=[root])
     profiles.open("other.folded")
     profiles.open("runs/heat.folded")

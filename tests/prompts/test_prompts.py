@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
 from chathpc.errors import UsageError
-from chathpc.profile.profile import SourceExcerpt
+from chathpc.profile.source_text import SourceExcerpt
 from chathpc.prompts.build import build_prose, build_structured, estimate_tokens
 from chathpc.prompts.key_facts import key_lines
 from chathpc.prompts.loader import template

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from chathpc.profile.compiler import Build, CompilerRecord, Obstacle, Outcome
-from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import SourceExcerpt
 from chathpc.profile.tree import NodeKind, Relation
 from tests.diagnosis.parts import function, hot_loop, main
 from tests.profile.build import build, line, node

@@ -12,7 +12,8 @@ import pytest
 
 import chathpc
 from chathpc.commands.main import main
-from chathpc.profile.profile import Profile, SourceExcerpt
+from chathpc.profile.profile import Profile
+from chathpc.profile.source_text import SourceExcerpt
 from chathpc.profile.tree import NodeKind, Relation
 from chathpc.reports import FORMATS
 from tests.profile.build import build, call, node

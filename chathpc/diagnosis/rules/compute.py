@@ -15,7 +15,7 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.classification import template_library
 from chathpc.profile.languages import Language, language_of
-from chathpc.profile.profile import no_source
+from chathpc.profile.source_text import no_source
 from chathpc.profile.tree import FloatArray, NodeKind
 
 _COMPUTING = (Activity.COMPUTE, Activity.MATH, Activity.LIBRARY)

@@ -7,9 +7,7 @@ from pathlib import Path
 import pytest
 
 from chathpc.adapters.hpctoolkit import read
-from chathpc.adapters.hpctoolkit.sources import source_reader
-from chathpc.adapters.sources import LARGEST_SOURCE
-from chathpc.profile.profile import SourceReader
+from chathpc.profile.source_text import LARGEST_SOURCE, SourceReader, copied
 from tests.synthetic.hpctoolkit_v4 import TIME, Database, entry, function, line, point, write
 
 TEXT = "one\n\ttwo\nthree\x1b[2J\nfour\r\nfive"
@@ -25,7 +23,7 @@ def database(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def reader(database: Path) -> SourceReader:
-    return source_reader(database)
+    return copied(database / "src", "src")
 
 
 @pytest.mark.parametrize("file", ["src/home/me/a.c", "/home/me/a.c", "home/me/a.c", "src/home/../home/me/a.c"])
@@ -61,28 +59,28 @@ def test_what_is_no_file_below_src_is_not_opened(database: Path, file: str) -> N
     (database / "src" / "link.c").symlink_to(database.parent / "secret.c")
     (database / "src" / "loop").symlink_to("loop")
     (database / "meta.db").write_text("not source\n")
-    assert source_reader(database)(file, 1, 3) is None
+    assert copied(database / "src", "src")(file, 1, 3) is None
 
 
 def test_an_absolute_path_is_looked_up_below_src_only(database: Path) -> None:
-    assert source_reader(database)(str(database.parent / "secret.c"), 1, 3) is None
+    assert copied(database / "src", "src")(str(database.parent / "secret.c"), 1, 3) is None
     inside = database / "src" / str(database.parent).lstrip("/")
     inside.mkdir(parents=True)
     (inside / "secret.c").write_text("the copy\n")
-    excerpt = source_reader(database)(str(database.parent / "secret.c"), 1, 0)
+    excerpt = copied(database / "src", "src")(str(database.parent / "secret.c"), 1, 0)
     assert excerpt is not None
     assert excerpt.lines == ("the copy",)
 
 
 def test_a_link_inside_src_is_followed(database: Path) -> None:
     (database / "src" / "b.c").symlink_to("home/me/a.c")
-    assert source_reader(database)("src/b.c", 1, 0) is not None
+    assert copied(database / "src", "src")("src/b.c", 1, 0) is not None
 
 
 def test_a_huge_file_gives_no_excerpt(database: Path) -> None:
     with (database / "src" / "huge.c").open("wb") as file:
         file.truncate(LARGEST_SOURCE + 1)
-    assert source_reader(database)("src/huge.c", 1, 0) is None
+    assert copied(database / "src", "src")("src/huge.c", 1, 0) is None
 
 
 def test_a_file_is_read_once(database: Path, reader: SourceReader) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from chathpc.profile.profile import no_source
+from chathpc.profile.source_text import no_source
 from tests.diagnosis.parts import causes, diagnosed, finding, function, main, source
 from tests.diagnosis.source.programs import Case, case, first_cause
 from tests.profile.build import build, call, line
