@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.phrasing import GAIN, as_clause, gain_sentence, meaning
+from chathpc.diagnosis.phrasing import as_clause, gain_sentence, meaning
 from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.profile import numbers
 
@@ -19,30 +18,16 @@ if TYPE_CHECKING:
 _WORTH_MENTIONING = 0.05
 _MENTIONED = 3
 
-#: How sentences begin that tell what one needs to judge and to act.
-ADVICE, _AGAINST, _BESIDE = "What to do first:", "What speaks against it:", "Beside that:"
-_TO_SEE = "To see more,"
-_NEEDED = (GAIN, ADVICE, _AGAINST, _BESIDE, _TO_SEE)
-
-#: Parts of the words of a sentence that tell what it tells; a meaning is put into other words more than the rest.
-_HALF, _THIRD = 1 / 2, 1 / 3
-
-_BOUND = re.compile(r"at most ([\d.,]+)x as fast")
-_LETTERS = 4
-_LONG_WORD = re.compile(rf"[^\W\d]\w{{{_LETTERS - 1},}}")
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-#: A file with its line: no number of a measurement.
-_FILE = re.compile(r"[\w/-]+\.[A-Za-z]\w*(?::\d+)?")
-#: Words that say nothing of their own beside a name and a number.
-_UNITS = frozenset(word[:_LETTERS] for word in ("function", "seconds", "milliseconds", "using", "which"))
+ADVICE = "What to do first:"
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence and the ids of the evidence it rests on."""
+    """A sentence and the ids of the evidence it rests on; `needed` is set for what one must read to judge and to act."""
 
     text: str
     evidence: tuple[str, ...] = ()
+    needed: bool = False
 
 
 def narrate(diagnosis: Diagnosis, audience: Audience = "expert") -> tuple[Sentence, ...]:
@@ -66,76 +51,30 @@ def _bottleneck(diagnosis: Diagnosis, audience: Audience) -> list[Sentence]:
     elif audience == "newcomer":
         told += [Sentence(" ".join(text.split())) for text in (entry.what, entry.why)]
     if first.speedup_bound is not None:
-        told.append(Sentence(gain_sentence(first.speedup_bound), first.evidence))
+        told.append(Sentence(gain_sentence(first.speedup_bound), first.evidence, needed=True))
     if first.advice:
-        told.append(Sentence(f"{ADVICE} {as_clause(first.advice[0])}"))
+        told.append(Sentence(f"{ADVICE} {as_clause(first.advice[0])}", needed=True))
     if audience == "manager":
         return told
     if first.against:
-        told.append(Sentence(f"{_AGAINST} {as_clause(first.against[0])}"))
+        told.append(Sentence(f"What speaks against it: {as_clause(first.against[0])}", needed=True))
     for other in [one for one in others if one.weight >= _WORTH_MENTIONING][: _MENTIONED - 1]:
-        told.append(Sentence(f"{_BESIDE} {as_clause(other.summary)}", other.evidence))
+        told.append(Sentence(f"Beside that: {as_clause(other.summary)}", other.evidence))
     return told
 
 
-def unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> tuple[Sentence, ...]:
-    """What a reader needs to judge and to act (gain, advice, objection, other causes, what to collect), as far as no sentence of `said` tells it.
-
-    The gain is told by its number, the others by a sentence that has half of their words.
+def left_out(
+    diagnosis: Diagnosis, cited: Collection[str], audience: Audience = "expert"
+) -> tuple[tuple[Sentence, ...], tuple[Sentence, ...]]:
+    """What stands before and after the words of another author, who cited the facts `cited`: what is wrong, unless one of its facts
+    about a place is cited; and gain, advice, objection, what to collect, and other causes of which no fact of their own is.
     """
-    return tuple(
-        one for one in narrate(diagnosis, audience) if one.text.startswith(_NEEDED) and not _is_told(one.text, said)
-    )
-
-
-def headline_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> Sentence | None:
-    """What is wrong and where, as no sentence of `said` tells it: none names the place as the program spells it, or where the diagnosis
-    has no name for it, none has half of its words. None where it is told.
-    """
-    headline = narrate(diagnosis, audience)[0]
-    name = next((one.where.function for one in diagnosis.findings[:1] if one.where.function), "")
-    named = bool(name) and _names(headline.text, name)
-    told = any(_names(one, name) if named else _shares(headline.text, one) for one in said)
-    return None if told else headline
-
-
-def meaning_unsaid(diagnosis: Diagnosis, said: Sequence[str], audience: Audience = "expert") -> Sentence | None:
-    """What the first finding means, for an expert, as no sentence of `said` has a third of its words. None where it is told."""
-    if diagnosis.verdict != Verdict.BOTTLENECK or audience != "expert":
-        return None
-    told = meaning(diagnosis.findings[0].cause)
-    return None if any(_shares(told, one, _THIRD) for one in said) else Sentence(told)
-
-
-def repeats(text: str, other: str, part: float = _HALF) -> bool:
-    """Whether `other` tells what `text` tells: that part of its words at least, and all of its numbers but those of lines."""
-    return text.strip() in other or (_shares(text, other, part) and _numbers(text) <= _numbers(other))
-
-
-def _numbers(text: str) -> set[str]:
-    return set(_NUMBER.findall(_FILE.sub("", text)))
-
-
-def _names(text: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text) is not None
-
-
-def _shares(text: str, other: str, part: float = _HALF) -> bool:
-    words = _beginnings(text) - _UNITS
-    return bool(words) and len(words & _beginnings(other)) >= part * len(words)
-
-
-def _beginnings(text: str) -> set[str]:
-    """Of each longer word the first letters: `waits` and `waiting` are one."""
-    return {word[:_LETTERS] for word in _LONG_WORD.findall(text.lower())}
-
-
-def _is_told(text: str, said: Sequence[str]) -> bool:
-    bound = _BOUND.search(text)
-    if bound is not None:
-        return any(re.search(rf"(?<![\d.,]){re.escape(bound[1])}(?![\d,]|\.\d)", one) for one in said)
-    words = text.partition(": ")[2]
-    return any(_shares(words, one) for one in said)
+    placed = {item.id for item in diagnosis.evidence if item.where is not None}
+    headline, *rest = narrate(diagnosis, audience)
+    told, first = frozenset(cited), frozenset(headline.evidence)
+    before = () if told & ((first & placed) or first) else (headline,)
+    after = (one for one in rest if one.needed or (one.evidence and told.isdisjoint({*one.evidence} - first)))
+    return before, tuple(after)
 
 
 def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
@@ -146,10 +85,10 @@ def _healthy(diagnosis: Diagnosis) -> list[Sentence]:
     if hot is not None:
         told.append(Sentence(meaning(hot.cause)))
     if hot is not None and hot.cause == "gpu-kernel-bound" and hot.next_measurement:
-        told.append(Sentence(f"{_TO_SEE} collect the kernel's counters: {hot.next_measurement}"))
+        told.append(Sentence(f"To see more, collect the kernel's counters: {hot.next_measurement}", needed=True))
     elif diagnosis.not_collected:
         lacking, command = next(iter(diagnosis.not_collected.items()))
-        told.append(Sentence(f"{_TO_SEE} collect {lacking}: {command}"))
+        told.append(Sentence(f"To see more, collect {lacking}: {command}", needed=True))
     return told
 
 

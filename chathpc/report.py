@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
+from chathpc.diagnosis.fact import Fact, Kind, sentence
+
 if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Evidence, Place
+    from chathpc.diagnosis.records import Place
 
 SCHEMA = "chathpc-report/1"
 
@@ -61,14 +63,34 @@ class ProfileRecord(Record):
     not_collected: dict[str, str] = Field(description="What the profile lacks → the command that would collect it.")
 
 
+class QuantityRecord(Record):
+    """What a fact is a part of, or is compared with."""
+
+    value: float | None = Field(description="Null where only its name is known.")
+    unit: str
+    of: str = Field(description="What it is; empty for the whole run.")
+
+
+class PartRecord(Record):
+    """One of several quantities of a fact."""
+
+    label: str
+    value: float | None = Field(description="Null where only the name is known.")
+    unit: str
+
+
 class EvidenceRecord(Record):
     """One measured fact."""
 
     id: str
-    statement: str
+    kind: Kind
+    statement: str = Field(description="The fact as a sentence, made from the other fields.")
+    subject: str
     metric: str | None
     value: float
     unit: str
+    whole: QuantityRecord | None = None
+    parts: list[PartRecord] = Field(default_factory=list)
     where: PlaceRecord | None
     source: str
     tool: str = ""
@@ -77,14 +99,19 @@ class EvidenceRecord(Record):
     )
 
     @classmethod
-    def of(cls, item: Evidence) -> EvidenceRecord:
+    def of(cls, item: Fact) -> EvidenceRecord:
         """A fact of the diagnosis as part of a report."""
+        whole = item.whole
         return cls(
             id=item.id,
-            statement=item.statement,
+            kind=item.kind,
+            statement=sentence(item),
+            subject=item.subject,
             metric=item.metric,
             value=item.value,
             unit=item.unit,
+            whole=None if whole is None else QuantityRecord(value=whole.value, unit=whole.unit, of=whole.of),
+            parts=[PartRecord(label=part.label, value=part.value, unit=part.unit) for part in item.parts],
             where=None if item.where is None else PlaceRecord.of(item.where),
             source=item.source,
             tool=item.tool,

@@ -9,7 +9,9 @@ from time import monotonic
 from typing import Any
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
+from chathpc.diagnosis.fact import Form as Grammar
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.errors import BudgetSpentError
 from chathpc.grounding import structured
 from chathpc.grounding.check import check
@@ -130,13 +132,26 @@ def packets() -> tuple[Diagnosis, ...]:
     return tuple(_diagnosis(packet) for packet in yaml.safe_load(text)["packets"])
 
 
+def _fact(number: int, told: dict[str, Any], where: Place) -> Fact:
+    whole = told.get("whole")
+    return Fact(
+        f"E{number}",
+        Kind(told["kind"]),
+        told["subject"],
+        told["value"],
+        told["unit"],
+        "invented",
+        whole=None if whole is None else Quantity(**whole),
+        parts=tuple(Part(**part) for part in told.get("parts", ())),
+        form=Grammar(told.get("form", Grammar.ONE)),
+        where=where,
+    )
+
+
 def _diagnosis(packet: dict[str, Any]) -> Diagnosis:
     entry = cause(packet["cause"])
     place = Place(packet["function"], packet["file"], packet["line"])
-    facts = tuple(
-        Evidence(f"E{number}", one["statement"], one["value"], one["unit"], "invented", one["subject"], where=place)
-        for number, one in enumerate(packet["evidence"], 1)
-    )
+    facts = tuple(_fact(number, one, place) for number, one in enumerate(packet["evidence"], 1))
     finding = Finding(
         cause=packet["cause"],
         title=entry.title,

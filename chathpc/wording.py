@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -10,7 +9,7 @@ from chathpc import narrative
 from chathpc.asked import guard, request, shown_to
 from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.errors import BudgetSpentError, ModelUnavailableError
-from chathpc.narrative import headline_unsaid, meaning_unsaid, narrate, repeats, unsaid
+from chathpc.narrative import left_out, narrate
 from chathpc.profile.profile import Profile
 from chathpc.profile_queries import ProfileQueries
 from chathpc.report import ClaimRecord, ClaimStatistics, ExplanationRecord, SentenceRecord, UsageRecord
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
     from chathpc.llm.spec import Choice, Lack
     from chathpc.prompts.loader import Audience
     from chathpc.pruners.prune import PruningResult
-
-#: A sentence with so much of its words in another one adds nothing.
-_NEARLY_ALL = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,35 +137,14 @@ def _by_model(
 
 
 def _completed(said: list[SentenceRecord], diagnosis: Diagnosis, audience: Audience) -> list[SentenceRecord]:
-    """A model's sentences with what they leave out: what is wrong, where, and what that means comes first, in the place of a vaguer
-    sentence; the rest last."""
-    headline = headline_unsaid(diagnosis, _kept(said), audience)
-    # A model that said it well may word it otherwise; where something was struck, it may have been this.
-    lost = any(one.status == "struck" for one in said)
-    means = meaning_unsaid(diagnosis, _kept(said), audience) if lost else None
-    first = [_of_catalogue(one) for one in (headline, means) if one is not None]
-    if headline is not None:
-        said = [_vague(one) if one.status != "struck" and repeats(one.text, headline.text) else one for one in said]
-    said = _once(said)
-    return [*first, *said, *(_of_catalogue(sentence) for sentence in unsaid(diagnosis, _kept(said), audience))]
+    """A model's sentences between the catalogue's on what they leave out, by the facts that they cite."""
+    cited = {identifier for one in said if one.status != "struck" for identifier in one.evidence}
+    before, after = left_out(diagnosis, cited, audience)
+    return [*map(_of_catalogue, before), *said, *map(_of_catalogue, after)]
 
 
 def _kept(said: list[SentenceRecord]) -> list[str]:
     return [sentence.text for sentence in said if sentence.status != "struck"]
-
-
-def _once(said: Sequence[SentenceRecord]) -> list[SentenceRecord]:
-    """The sentences, of which those that tell an earlier one again are struck: small models give the same advice twice."""
-    told: list[SentenceRecord] = []
-    for one in said:
-        before = (other.text for other in told if other.status != "struck")
-        again = one.status != "struck" and any(repeats(one.text, text, _NEARLY_ALL) for text in before)
-        told.append(one.model_copy(update={"status": "struck", "reason": "said before"}) if again else one)
-    return told
-
-
-def _vague(sentence: SentenceRecord) -> SentenceRecord:
-    return sentence.model_copy(update={"status": "struck", "reason": "vaguer than the diagnosis"})
 
 
 def _of_catalogue(sentence: narrative.Sentence) -> SentenceRecord:

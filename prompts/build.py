@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
+from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.profile import numbers
 from chathpc.profile.source_text import SourceExcerpt
-from chathpc.prompts.key_facts import LONGEST_STATEMENT, key_lines
 from chathpc.prompts.loader import Audience, Template, template
 from chathpc.prompts.untrusted import block, datamarked, marker_of, quote, sentence
+from chathpc.prompts.whole_facts import LONGEST_STATEMENT, key_lines
 
 #: Characters per token of English text with names and numbers, a cautious figure.
 CHARACTERS_PER_TOKEN = 3.5
@@ -126,7 +127,7 @@ def _finding_lines(number: int, finding: Finding, names: frozenset[str], *, mean
     return lines
 
 
-def _evidence_line(item: Evidence, names: frozenset[str]) -> str:
+def _evidence_line(item: Fact, names: frozenset[str]) -> str:
     value = numbers.quantity(item.value, item.unit)
     told = sentence(item.statement, names, longest=LONGEST_STATEMENT)
     return f"{item.id}: {told} {{{item.id}}} stands for {value}."

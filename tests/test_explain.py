@@ -32,7 +32,7 @@ KEYS = {
         "cause", "title", "summary", "where", "source", "seconds", "share", "share_error", "speedup_bound", "confidence", "confidence_reason",
         "evidence", "against", "advice", "next_measurement",
     },
-    "evidence": {"id", "statement", "metric", "value", "unit", "where", "source", "tool", "error"},
+    "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
     "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {

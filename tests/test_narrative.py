@@ -8,9 +8,8 @@ import pytest
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.diagnosis.phrasing import placed
-from chathpc.diagnosis.records import Diagnosis, Place
-from chathpc.narrative import gain, headline_unsaid, meaning_unsaid, narrate, repeats
+from chathpc.diagnosis.records import Diagnosis
+from chathpc.narrative import gain, left_out, narrate
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main
 from tests.profile.build import build, gpu_op, kernel, line, loop
 
@@ -34,52 +33,22 @@ def test_a_bottleneck_is_told_with_its_gain_its_advice_and_what_it_rests_on() ->
     assert advice.text.endswith(".")
 
 
-def test_what_it_means_is_told_where_nothing_that_was_said_has_a_third_of_its_words() -> None:
-    diagnosis = churning()
-    told = meaning_unsaid(diagnosis, ["Without this problem, the run could be at most 2.17x as fast."])
-    assert told == narrate(diagnosis)[1]
-    assert meaning_unsaid(diagnosis, ["Much of the time goes into short-lived objects that malloc makes."]) is None
-    assert meaning_unsaid(diagnosis, [], "manager") is None
+def test_what_another_author_left_out_is_known_by_the_facts_that_he_cited() -> None:
+    diagnosis = churning(function("sink", loop("app.c:80", line("app.c:81", libc("write", time=3.0))), at="app.c:79"))
+    headline, _, bound, advice, beside = narrate(diagnosis)
+    assert left_out(diagnosis, ()) == ((headline,), (bound, advice, beside))
+    assert left_out(diagnosis, {"E1"}) == ((headline,), (bound, advice, beside))  # how much, but not where
+    assert left_out(diagnosis, {"E2"}) == ((), (bound, advice, beside))
+    assert left_out(diagnosis, {"E2", beside.evidence[-1]}) == ((), (bound, advice))
 
 
-def test_the_place_of_a_function_stands_behind_its_name_once() -> None:
-    where = Place(function="relax", file="src/heat.c", line=12)
-    assert placed("relax waits: relax sleeps.", where) == "relax (heat.c:12) waits: relax sleeps."
-    assert placed("The time goes into relax.", where) == "The time goes into relax (heat.c:12)."
-    for summary in ("relax waits at heat.c:40.", "relaxation waits.", "heat::relax waits.", "Threads wait."):
-        assert placed(summary, where) == summary
-    assert placed("relax waits.", Place(function="relax")) == "relax waits."
-
-
-def test_the_headline_is_told_where_its_place_is_named_as_the_program_spells_it() -> None:
-    diagnosis = churning()
-    headline = narrate(diagnosis)[0]
-    for said in (
-        [],
-        ["A function allocates and releases memory in a loop."],
-        ["Grow allocates memory."],
-        ["It is growing."],
-    ):
-        assert headline_unsaid(diagnosis, said) == headline
-    assert headline_unsaid(diagnosis, ["Most time goes into malloc.", "It is called in grow."]) is None
-
-
-def test_the_headline_of_a_healthy_program_is_told_where_its_hot_place_is_named() -> None:
-    diagnosis = diagnose(build(main(function("step", hot_loop(9.0, "app.c:40"), at="app.c:39"))))
-    headline = narrate(diagnosis)[0]
-    assert "step" in headline.text
-    assert (
-        headline_unsaid(diagnosis, ["The program does not have a bottleneck that this profile can show."]) == headline
+def test_of_a_healthy_program_what_could_be_collected_is_always_told() -> None:
+    diagnosis = diagnose(
+        build(main(function("step", hot_loop(9.0, "app.c:40"), at="app.c:39")), format="HPCToolkit v4")
     )
-    assert headline_unsaid(diagnosis, ["There is no bottleneck: step computes."]) is None
-
-
-def test_a_sentence_repeats_another_that_has_half_its_words_and_all_its_numbers() -> None:
-    headline = "Calls of log in gaussian take 23.9 % of the time."
-    assert repeats("Calls of log in Gaussian take 23.9% of the time.", headline)
-    assert not repeats("Calls of log in Gaussian take 831 ms of the time.", headline)
-    assert not repeats("Threads wait for each other 23.9 % of the day.", headline)
-    assert not repeats("No.", headline)
+    headline, _, missing = narrate(diagnosis)
+    assert left_out(diagnosis, ()) == ((headline,), (missing,))
+    assert left_out(diagnosis, headline.evidence) == ((), (missing,))
 
 
 def test_what_speaks_against_it_is_told() -> None:

@@ -113,7 +113,7 @@ def test_what_is_wrong_and_where_comes_first_where_a_model_leaves_out_the_place(
     assert name in first.summary
     statements = {item.id: item.statement for item in diagnosis.evidence if name not in item.statement}
     true = next(iter(statements.values()))
-    says(monkeypatch, f"{true} Without this problem, the run could be at most 1.24x as fast. {first.advice[0]}")
+    says(monkeypatch, true)
     told = explained(profile, "local").explanation
     assert told.sentences[0].text == first.summary
     assert told.sentences[0].status == "catalogue"
@@ -124,26 +124,16 @@ def test_what_is_wrong_and_where_comes_first_where_a_model_leaves_out_the_place(
     assert told.sentences[0].status == "supported"
 
 
-def test_what_a_model_has_told_is_not_told_again(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second, *_ = diagnose(profile).findings
-    says(
-        monkeypatch,
-        f"{first.summary} Without this problem, the run could be at most 1.24x as fast. {first.advice[0]} {second.summary}",
-    )
-    report = explained(profile, "local")
-    assert {one.status for one in report.explanation.sentences} == {"supported"}
-    assert "left out" not in author(report)
-    assert "only put into other words is the catalogue's" in author(report)  # the advice without its beginning
-
-
-def test_what_a_model_says_twice_is_told_once(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, *_ = diagnose(profile).findings
-    advice = f"{first.advice[0][0].lower()}{first.advice[0][1:]}"
-    says(monkeypatch, f"{first.summary} {first.advice[0]} What to do first: {advice}")
+def test_causes_whose_facts_a_model_cites_are_not_told_again(profile: Profile, monkeypatch: pytest.MonkeyPatch) -> None:
+    diagnosis = diagnose(profile)
+    second = diagnosis.findings[1]
+    statements = {item.id: item.statement for item in diagnosis.evidence}
+    says(monkeypatch, " ".join(statements[one] for one in (*diagnosis.findings[0].evidence, *second.evidence)))
     told = explained(profile, "local").explanation
-    assert [one.status for one in told.sentences[:3]] == ["supported", "supported", "struck"]
-    assert told.sentences[2].reason == "said before"
-    assert told.text.lower().count(advice.lower()) == 1
+    assert [one.text.split(":")[0] for one in told.sentences if one.status == "catalogue"] == [
+        "Without this problem, the run could be at most 1.24x as fast.",
+        "What to do first",
+    ]
 
 
 def test_a_false_sentence_among_true_ones_is_struck_and_counted(
@@ -154,12 +144,7 @@ def test_a_false_sentence_among_true_ones_is_struck_and_counted(
     says(monkeypatch, f"{statements['E1']} {lie} {statements['E2']}")
     explanation = explained(profile, "local").explanation
     assert lie not in explanation.text
-    means, *said = explanation.sentences
-    assert means.text.startswith(
-        "The threads of a parallel loop get different amounts of work"
-    )  # it may have been lost
-    assert means.status == "catalogue"
-    assert [one.status for one in said][:3] == ["supported", "struck", "supported"]
+    assert [one.status for one in explanation.sentences][:3] == ["supported", "struck", "supported"]
     assert explanation.claims.struck > 0
 
 
@@ -197,13 +182,13 @@ def test_a_capable_model_answers_in_json_and_code_puts_the_numbers_in(
     answer = {
         "sentences": [
             {"text": "Threads wait {E1} in the OpenMP runtime.", "evidence": ["E1"]},
-            {"text": "In triangular_work the busiest thread works {E2}.", "evidence": ["E2"]},
+            {"text": "The work of a thread in triangular_work takes {E2} at most.", "evidence": ["E2"]},
         ]
     }
     made = says(monkeypatch, json.dumps(answer), form="structured")
     explanation = explained(profile, "openai:any").explanation
     assert explanation.text.startswith(
-        "Threads wait 4.36 s in the OpenMP runtime. In triangular_work the busiest thread works 1.47 s."
+        "Threads wait 4.36 s in the OpenMP runtime. The work of a thread in triangular_work takes 1.47 s at most."
     )
     request = made[0].requests[0]
     assert request.json_schema is not None
@@ -410,18 +395,18 @@ def test_the_words_come_in_another_language_if_numbers_and_names_stay(
             yield " ".join(statements)
             return
         first, second, *_ = [line.partition(". ")[2] for line in request.user.splitlines() if line[:1].isdigit()]
-        yield f"1. {first.replace('wait', 'warten')}\n2. {second.replace('1.47', '1.48')}"
+        yield f"1. {first.replace('Waiting', 'Warten')}\n2. {second.replace('1.47', '1.48')}"
 
     in_turn(monkeypatch, Choice(ScriptedBackend(script)))
     report = chathpc.explain(profile, llm="local", language="German")
     first, second, *lacking = report.explanation.sentences
     assert {one.status for one in lacking} == {"catalogue"}
-    assert "warten" in (first.translation or "")
+    assert "Warten" in (first.translation or "")
     assert second.translation is None
     assert report.explanation.language == "de"
     assert "4 of 5 sentences stay in English" in (report.explanation.note or "")
     text = " ".join(renderers()["text"](report, Style(width=100)).split())
-    assert "Threads warten 4.36 s" in text
+    assert "Warten in the OpenMP runtime takes 4.36 s" in text
     assert "translated by a language model; numbers and names were compared" in text
     assert second.shown == second.text
 

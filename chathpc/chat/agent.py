@@ -10,7 +10,8 @@ from chathpc.chat.record import Answer
 from chathpc.chat.session import Session
 from chathpc.chat.tools import TOOLS, Result
 from chathpc.chat.wording import Checking, OnSentence, Worded, known, numbered, tokens_of, worded
-from chathpc.diagnosis.records import Diagnosis, Evidence
+from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.records import Diagnosis
 from chathpc.errors import BudgetSpentError
 from chathpc.grounding.check import Checker
 from chathpc.llm.backend import Backend, Completion, Request, ToolCall, Turn
@@ -50,7 +51,7 @@ def converse(
     marker = secrets.token_hex(4)
     until = monotonic() + deadline
     turns: list[Turn] = []
-    facts: list[Evidence] = []
+    facts: list[Fact] = []
     used = called = 0
     for rounds in range(ROUNDS + 1):
         offered = tool_descriptions() if rounds < ROUNDS and called < CALLS else ()
@@ -86,7 +87,7 @@ def converse(
 
 
 def _answered(
-    completion: Completion, facts: Sequence[Evidence], diagnosis: Diagnosis, used: int, on_sentence: OnSentence | None
+    completion: Completion, facts: Sequence[Fact], diagnosis: Diagnosis, used: int, on_sentence: OnSentence | None
 ) -> Worded:
     checking = Checking(Checker.of(known(numbered(facts), diagnosis)), on_sentence)
     return worded(completion, checking.end(completion.text), used - tokens_of(completion))

@@ -14,7 +14,7 @@ from chathpc.chat.record import Answer, Chat, StepRecord
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.wording import OnSentence, Worded, numbered, word
-from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.fact import Fact
 from chathpc.errors import BudgetSpentError, ChathpcError, ModelUnavailableError, UsageError
 from chathpc.llm.backend import Backend
 from chathpc.prompts.untrusted import quote
@@ -200,7 +200,7 @@ class Conversation:
         said = " ".join(
             step.result.error or step.result.text for step in steps if step.result.error or step.result.text
         )
-        facts: list[Evidence] = [fact for step in steps for fact in step.result.facts]
+        facts: list[Fact] = [fact for step in steps for fact in step.result.facts]
         model = None if found is None or self.backend is None else self.backend.label
         if found is not None and not found.text:
             note = f"{note} Nothing that {model} said is supported by the facts.".strip()

@@ -7,13 +7,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from chathpc.chat.record import CheckedSentence
-from chathpc.diagnosis.records import Diagnosis, Evidence, Verdict
+from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.records import Diagnosis, Verdict
 from chathpc.grounding.check import Checker, GroundedText
 from chathpc.grounding.evidence.names import reads_like_a_sentence
 from chathpc.grounding.language.sentences import split
 from chathpc.llm.backend import Backend, Completion, Request
 from chathpc.prompts.build import build_chat
-from chathpc.prompts.key_facts import key_lines
+from chathpc.prompts.whole_facts import key_lines
 from chathpc.report import ClaimStatistics
 
 #: Is given each sentence that passed the check, as soon as it is complete.
@@ -34,12 +35,12 @@ class Worded:
     tokens: int
 
 
-def numbered(facts: Sequence[Evidence]) -> tuple[Evidence, ...]:
+def numbered(facts: Sequence[Fact]) -> tuple[Fact, ...]:
     """The facts of several tools under ids of their own, F1, F2, …; evidence of the diagnosis keeps its id, each fact once."""
-    seen: dict[str, Evidence] = {}
+    seen: dict[object, Fact] = {}
     for fact in facts:
-        seen.setdefault(fact.id if fact.id.startswith("E") else fact.statement, fact)
-    named: list[Evidence] = []
+        seen.setdefault(fact.id if fact.id.startswith("E") else fact.says, fact)
+    named: list[Fact] = []
     for fact in seen.values():
         own = fact.id.startswith("E")
         number = 1 + sum(one.id.startswith("F") for one in named)
@@ -47,7 +48,7 @@ def numbered(facts: Sequence[Evidence]) -> tuple[Evidence, ...]:
     return tuple(named)
 
 
-def known(facts: Sequence[Evidence], diagnosis: Diagnosis) -> Diagnosis:
+def known(facts: Sequence[Fact], diagnosis: Diagnosis) -> Diagnosis:
     """What an answer may say: the facts that were looked up, and the findings whose evidence is among them.
 
     Facts about names that read like sentences are left out: whoever chose such a name would otherwise have it said as a fact.
@@ -61,12 +62,12 @@ def known(facts: Sequence[Evidence], diagnosis: Diagnosis) -> Diagnosis:
     return Diagnosis(verdict, headline, findings, tuple(evidence))
 
 
-def _names(fact: Evidence) -> list[str]:
+def _names(fact: Fact) -> list[str]:
     where = fact.where
     return [fact.subject, *([] if where is None else [name for name in (where.function, where.kernel) if name])]
 
 
-def _cited(item: Evidence, findings: Sequence[object]) -> bool:
+def _cited(item: Fact, findings: Sequence[object]) -> bool:
     return any(item.id in getattr(finding, "evidence", ()) for finding in findings)
 
 
@@ -110,7 +111,7 @@ class Checking:
 
 def word(
     question: str,
-    facts: Sequence[Evidence],
+    facts: Sequence[Fact],
     lead: str,
     diagnosis: Diagnosis,
     backend: Backend,
@@ -135,7 +136,7 @@ def word(
     return worded(completion, checking.end(completion.text))
 
 
-def _offered(facts: Sequence[Evidence], lead: str, checker: Checker) -> list[str]:
+def _offered(facts: Sequence[Fact], lead: str, checker: Checker) -> list[str]:
     """What a model is told: facts whose statement would pass the check, for it will repeat them; else what the tool says."""
     statements = [fact.statement for fact in facts[:_LOOKED_AT]]
     good = [

@@ -8,8 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.device import kernels
 from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 
@@ -17,14 +17,14 @@ from chathpc.profile.profile import Profile
 MOST = 6
 
 
-def access_evidence(facts: Facts) -> tuple[Evidence, ...]:
+def access_evidence(facts: Facts) -> tuple[Fact, ...]:
     """Some facts of each of the longest kernels; none for a profile without such records."""
     if not {"gpu.memory.accesses", "gpu.kernel.multiprocessor-imbalance"} & set(facts.profile.metrics):
         return ()
     return tuple(_evidence(facts))
 
 
-def _evidence(facts: Facts) -> Iterator[Evidence]:
+def _evidence(facts: Facts) -> Iterator[Fact]:
     profile = facts.profile
     density = {one.node: one for one in profile.accesses}
     for kernel in kernels(profile)[:MOST]:
@@ -36,12 +36,12 @@ def _evidence(facts: Facts) -> Iterator[Evidence]:
         if footprint and reuse and count:
             yield fact(
                 facts,
-                f"{kernel.name} makes {numbers.count(count / launches)} accesses to {numbers.size(footprint)} of memory{each}, "
-                f"{numbers.number(reuse)} to each page of 4 KiB.",
+                Kind.AMOUNT,
                 footprint,
+                subject=f"memory that {kernel.name} accesses{each}",
                 unit="bytes",
+                parts=(Part("", count / launches, "accesses"), Part("", reuse, "accesses to each page of 4 KiB")),
                 metric="gpu.kernel.footprint",
-                subject=kernel.name,
                 how="distinct pages of the recorded addresses × 4 KiB",
             )
         moved = [
@@ -52,14 +52,14 @@ def _evidence(facts: Facts) -> Iterator[Evidence]:
             and (value := _value(profile, name, kernel.top))
         ]
         for kind, value in moved:
-            times = f", {numbers.number(value / launches / footprint)} times its footprint" if footprint else ""
             yield fact(
                 facts,
-                f"{kernel.name} moves {numbers.size(value / launches)} by {kind} accesses{each}{times}.",
+                Kind.AMOUNT,
                 value / launches,
+                subject=f"the data that {kernel.name} moves by {kind} accesses{each}",
                 unit="bytes",
+                parts=(Part("footprint", footprint, "bytes"),) if footprint else (),
                 metric=f"gpu.memory.{kind}.bytes",
-                subject=kernel.name,
                 how="sum over its threads / launches",
             )
         imbalance = _value(profile, "gpu.kernel.multiprocessor-imbalance", kernel.top)
@@ -67,22 +67,23 @@ def _evidence(facts: Facts) -> Iterator[Evidence]:
         if imbalance and used:
             yield fact(
                 facts,
-                f"Of the {numbers.count(used)} multiprocessors that ran {kernel.name} the busiest works "
-                f"{numbers.number(imbalance)} times the mean.",
+                Kind.COMPARISON,
                 imbalance,
-                unit="ratio",
+                subject=f"the work of the busiest of {numbers.count(used)} multiprocessors that ran {kernel.name}",
+                unit="times",
+                whole=Quantity(of="the mean"),
                 metric="gpu.kernel.multiprocessor-imbalance",
-                subject=kernel.name,
                 how="time in which a multiprocessor runs at least one of its blocks",
             )
         if (found := density.get(kernel.top)) is not None and (busiest := _busiest(found.accesses)) is not None:
             yield fact(
                 facts,
-                f"Half of the accesses of {kernel.name} fall into {numbers.percent(busiest)} of its threads' time.",
+                Kind.SHARE,
                 busiest,
+                subject=f"half of the accesses of {kernel.name}",
                 unit="ratio",
+                whole=Quantity(of="its threads' time"),
                 metric="gpu.memory.accesses",
-                subject=kernel.name,
                 how=f"fewest of {len(found.accesses)} equal parts of the time that hold half of the accesses",
             )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from chathpc.diagnosis.catalogue.entry import Cause
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here
+from chathpc.diagnosis.draft import Draft, calling_function, fact, part_of, share_here, total
+from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.facts import Facts, HotPlace
 from chathpc.profile.tree import FloatArray
 
@@ -42,18 +43,17 @@ def called_draft(
     facts: Facts,
     time: CalledTime,
     does: str,
-    all_of_it: str,
     *,
     subject: str,
+    form: Form = Form.ONE,
     how: str,
     by: str,
     signs: int,
     against: tuple[str, ...] = (),
     of: str = "",
 ) -> Draft:
-    """The finding: `does` is a sentence about the caller, which gets its share (of `of`); `all_of_it` is the statement about all such
-    time, with {} for the amount; `how` and `by` say how that, and the caller's part of it, were computed.
-    """
+    """The finding: `does` is a sentence about the caller, which gets its share (of `of`); `subject` is all such time;
+    `how` and `by` say how that, and the caller's part of it, were computed."""
     return Draft(
         cause=time.entry.id,
         where=time.hot.place,
@@ -62,8 +62,8 @@ def called_draft(
         share=time.cost / facts.total,
         threshold=time.entry.threshold("min_share"),
         evidence=(
-            fact(facts, all_of_it.format(of_total(facts, time.cost)), time.cost, subject=subject, how=how),
-            calling_function(facts, time.hot, how=by),
+            fact(facts, Kind.AMOUNT, time.cost, subject=subject, form=form, whole=total(facts), how=how),
+            calling_function(facts, time.hot, part_of(facts, time.cost, subject), how=by),
         ),
         signs=signs,
         against=against,

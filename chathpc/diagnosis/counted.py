@@ -17,9 +17,10 @@ import numpy as np
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.catalogue.entry import NextMeasurement
 from chathpc.diagnosis.device import Kernel, kernel_place
-from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.draft import said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.stall_samples import Hot, hottest, sampled_stalls, warp_samples
 from chathpc.diagnosis.statistics import is_above
 from chathpc.profile import numbers
@@ -187,17 +188,17 @@ class Counted:
 
     def say(
         self, facts: Facts, statement: str, name: str, value: float | None = None, *, unit: str = "", how: str
-    ) -> Evidence:
+    ) -> Fact:
         """An item of evidence about this kernel; value and unit default to those of the fact `name`."""
         metric = PREFIX + name
         found = self.values.get(name, 0.0) if value is None else value
         known = self.profile.metrics.get(metric)
-        return fact(
+        return said(
             facts, statement, found, unit=unit or (str(known.unit) if known is not None else "count"), metric=metric,
             subject=self.short, how=how,
         )  # fmt: skip
 
-    def percent(self, facts: Facts, words: str, name: str) -> list[Evidence]:
+    def percent(self, facts: Facts, words: str, name: str) -> list[Fact]:
         """Evidence that `words` with "{}" for the value of a percentage; empty if it was not collected."""
         value = self.get(name)
         if value is None:

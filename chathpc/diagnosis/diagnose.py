@@ -13,13 +13,14 @@ from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
 from chathpc.diagnosis.draft import Draft, confidence, is_worth, share_error, time_text
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
 from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.diagnosis.phase_facts import phase_facts
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Verdict
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
@@ -213,31 +214,30 @@ def _rank(drafts: Iterable[Draft]) -> list[Draft]:
     return sorted(drafts, key=lambda draft: (-_weight(draft), -draft.share, draft.cause, str(draft.where.function)))
 
 
-def _spreads(facts: Facts, drafts: Sequence[Draft]) -> tuple[Evidence, ...]:
+def _spreads(facts: Facts, drafts: Sequence[Draft]) -> tuple[Fact, ...]:
     """How the time of the functions of the first findings is spread over the program's threads."""
     return () if facts.profile.time is None else spread_evidence(facts, [each.where.node for each in drafts[:_SPREADS]])
 
 
 def _number(
-    facts: Facts, drafts: Sequence[Draft], beside: Sequence[Evidence]
-) -> tuple[tuple[Finding, ...], tuple[Evidence, ...]]:
-    """Findings with the ids of their evidence; equal statements about one subject share one id. `beside` is evidence that
+    facts: Facts, drafts: Sequence[Draft], beside: Sequence[Fact]
+) -> tuple[tuple[Finding, ...], tuple[Fact, ...]]:
+    """Findings with the ids of their evidence; facts that say the same share one id. `beside` is evidence that
     is told in any case.
     """
-    evidence: dict[tuple[str, str], Evidence] = {}
+    evidence: dict[tuple[object, ...], Fact] = {}
     findings = []
     for draft in drafts:
         ids = []
         for item in draft.evidence:
-            key = item.subject, item.statement
-            known = evidence.get(key)
+            known = evidence.get(item.says)
             if known is None:
-                known = evidence[key] = replace(item, id=f"E{len(evidence) + 1}")
+                known = evidence[item.says] = replace(item, id=f"E{len(evidence) + 1}")
             ids.append(known.id)
         findings.append(_finding(facts, draft, tuple(dict.fromkeys(ids))))
     for item in beside:
-        if (item.subject, item.statement) not in evidence:
-            evidence[item.subject, item.statement] = replace(item, id=f"E{len(evidence) + 1}")
+        if item.says not in evidence:
+            evidence[item.says] = replace(item, id=f"E{len(evidence) + 1}")
     return tuple(findings), tuple(evidence.values())
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Stretch
 from chathpc.diagnosis.host_calls import is_waiting
 from chathpc.diagnosis.nested import longest
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import HostPart, seconds
 from chathpc.diagnosis.timeline_words import item, site
 from chathpc.profile import intervals, numbers
@@ -28,7 +29,7 @@ class Doing:
 
     where: Place
     name: str | None
-    evidence: Evidence | None
+    evidence: Fact | None
     against: tuple[str, ...]
     waiting: bool = False  #: the host waits for the device although nothing runs there
     idle: bool = False  #: the host does nothing itself, but waits for something else than the device
@@ -127,10 +128,12 @@ def _sampled(facts: Facts) -> Doing:
     part = hot.weight / facts.total
     evidence = fact(
         facts,
-        f"{name} has {numbers.percent(part)} of {facts.whole} of the host, over the whole recording.",
+        Kind.SHARE,
         part,
-        unit="ratio",
         subject=name,
+        form=Form.NAME,
+        unit="ratio",
+        whole=Quantity(of=f"{facts.whole} of the host, over the whole recording"),
         how="time in and called by the function",
         where=hot.place,
     )

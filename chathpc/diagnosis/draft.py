@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import erf, exp, hypot, inf, isfinite, log, sqrt
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.statistics import is_above, spread_error, standard_error
 from chathpc.profile import numbers
 
@@ -48,7 +50,7 @@ class Draft:
     summary: str
     cost: float
     share: float
-    evidence: tuple[Evidence, ...]
+    evidence: tuple[Fact, ...]
     threshold: float = 0.0
     headroom: float | None = None
     signs: int = 1
@@ -176,7 +178,50 @@ def share_here(facts: Facts, here: float, everywhere: float, *, of: str = "") ->
 
 def fact(
     facts: Facts,
-    statement: str,
+    kind: Kind,
+    value: float,
+    *,
+    subject: str,
+    how: str,
+    form: Form = Form.ONE,
+    unit: str | None = None,
+    whole: Quantity | None = None,
+    parts: Iterable[Part] = (),
+    text: str = "",
+    bound: Bound = Bound.NONE,
+    metric: str | None = None,
+    where: Place | None = None,
+    error: float | None = None,
+) -> Fact:
+    """A fact about this profile; `how` says how the value was computed. The unit defaults to that of the time metric; a sampled
+    amount of that gets its standard error, other values the `error` given (0 for a difference, whose error is another).
+    """
+    name = metric or facts.metric
+    source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
+    tool = facts.profile.metrics[name].tool if name in facts.profile.metrics else ""
+    tool = tool or (facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format)
+    return Fact(
+        id="",
+        kind=kind,
+        subject=subject,
+        form=form,
+        value=float(value),
+        unit=unit if unit is not None else str(facts.profile.metrics[name].unit),
+        whole=whole,
+        parts=tuple(parts),
+        text=text,
+        bound=bound,
+        source=f"{tool}, {source_name}: {how}",
+        metric=name,
+        where=where,
+        tool=tool,
+        error=_sampling_error(facts, value) if metric is None and unit is None and error is None else error or None,
+    )
+
+
+def said(
+    facts: Facts,
+    text: str,
     value: float,
     *,
     subject: str,
@@ -184,27 +229,24 @@ def fact(
     unit: str | None = None,
     metric: str | None = None,
     where: Place | None = None,
-    error: float | None = None,
-) -> Evidence:
-    """An item of evidence about this profile; `how` says how the value was computed. The unit defaults to that of
-    the time metric; a sampled amount of that gets its standard error, other values the `error` given (0 for a difference, whose error is another).
-    """
-    name = metric or facts.metric
-    source_name = facts.profile.metrics[name].source_name if name in facts.profile.metrics else name
-    tool = facts.profile.metrics[name].tool if name in facts.profile.metrics else ""
-    tool = tool or (facts.profile.sources[0].tool if facts.profile.sources else facts.profile.format)
-    return Evidence(
-        id="",
-        statement=statement,
-        value=float(value),
-        unit=unit if unit is not None else str(facts.profile.metrics[name].unit),
-        source=f"{tool}, {source_name}: {how}",
-        subject=subject,
-        metric=name,
-        where=where,
-        tool=tool,
-        error=_sampling_error(facts, value) if metric is None and unit is None and error is None else error or None,
-    )
+) -> Fact:
+    """A fact whose sentence is ready: for rules that are not converted to typed facts yet."""
+    return fact(facts, Kind.REMARK, value, subject=subject, how=how, unit=unit, text=text, metric=metric, where=where)
+
+
+def time_unit(facts: Facts) -> str:
+    """Unit of the time metric."""
+    return str(facts.profile.metrics[facts.metric].unit)
+
+
+def total(facts: Facts) -> Quantity:
+    """The whole that times are a part of."""
+    return Quantity(facts.total, time_unit(facts))
+
+
+def part_of(facts: Facts, value: float, of: str) -> Quantity:
+    """A time that others are a part of, by its name."""
+    return Quantity(value, time_unit(facts), of)
 
 
 def _sampling_error(facts: Facts, value: float) -> float | None:
@@ -214,13 +256,15 @@ def _sampling_error(facts: Facts, value: float) -> float | None:
     return facts.total * facts.error(value / facts.total)
 
 
-def calling_function(facts: Facts, hot: HotPlace, *, how: str) -> Evidence:
-    """The item of evidence that says how much of a cost in library functions the function at the place calls for."""
+def calling_function(facts: Facts, hot: HotPlace, whole: Quantity, *, how: str) -> Fact:
+    """How much of a cost in library functions, the whole, the function at the place calls for."""
     return fact(
         facts,
-        f"{hot.place.function} calls for {time_text(facts, hot.weight)} of it.",
+        Kind.AMOUNT,
         hot.weight,
-        subject=str(hot.place.function),
+        subject=f"calls from {hot.place.function}",
+        form=Form.MANY,
+        whole=whole,
         how=how,
         where=hot.place,
     )

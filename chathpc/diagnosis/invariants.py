@@ -6,14 +6,14 @@ This is evidence from the source: weaker than a measurement, and only ever given
 
 from __future__ import annotations
 
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.invariant import invariant
 from chathpc.diagnosis.source.text import read_file
 
 
-def invariant_call(facts: Facts, line_node: int, callees: list[str]) -> Evidence | None:
+def invariant_call(facts: Facts, line_node: int, callees: list[str]) -> Fact | None:
     """Evidence that the line of `line_node` calls one of `callees` with arguments that the innermost loop around it does not
     change; None if the source is not there or cannot be parsed, no such call is in the line, or an argument may change.
     """

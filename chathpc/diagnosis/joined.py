@@ -8,8 +8,9 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.remark import Disagreement
@@ -21,12 +22,12 @@ _WHY = {
 }
 
 
-def disagreement_evidence(profile: Profile) -> tuple[Evidence, ...]:
+def disagreement_evidence(profile: Profile) -> tuple[Fact, ...]:
     """One item for each thing that two tools measured differently."""
     return tuple(_evidence(profile, item) for item in profile.disagreements)
 
 
-def _evidence(profile: Profile, item: Disagreement) -> Evidence:
+def _evidence(profile: Profile, item: Disagreement) -> Fact:
     (one, first), (other, second) = item.values
     name = readable_function(item.subject)
     here, there = _amount(first, item), _amount(second, item)
@@ -36,9 +37,10 @@ def _evidence(profile: Profile, item: Disagreement) -> Evidence:
     if item.node >= 0:
         kernel = item.subject if item.metric.startswith("gpu.") else None
         where = Place(function=name, kernel=kernel, file=tree.file_name(item.node), node=item.node)
-    return Evidence(
+    return Fact(
         id="",
-        statement=f"{one} and {other} differ on {name}: {item.quantity} is {here} and {there}{f' ({why})' if why else ''}.",
+        kind=Kind.REMARK,
+        text=f"{one} and {other} differ on {name}: {item.quantity} is {here} and {there}{f' ({why})' if why else ''}.",
         value=second / first if first else 0.0,
         unit="ratio",
         source=f"{one} and {other}, {item.metric}: the second value / the first",
@@ -65,7 +67,7 @@ def with_agreement(facts: Facts, drafts: Sequence[Draft]) -> list[Draft]:
     sampled = tuple(stalls_of_counted(facts))
     result = []
     for draft in drafts:
-        found: dict[str, Evidence] = {}
+        found: dict[str, Fact] = {}
         for other in (*drafts, *(() if _from_samples(facts, draft) else sampled)):
             if (
                 other.cause == draft.cause
@@ -114,7 +116,7 @@ def _from_samples(facts: Facts, draft: Draft) -> bool:
     )
 
 
-def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Evidence]) -> list[Draft]:
+def with_disagreements(drafts: Iterable[Draft], evidence: Sequence[Fact]) -> list[Draft]:
     """`drafts`, those about a kernel or function on which tools differ with that as evidence, and as a doubt."""
     result = []
     for draft in drafts:

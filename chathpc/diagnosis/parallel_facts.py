@@ -8,12 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import fact, time_text
+from chathpc.diagnosis.draft import fact, part_of, time_unit
 from chathpc.diagnosis.efficiency import Efficiency, of_ranks, of_threads
+from chathpc.diagnosis.fact import Bound, Fact, Form, Kind, Part, Quantity, told
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
 from chathpc.diagnosis.phase_facts import thread_phases
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.statistics import FEWEST, distribution, outliers
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -43,12 +43,12 @@ class Times:
     starts: BoolArray
 
 
-def parallel_evidence(facts: Facts) -> tuple[Evidence, ...]:
+def parallel_evidence(facts: Facts) -> tuple[Fact, ...]:
     """Efficiencies of MPI ranks and OpenMP threads where their times are known one by one, and who stands out."""
     if not facts.has_host_time or facts.share(*_DEVICE) > 0:
         return ()
     ranks, threads = rank_times(facts), thread_times(facts)
-    found: list[Evidence] = []
+    found: list[Fact] = []
     if facts.messages is not None:
         found += _of_messages(facts, facts.messages)
     elif ranks is not None and (efficiency := of_ranks(ranks.useful, ranks.total)) is not None:
@@ -121,7 +121,7 @@ def thread_times(facts: Facts) -> Times | None:
 # -- efficiencies ----------------------------------------------------------------------------------------------
 
 
-def _of_messages(facts: Facts, messages: MessageFacts) -> Iterator[Evidence]:
+def _of_messages(facts: Facts, messages: MessageFacts) -> Iterator[Fact]:
     """The ranks' efficiencies from a trace with message partners; those of the steady state too where start-up is no small part."""
     if messages.efficiency is not None:
         when = "" if messages.is_whole else f" in the first {numbers.seconds(messages.elapsed)} of the trace"
@@ -134,45 +134,42 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> Iterator[Evidence]:
             yield from _efficiency(facts, steady.efficiency, "rank", "communication", when)
 
 
-def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str, when: str = "") -> Iterator[Evidence]:
+def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str, when: str = "") -> Iterator[Fact]:
     limit = common()["pop_efficiency"].value
     value = found.parallel
-    percent = numbers.percent
     clock = facts.profile.metrics[facts.metric].clock
     # A thread that blocks has no CPU time: elapsed time is then at least what is seen, and efficiency at most.
-    at_most = "at most " if clock == Clock.CPU else ""
-    verdict = f", below the {percent(limit)} that POP asks for" if value < limit else ""
     yield fact(
         facts,
-        f"POP: parallel efficiency {at_most}{percent(value)} = load balance {percent(found.balance)} × {waiting} "
-        f"{percent(found.waiting)}, over {found.count} {who}s{when}{verdict}.",
+        Kind.EFFICIENCY,
         value,
+        subject=f"the parallel efficiency of {found.count} {who}s{when} (POP)",
         unit="ratio",
-        subject=f"parallel efficiency of the {who}s{when}",
+        bound=Bound.AT_MOST if clock == Clock.CPU else Bound.NONE,
+        whole=Quantity(limit, "ratio", "parallel efficiency"),
+        parts=(Part("load balance", found.balance, "ratio"), Part(waiting, found.waiting, "ratio")),
         how="POP standard metrics: mean / largest useful time × largest useful / elapsed time",
         error=facts.error(value),
     )
     if found.serialisation is not None and found.transfer is not None:
-        ideal = found.transfer * found.elapsed
         yield fact(
             facts,
-            f"POP: communication {percent(found.waiting)} = serialisation {percent(found.serialisation)} × transfer "
-            f"{percent(found.transfer)}{when}: on a network that takes no time the ranks would need {numbers.seconds(ideal)} instead of "
-            f"{numbers.seconds(found.elapsed)}.",
-            found.transfer,
+            Kind.EFFICIENCY,
+            found.waiting,
+            subject=f"the communication efficiency of {found.count} {who}s{when} (POP)",
             unit="ratio",
-            subject=f"transfer efficiency of the {who}s{when}",
-            how="POP standard metrics: busiest rank's work / replay on an ideal network × that / elapsed time; the replay lets each "
-            "rank compute as long as it did, and wait only for sends and for members of collectives",
+            parts=(Part("serialisation", found.serialisation, "ratio"), Part("transfer", found.transfer, "ratio")),
+            how="POP standard metrics: busiest rank's work / replay on an ideal network × that / elapsed time; "
+            "the replay lets each rank compute as long as it did, and wait only for sends and for members of collectives",
         )
     if value < limit:
         yield fact(
             facts,
-            f"Of {time_text(facts, found.count * found.elapsed)} that {found.count} {who}s could work{when}, uneven load loses "
-            f"{time_text(facts, found.lost_to_imbalance)} and {waiting} {time_text(facts, found.lost_to_waiting)}.",
+            Kind.AMOUNT,
             found.lost_to_imbalance,
-            subject=f"time that the {who}s lose{when}",
-            how="count × (largest − mean useful time), count × (elapsed − largest useful time)",
+            subject=f"uneven load of {found.count} {who}s{when}",
+            whole=part_of(facts, found.count * found.elapsed, "their time"),
+            how="count × (largest − mean useful time), of count × elapsed time",
             error=0.0,
         )
 
@@ -180,7 +177,7 @@ def _efficiency(facts: Facts, found: Efficiency, who: str, waiting: str, when: s
 # -- spread over threads ---------------------------------------------------------------------------------------
 
 
-def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Evidence, ...]:
+def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Fact, ...]:
     """How the time of the functions at `nodes` is spread over all threads of the program, those without any counted as 0.
 
     Nothing with fewer than four threads: the rules tell of each of so few.
@@ -200,15 +197,23 @@ def spread_evidence(facts: Facts, nodes: Sequence[int]) -> tuple[Evidence, ...]:
     )
 
 
-def _spread(facts: Facts, name: str, times: FloatArray) -> Evidence:
+def _spread(facts: Facts, name: str, times: FloatArray) -> Fact:
     spread, without = distribution(times), int((times == 0).sum())
-    none = f"; {without} of them spend{'s' if without == 1 else ''} none" if without else ""
+    parts = [
+        Part("least", spread.least, time_unit(facts)),
+        Part("median", spread.median, time_unit(facts)),
+        Part("mean", spread.mean, time_unit(facts)),
+        Part("most", spread.most, time_unit(facts)),
+        *([Part(f"none on {told(without, 'threads')}")] if without else []),
+    ]
     return fact(
         facts,
-        f"Over all {spread.count} threads {name} computes {time_text(facts, spread.least)} at least, {time_text(facts, spread.median)} in the "
-        f"median and {time_text(facts, spread.most)} at most, {time_text(facts, spread.mean)} on average{none}.",
+        Kind.SPREAD,
         spread.median,
-        subject=f"{name}, per thread",
+        subject=f"{name}",
+        form=Form.NAME,
+        whole=Quantity(spread.count, "threads"),
+        parts=parts,
         how="time of the function and the libraries it calls, without waiting, by thread; threads without any counted as 0",
         error=0.0,
     )
@@ -217,7 +222,7 @@ def _spread(facts: Facts, name: str, times: FloatArray) -> Evidence:
 # -- what stands out -------------------------------------------------------------------------------------------
 
 
-def standing_out(facts: Facts) -> tuple[Evidence, ...]:
+def standing_out(facts: Facts) -> tuple[Fact, ...]:
     """Ranks, or else threads, that compute far longer than the others, by median and MAD; and compute nodes whose ranks do."""
     times = rank_times(facts) or thread_times(facts)
     if times is None:
@@ -229,32 +234,33 @@ def standing_out(facts: Facts) -> tuple[Evidence, ...]:
     each = facts.samples * median / facts.total
     found = outliers(times.useful, z=z, min_ratio=ratio, samples_each=each)
     found = found[~times.starts[found]]
-    told = list(_slow_nodes(facts, times, who, z, ratio))
+    beside = list(_slow_nodes(facts, times, who, z, ratio))
     if not len(found) or len(found) > len(times.useful) // FEWEST:
-        return tuple(told)
+        return tuple(beside)
     worst = int(found[0])
     usual = np.delete(times.useful, found)
     level, others = float(np.median(times.useful)), len(usual)
     cost = (float(times.useful[worst]) - float(usual.max())) * others
-    also = ", ".join(times.name[int(i)] for i in found[1:_NAMED])
-    more = f" ({also}{' and others' if len(found) > _NAMED else ''} as well)" if len(found) > 1 else ""
-    count = f"{len(found)} of {len(times.useful)} {who} compute{'s' if len(found) == 1 else ''}"
-    told.append(
+    parts = [
+        *(Part(times.name[int(i)], float(times.useful[i]), time_unit(facts)) for i in found[1:_NAMED]),
+        Part(f"the {others} others wait", cost, time_unit(facts)),
+    ]
+    beside.append(
         fact(
             facts,
-            f"{count} far longer than the others: {times.name[worst]}{_on_node(times, worst)} "
-            f"{numbers.number(float(times.useful[worst]) / level)} times the median of {time_text(facts, level)}{more}, "
-            f"which costs the {others} others {time_text(facts, cost)}.",
-            cost,
-            subject=times.name[worst],
+            Kind.COMPARISON,
+            float(times.useful[worst]),
+            subject=f"{times.name[worst]}{_on_node(times, worst)}",
+            whole=part_of(facts, level, f"the median of {len(times.useful)} {who}"),
+            parts=parts,
             how=f"more than {numbers.number(z)} robust standard deviations (1.4826 × MAD) above the median of the time outside the runtime",
             error=0.0,
         )
     )
-    return tuple(told)
+    return tuple(beside)
 
 
-def _slow_nodes(facts: Facts, times: Times, who: str, z: float, ratio: float) -> Iterator[Evidence]:
+def _slow_nodes(facts: Facts, times: Times, who: str, z: float, ratio: float) -> Iterator[Fact]:
     nodes, number = np.unique(times.node, return_inverse=True)
     if len(nodes) < FEWEST or bool((nodes < 0).any()):
         return
@@ -267,11 +273,11 @@ def _slow_nodes(facts: Facts, times: Times, who: str, z: float, ratio: float) ->
     members = int((number == worst).sum())
     yield fact(
         facts,
-        f"The {members} {who if members > 1 else who[:-1]} of node {int(nodes[worst])} compute "
-        f"{numbers.number(float(means[worst]) / level)} times as long as the median of {len(nodes)} nodes "
-        f"({time_text(facts, float(means[worst]))} against {time_text(facts, level)} each): the node may be slower than the others.",
+        Kind.COMPARISON,
         float(means[worst]),
-        subject=f"node {int(nodes[worst])}",
+        subject=f"computing of the {who} on node {int(nodes[worst])}",
+        whole=part_of(facts, level, f"the median of {len(nodes)} nodes"),
+        parts=(Part("", members, who),),
         how=f"mean over the {who} of each compute node, by median and MAD over nodes",
     )
 

@@ -11,10 +11,10 @@ from chathpc.diagnosis.arrivals import Presence, releases
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.critical_path import CriticalPath, Dependencies, Work, critical_path, described
 from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Bound, Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.launch_order import CALLS, OWN_CODE, ordered
 from chathpc.diagnosis.message_facts import MessageFacts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.replay import path
 from chathpc.diagnosis.rules.mpi import synchronises_all
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, spans, traced_lanes, work_of
@@ -43,7 +43,7 @@ _NOT_TOGETHER = (
     "Messages and collectives of the trace wait for each other in a way that no run can, so neither its critical path nor its time on "
     "an ideal network is known."
 )
-_IN_MESSAGES = "pass while messages and collectives are on their way"
+_IN_MESSAGES = "messages and collectives on their way"
 _NO_ORDER = "The timeline does not tell which call launched which operation, at least for most of them, so its critical path is not known."
 
 
@@ -51,7 +51,7 @@ _NO_ORDER = "The timeline does not tell which call launched which operation, at 
 class PathFacts:
     """What the critical path consists of, or `note`: why it is not known although there is a trace, as a sentence."""
 
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Fact, ...] = ()
     note: str = ""
 
 
@@ -169,7 +169,7 @@ def _of_messages(facts: Facts, messages: MessageFacts) -> PathFacts:
     if first < 0:
         return PathFacts()
     row, spent = list(found.by_lane.items())[first]
-    who = f" Rank {int(facts.profile.where.rank[row])} has {numbers.percent(spent / max(found.length, 1))} of it."
+    who = (Part(f"of which on rank {int(facts.profile.where.rank[row])}", spent / max(found.length, 1), "ratio"),)
     where = _TRACE if messages.is_whole else "the trace's beginning"
     labels = {label: names[label] for label in found.by_label}
     return replace(
@@ -201,8 +201,8 @@ def _told(
     how: str,
     *,
     is_complete: bool = True,
-    also: str = "",
-    rest: str = "pass in waits, barriers and collectives",
+    also: tuple[Part, ...] = (),
+    rest: str = "waits, barriers and collectives beside it",
 ) -> PathFacts:
     length = path.length * _NANO
     if length <= 0:
@@ -215,24 +215,24 @@ def _told(
         for word, spent in sorted(by_word.items(), key=lambda item: (-item[1], item[0]))
         if spent >= _LEAST * path.length
     ]
-    listed = ", ".join(f"{word} {numbers.percent(spent / path.length)}" for word, spent in ranked[:_NAMED])
-    bound = "" if is_complete else "at least "
-    span = f"in the {numbers.seconds(window)} of {where}"
-    if path.stretch is not None:
-        span = f"in {numbers.seconds((path.stretch[1] - path.stretch[0]) * _NANO)} in the middle of {where}"
+    span = window if path.stretch is None else (path.stretch[1] - path.stretch[0]) * _NANO
+    place = where if path.stretch is None else f"the middle of {where}"
     left = window - length
     is_much = (
         path.stretch is None and is_complete and where == _TRACE and left > common()["worth_a_line"].value * window
     )
-    others = f" The other {numbers.seconds(left)} {rest}." if is_much else ""
+    if is_much:
+        also = (*also, Part(rest, left, "s"))
     told = (
         fact(
             facts,
-            f"The critical path is {bound}{numbers.seconds(length)} of work {span}: {listed}. "
-            f"Work beside it costs no time.{also}{others}",
+            Kind.PATH,
             length,
+            subject="the critical path",
             unit="s",
-            subject="critical path",
+            bound=Bound.NONE if is_complete else Bound.AT_LEAST,
+            whole=Quantity(span, "s", place),
+            parts=(*(Part(word, spent / path.length, "ratio") for word, spent in ranked[:_NAMED]), *also),
             how=how,
         ),
     )

@@ -8,25 +8,24 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import common
 from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.phases import Phases, iterations, steady_state
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.sampled_lanes import MOST_RECORDED, traced_lanes, work_of
 from chathpc.diagnosis.timeline_facts import COMPUTING, TimelineFacts
-from chathpc.profile import numbers
 from chathpc.profile.timeline import Lane
 
 _NANO = 1e-9
 
 
-def phase_facts(facts: Facts) -> tuple[Evidence, ...]:
+def phase_facts(facts: Facts) -> tuple[Fact, ...]:
     """Start-up and end of the run where they differ from the rest, and what repeats, as far as a trace shows it."""
     if facts.timeline is not None:
         return tuple(_of_kernels(facts, facts.timeline)) if facts.timeline.lack is None else ()
     return tuple(_of_thread(facts)) if facts.has_host_time else ()
 
 
-def _of_thread(facts: Facts) -> Iterator[Evidence]:
+def _of_thread(facts: Facts) -> Iterator[Fact]:
     """The start-up of the thread that was recorded most often."""
     found = thread_phases(facts)
     if found is not None and found[1].start_up >= common()["min_start_up"].value:
@@ -48,20 +47,21 @@ def thread_phases(facts: Facts) -> tuple[Lane, Phases] | None:
     return None if found is None else (lane, found)
 
 
-def _start_up(facts: Facts, found: Phases, who: str, different: str) -> Evidence:
+def _start_up(facts: Facts, found: Phases, who: str, different: str) -> Fact:
     length = (found.begin - found.first) * _NANO
     return fact(
         facts,
-        f"The first {numbers.seconds(length)} ({numbers.percent(found.start_up)}) of the trace are start-up: {who} mostly in {different} "
-        "there, and does other things from then on. In longer runs it matters less.",
+        Kind.AMOUNT,
         length,
-        unit="s",
         subject="start-up",
-        how="time until the mix of functions is that of the middle of the run, in fortieths of the trace",
+        unit="s",
+        whole=Quantity(length / found.start_up, "s", "the trace"),
+        parts=(Part(different),),
+        how=f"{who}: time until the mix of functions is that of the middle of the run, in fortieths of the trace",
     )
 
 
-def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Evidence]:
+def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Fact]:
     """Iterations of the kernels of the first device."""
     lanes = [lane for lane in timeline.timeline.of(*COMPUTING, device=timeline.devices[0].ordinal) if len(lane)]
     if not lanes or sum(map(len, lanes)) > MOST_RECORDED:
@@ -80,10 +80,11 @@ def _of_kernels(facts: Facts, timeline: TimelineFacts) -> Iterator[Evidence]:
     median, longest = found.median * _NANO, found.longest * _NANO
     yield fact(
         facts,
-        f"The kernels repeat every {found.period} launches: {numbers.count(found.count)} iterations were looked at, half of them take "
-        f"at most {numbers.seconds(median)}, the longest {numbers.seconds(longest)}.",
+        Kind.SPREAD,
         median,
+        subject="an iteration of the kernels",
         unit="s",
-        subject="an iteration",
+        whole=Quantity(found.count, "iterations"),
+        parts=(Part("median", median, "s"), Part("most", longest, "s"), Part("", found.period, "launches each")),
         how="smallest period of the order of kernels; time from the begin of one iteration to that of the next",
     )

@@ -5,30 +5,12 @@ from __future__ import annotations
 import re
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 
 #: How the sentence on a gain begins.
 GAIN = "Without this problem"
 
-#: How a statement on the program's own text begins.
-SOURCE = "The source at"
-#: An amount, as what costs time is told: `12 %`, `1.5 s`, `64 MB`.
-AMOUNT = re.compile(r"\d ?(?:%|(?:s|ms|µs|[KMGT]?B|seconds?|milliseconds?)(?!\w))")
-
-#: Arguments of a template: a name with them is no part of a sentence.
-TEMPLATE = re.compile(r"\w<[^<>]*>")
 _EXAMPLES = re.compile(r" \([^()]*\)")
-
-
-def placed(summary: str, where: Place) -> str:
-    """`summary` with file and line behind the name of the function, unless it says where that is."""
-    name, file = where.function, where.short.partition(":")[0]
-    if not name or not file or file in summary:
-        return summary
-    return re.sub(
-        rf"(?<![\w:]){re.escape(name)}(?= |:|\.$)", lambda found: f"{found[0]} ({where.short})", summary, count=1
-    )
 
 
 def as_clause(text: str) -> str:

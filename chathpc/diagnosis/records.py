@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from chathpc.diagnosis.fact import Fact
+
 
 class Verdict(StrEnum):
     """What the profile as a whole says."""
@@ -35,30 +37,6 @@ class Place:
             return ""
         base = self.file.rsplit("/", 1)[-1]
         return f"{base}:{self.line}" if self.line else base
-
-
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One measured fact.
-
-    `statement` is one sentence that holds the numbers as a reader should see them; `value` is the number that matters
-    in
-    it, in `unit`, unrounded; `source` names the file, the metric and how the value was computed; `subject` is the noun
-    that the
-    value is about ("threads of triangular_work", "thread 3"), for checking what a model says; `tool` is what measured it;
-    `error` the standard error of the value from sampling, in `unit`; None where it was measured or is not known.
-    """
-
-    id: str
-    statement: str
-    value: float
-    unit: str
-    source: str
-    subject: str
-    metric: str | None = None
-    where: Place | None = None
-    tool: str = ""
-    error: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +85,6 @@ class Diagnosis:
     verdict: Verdict
     headline: str
     findings: tuple[Finding, ...] = ()
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[Fact, ...] = ()
     notes: tuple[str, ...] = ()
     not_collected: Mapping[str, str] = field(default_factory=dict)

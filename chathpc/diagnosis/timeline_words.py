@@ -8,10 +8,11 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import readable_function
 from chathpc.diagnosis.host_calls import HostCall, host_call, plain
 from chathpc.diagnosis.kernel_totals import KernelTotal
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import Lack, TimelineFacts, seconds
 from chathpc.profile import numbers
 from chathpc.profile.kernel_names import base_key
@@ -48,12 +49,12 @@ def item(
     metric: str,
     unit: str = "s",
     where: Place | None = None,
-) -> Evidence:
+) -> Fact:
     """An item of evidence about the timeline; `how` says how the value was computed from its intervals."""
     profile = timeline.profile
     tool = profile.sources[0].tool if profile.sources else profile.format
-    return Evidence(
-        id="", statement=statement, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject,
+    return Fact(
+        id="", kind=Kind.REMARK, text=statement, value=float(value), unit=unit, source=f"{tool}, timeline: {how}", subject=subject,
         metric=metric, where=where,
     )  # fmt: skip
 
@@ -63,7 +64,7 @@ def _is_worth_a_line(part: float, whole: float) -> bool:
     return part >= common()["worth_a_line"].value * whole
 
 
-def busy_fact(timeline: TimelineFacts) -> Evidence:
+def busy_fact(timeline: TimelineFacts) -> Fact:
     """How long kernels compute."""
     return item(
         timeline,
@@ -75,7 +76,7 @@ def busy_fact(timeline: TimelineFacts) -> Evidence:
     )
 
 
-def idle_fact(timeline: TimelineFacts) -> Evidence:
+def idle_fact(timeline: TimelineFacts) -> Fact:
     """How long the device did nothing, neither kernels nor copies."""
     longest = f", at most {numbers.seconds(timeline.longest_idle)} at a time" if timeline.idle else ""
     return item(
@@ -88,7 +89,7 @@ def idle_fact(timeline: TimelineFacts) -> Evidence:
     )
 
 
-def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Evidence:
+def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, *, metric: str) -> Fact:
     """The part of something that no computing kernel hides."""
     return item(
         timeline,
@@ -100,7 +101,7 @@ def exposed_fact(timeline: TimelineFacts, what: str, cost: float, spent: float, 
     )
 
 
-def waiting_fact(timeline: TimelineFacts) -> Iterable[Evidence]:
+def waiting_fact(timeline: TimelineFacts) -> Iterable[Fact]:
     """That the host waits for the device, which is a symptom of a busy device."""
     spent = seconds(timeline.clipped(timeline.waiting))
     if not _is_worth_a_line(spent, timeline.window):

@@ -9,8 +9,8 @@ from itertools import pairwise
 from math import log
 
 from chathpc.diagnosis import catalogue
-from chathpc.diagnosis.phrasing import meaning, placed
-from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
+from chathpc.diagnosis.phrasing import meaning
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.grounding.denials.hypotheses import hypothetical
 from chathpc.grounding.evidence.assessed import assessment
 from chathpc.grounding.evidence.facts import TEMPLATE, Fact, World, normalised, unspaced
@@ -317,7 +317,7 @@ def _verbatim(diagnosis: Diagnosis) -> dict[str, tuple[str, ...]]:
     ]
     for finding in diagnosis.findings:
         texts += [(text, ()) for text in finding.advice]
-        own = (finding.summary, placed(finding.summary, finding.where), *finding.against)
+        own = (finding.summary, _placed(finding.summary, finding.where), *finding.against)
         texts += [(text, finding.evidence) for text in own]
         if not finding.title.endswith("."):
             texts.append((f"{finding.title}.", finding.evidence))
@@ -386,3 +386,13 @@ def _levels(causes: Keys, statements: Iterable[Statement], words: Vocabulary) ->
     for statement in statements:
         found |= set(leveled(statement, words))
     return frozenset(found)
+
+
+def _placed(summary: str, where: Place) -> str:
+    """`summary` with file and line behind the name of the function, unless it says where that is."""
+    name, file = where.function, where.short.partition(":")[0]
+    if not name or not file or file in summary:
+        return summary
+    return re.sub(
+        rf"(?<![\w:]){re.escape(name)}(?= |:|\.$)", lambda found: f"{found[0]} ({where.short})", summary, count=1
+    )

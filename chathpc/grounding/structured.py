@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.fact import Fact as Evidence
 from chathpc.profile import numbers
 
 _PLACEHOLDER = re.compile(r"\{(E[0-9]{1,6})\}(?P<unit>\s?(?:%|[A-Za-zµ/]{1,12}\b))?")

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
 
-from chathpc.diagnosis.catalogue import ids
-from chathpc.diagnosis.phrasing import AMOUNT, GAIN, SOURCE, as_clause, meaning
-from chathpc.narrative import ADVICE, repeats
 from chathpc.profile import numbers
 from chathpc.report import (
     ClaimRecord,
@@ -25,12 +21,6 @@ VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data
 _UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Digits behind the point that say nothing: `80.0 ms`.
 _ZEROS = re.compile(r"\.0+(?= )")
-#: So much of a sentence's words are in what it repeats.
-_MOST_WORDS = 0.7
-#: And of each of two sentences that say the same.
-_ALIKE = 0.6
-#: A sentence that needs the one before it.
-_LEANING = re.compile(r"(?:this|that|these|those|it|they|which|such|here|there)\b", re.IGNORECASE)
 #: Confidence (a probability) from which a finding is called so.
 _HIGH, _MEDIUM = 0.8, 0.5
 
@@ -88,58 +78,12 @@ def summary(finding: FindingRecord, headline: str) -> str:
 
 
 def told(report: Report) -> list[SentenceRecord]:
-    """Sentences of the explanation that are shown below the headline: not struck, and not the headline or its amount again in other words.
-
-    Readers of whole reports were annoyed by these, and by other words for what the catalogue says, so a sentence that only rewords
-    one of the catalogue's is told in its words (docs/models.md). What the next sentence leans on stays.
-    """
-    first = {identifier for finding in report.findings[:1] for identifier in finding.evidence}
-    evidence = {record.id: record.statement for record in report.evidence if record.id in first}
-    kept = [sentence for sentence in report.explanation.sentences if sentence.status != "struck"]
-    following = [*(sentence.text for sentence in kept[1:]), ""][: len(kept)]
-    plain = _of_catalogue(report)
-    shown = [
-        _plainly(sentence, plain)
-        for sentence, after in zip(kept, following, strict=True)
-        if _LEANING.match(after) or not repeats(sentence.text, _told_around(sentence, report, evidence), _MOST_WORDS)
+    """Sentences of the explanation that are shown below the headline: not struck, and not the headline itself."""
+    return [
+        one
+        for one in report.explanation.sentences
+        if one.status != "struck" and one.text.strip() != report.headline.strip()
     ]
-    return _gain_after_cause(shown, plain[:1])
-
-
-def _gain_after_cause(shown: list[SentenceRecord], cause: Sequence[str]) -> list[SentenceRecord]:
-    """What could be won `without this problem` behind what the problem is."""
-    at = next((index for index, one in enumerate(shown) if one.text in cause), 0)
-    early = [one for one in shown[:at] if one.text.startswith(GAIN)]
-    rest = [one for one in shown[: at + 1] if one not in early]
-    return [*rest, *early, *shown[at + 1 :]]
-
-
-def _of_catalogue(report: Report) -> list[str]:
-    """What the catalogue says of the first finding: its meaning, and what to do first."""
-    if report.verdict != "bottleneck" or not report.findings or report.findings[0].cause not in ids():
-        return []
-    first = report.findings[0]
-    return [meaning(first.cause), *(f"{ADVICE} {as_clause(text)}" for text in first.advice[:1])]
-
-
-def _plainly(sentence: SentenceRecord, plain: Sequence[str]) -> SentenceRecord:
-    """A model's sentence, or the one of `plain` that it only puts into other words."""
-    text = next((one for one in plain if _alike(sentence.text, one)), sentence.text)
-    if sentence.status != "supported" or sentence.translation is not None or text == sentence.text:
-        return sentence
-    return SentenceRecord(text=text, evidence=sentence.evidence, status="catalogue")
-
-
-def _alike(one: str, other: str) -> bool:
-    return repeats(one, other, _ALIKE) and repeats(other, one, _ALIKE)
-
-
-def _told_around(sentence: SentenceRecord, report: Report, evidence: Mapping[str, str]) -> str:
-    """The headline; for a model's amount below a headline that has one the evidence that it is from as well."""
-    amounts = report.verdict == "bottleneck" and AMOUNT.search(report.headline) and AMOUNT.search(sentence.text)
-    if not amounts or sentence.status != "supported" or sentence.text.startswith(SOURCE):
-        return report.headline
-    return " ".join((report.headline, *(evidence.get(identifier, "") for identifier in sentence.evidence)))
 
 
 def author(report: Report) -> str:
@@ -147,11 +91,8 @@ def author(report: Report) -> str:
     model, parts = report.explanation.model, []
     if model is not None:
         parts = [f"in the words of {model}, a language model", "its claims were checked"]
-        own = {one.text for one in report.explanation.sentences if one.status == "catalogue"}
-        shown = {one.text for one in told(report) if one.status == "catalogue"}
-        ways = [way for way, some in (("left out", shown & own), ("only put into other words", shown - own)) if some]
-        if ways:
-            parts.append(f"what it {' or '.join(ways)} is the catalogue's")
+        if any(one.status == "catalogue" for one in report.explanation.sentences):
+            parts.append("what it left out is the catalogue's")
     if any(sentence.translation is not None for sentence in report.explanation.sentences):
         parts.append("translated by a language model; numbers and names were compared")
     return "; ".join(parts)

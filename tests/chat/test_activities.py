@@ -9,6 +9,7 @@ import pytest
 from chathpc.chat.session import Session
 from chathpc.chat.tools import Result, call
 from chathpc.chat.tools.activities import KINDS, PARTS
+from chathpc.diagnosis.fact import Kind
 from chathpc.profile.activity import Activity
 from tests.chat.questions import session as example
 from tests.diagnosis.parts import function, hot_loop, libc, libm, main, mpi
@@ -121,10 +122,9 @@ def test_the_computing_time_of_ranks_leaves_waiting_mpi_and_helper_threads_out()
     asked = example("mpi")
     answer = call(asked, "locations", {})
     assert len(answer.rows) == 4  # of twelve threads eight are the library's own
-    told = next(item for item in asked.diagnosis.evidence if "the idlest" in item.statement).statement
-    busiest, idlest = (str(answer.columns[1].written(answer.rows[at][1])) for at in (0, -1))
-    assert f"Rank 3 computes {busiest}" in told
-    assert f"the idlest rank {idlest}" in told
+    told = next(item for item in asked.diagnosis.evidence if item.subject == "computing of a rank")
+    figures = {part.label: part.value for part in told.parts}
+    assert (figures["most"], figures["least"]) == (pytest.approx(answer.rows[0][1]), pytest.approx(answer.rows[-1][1]))
 
 
 def test_waiting_within_a_place_is_told(session: Session) -> None:
@@ -135,7 +135,7 @@ def test_waiting_within_a_place_is_told(session: Session) -> None:
 
 def test_the_time_of_a_place_is_that_of_all_its_contexts() -> None:
     asked = example("omp")
-    told = next(item for item in asked.diagnosis.evidence if item.statement.startswith("work_item computes"))
+    told = next(item for item in asked.diagnosis.evidence if (item.kind, item.subject) == (Kind.AMOUNT, "work_item"))
     answer = call(asked, "tree", {"place": "work_item"})
     assert answer.text.startswith("work_item has 3.91 s (43.4 %) of the run's cpu.time itself. Below work_item:")
     assert value(answer) == pytest.approx(told.value)

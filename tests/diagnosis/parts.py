@@ -10,7 +10,8 @@ import numpy as np
 
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.draft import belief
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding
+from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.profile import numbers
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock
@@ -141,7 +142,7 @@ def check(diagnosis: Diagnosis) -> None:
         assert any(words in item.statement for words in spellings(item)), (item.statement, item.value, item.unit)
 
 
-def spellings(item: Evidence) -> list[str]:
+def spellings(item: Fact) -> list[str]:
     """The ways in which the value of an item of evidence may be written."""
     value, unit = item.value, item.unit
     rate = [f"{numbers.size(value)} a second"] if unit == "bytes/s" else []

@@ -119,7 +119,7 @@ def test_the_path_of_threads_follows_serial_code_and_the_busiest() -> None:
     profile = sampled(openmp(), states)
     (told,) = path_facts(Facts(profile)).evidence
     assert told.statement == (
-        "The critical path is 800 ms of work in the 800 ms of the trace: f 75.0 %, setup 25.0 %. Work beside it costs no time."
+        "The critical path takes 800 ms of the 800 ms of the trace (100 %): f 75.0 %, setup 25.0 %. Work beside it costs no time."
     )
     assert told.value == pytest.approx(0.8)
     assert "2 waits" in told.source
@@ -132,7 +132,7 @@ def test_of_many_lanes_those_that_wait_least_and_most_are_looked_at(monkeypatch:
     quick = [[(0, "app.c:12"), (end, "<omp barrier wait>"), (800, "")] for end in (300, 400, 500)]
     profile = sampled(openmp((8.0, 3.0, 4.0, 5.0), (0.0, 5.0, 4.0, 3.0)), [slow, *quick])
     (told,) = path_facts(Facts(profile)).evidence
-    assert told.statement.startswith("The critical path is at least 800 ms of work")
+    assert told.statement.startswith("The critical path takes at least 800 ms of")
 
 
 def of_ranks(call: str) -> Profile:
@@ -146,8 +146,8 @@ def of_ranks(call: str) -> Profile:
 def test_the_path_of_ranks_leads_through_collectives_of_all() -> None:
     (told,) = path_facts(Facts(of_ranks("MPI_Allreduce"))).evidence
     assert told.statement == (
-        "The critical path is 600 ms of work in the 700 ms of the trace: forces 100 %. Work beside it costs no time. "
-        "The other 100 ms pass in waits, barriers and collectives."
+        "The critical path takes 600 ms of the 700 ms of the trace (85.7 %): forces 100 %, waits, "
+        "barriers and collectives beside it 100 ms. Work beside it costs no time."
     )
 
 
@@ -182,8 +182,7 @@ def test_a_host_that_launches_late_is_the_path() -> None:
     # The window is from the first kernel on, 9180 µs: ten kernels of 180, and nine times 800 of the host's own code and 10 of
     # launching.
     assert told.statement == (
-        "The critical path is 9.09 ms of work in the 9.18 ms of the timeline: the host's own code 79.2 %, sweep 19.8 %. "
-        "Work beside it costs no time."
+        "The critical path takes 9.09 ms of the 9.18 ms of the timeline (99.0 %): the host's own code 79.2 %, sweep 19.8 %. Work beside it costs no time."
     )
     assert told.value == pytest.approx(9.09e-3)
     assert "over 10 launches and 9 waits" in told.source

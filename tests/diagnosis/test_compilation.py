@@ -22,8 +22,8 @@ def test_time_in_a_compiler_counts_for_the_line_that_calls_it(name: str) -> None
     assert (found.where.function, found.where.short, found.share, found.seconds) == ("evaluate", "app.c:11", 0.5, 5.0)
     assert found.summary == "evaluate compiles code while the program runs: 50.0 % of the time."
     assert statements(diagnosis, "jit-compilation") == [
-        "Compilers that the program calls take 5.00 s of 10.0 s (50.0 %).",
-        "evaluate calls for 5.00 s of it.",
+        "Compilation at run time takes 5.00 s of 10.0 s (50.0 %).",
+        "Calls from evaluate take 5.00 s of the 5.00 s of compilation at run time (100 %).",
     ]
 
 

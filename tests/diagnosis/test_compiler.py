@@ -256,7 +256,7 @@ def test_a_hot_small_function_that_was_not_inlined() -> None:
     assert found.speedup_bound == pytest.approx(1 / (1 - 0.6 * 0.6))
     assert "-flto" in found.advice[0]
     said = statements(diagnosis, "not-inlined")
-    assert said[1] == "All its time is at 1 source line."
+    assert said[1] == "cell has 1 source line."
     assert (
         said[2]
         == "1 record of GCC: calls of cell (main.c:50) were not inlined: the function's body is in another file."
@@ -317,7 +317,7 @@ def test_a_hot_file_compiled_without_optimisation() -> None:
     found = finding(diagnosis, "unoptimised-build")
     assert (found.share, found.seconds) == (1.0, 10.0)
     said = statements(diagnosis, "unoptimised-build")
-    assert said[1] == "1 file was compiled without optimisation (app.c): gcc, -O0, by the command line."
+    assert said[1] == "1 file of gcc: compiled without optimisation (app.c): -O0, by the command line."
 
 
 @pytest.mark.parametrize(

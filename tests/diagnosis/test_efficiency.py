@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.efficiency import of_ranks, of_threads
+from chathpc.diagnosis.fact import Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.parallel_facts import parallel_evidence, rank_times, spread_evidence, standing_out, thread_times
 from chathpc.profile.location import Locations
@@ -99,15 +100,14 @@ def said(profile: Profile) -> list[str]:
 
 def test_ranks_lose_to_imbalance_and_to_communication() -> None:
     assert said(ranked((7.0, 5.0, 3.0, 1.0), (1.0, 3.0, 5.0, 7.0))) == [
-        "POP: parallel efficiency 50.0 % = load balance 57.1 % × communication 87.5 %, over 4 ranks, "
-        "below the 80.0 % that POP asks for.",
-        "Of 32.0 s that 4 ranks could work, uneven load loses 12.0 s and communication 4.00 s.",
+        "The parallel efficiency of 4 ranks (POP) is 50.0 % = load balance 57.1 % × communication 87.5 %, below the 80.0 % that POP asks for.",
+        "Uneven load of 4 ranks takes 12.0 s of the 32.0 s of their time (37.5 %).",
     ]
 
 
 def test_efficient_ranks_get_one_line() -> None:
     assert said(ranked((9.0, 9.0), (1.0, 1.0))) == [
-        "POP: parallel efficiency 90.0 % = load balance 100 % × communication 90.0 %, over 2 ranks."
+        "The parallel efficiency of 2 ranks (POP) is 90.0 % = load balance 100 % × communication 90.0 %."
     ]
 
 
@@ -117,7 +117,7 @@ def test_a_cpu_clock_tells_the_most_that_it_can_be() -> None:
         main(function("f", hot_loop((9.0, 9.0))), line("app.c:7", mpi("MPI_Barrier", time=(1.0, 1.0)))),
         locations=ranks(2),
     )
-    assert said(cpu)[0].startswith("POP: parallel efficiency at most 90.0 %")
+    assert said(cpu)[0].startswith("The parallel efficiency of 2 ranks (POP) is at most 90.0 %")
     assert "at most" not in said(profile)[0]
 
 
@@ -127,10 +127,10 @@ def test_threads_lose_to_imbalance_and_to_serial_code() -> None:
     times = thread_times(Facts(profile))
     assert times is not None
     assert times.useful.tolist() == [8.0, 3.0]
-    assert said(profile)[0] == (
-        "POP: parallel efficiency 68.7 % = load balance 68.7 % × synchronisation 100 %, over 2 OpenMP threads, "
-        "below the 80.0 % that POP asks for."
-    ).replace("68.7", "68.8")
+    assert (
+        said(profile)[0]
+        == "The parallel efficiency of 2 OpenMP threads (POP) is 68.8 % = load balance 68.8 % × synchronisation 100 %, below the 80.0 % that POP asks for."
+    )
 
 
 def test_a_hybrid_program_gets_both_and_time_in_mpi_is_no_loss_of_openmp() -> None:
@@ -140,9 +140,11 @@ def test_a_hybrid_program_gets_both_and_time_in_mpi_is_no_loss_of_openmp() -> No
     )
     exchange = line("app.c:7", mpi("MPI_Allreduce", time=(4.0, 0.0, 4.0, 0.0)))
     statements = said(wall(build(main(line("app.c:5", gomp("GOMP_parallel", body)), exchange), locations=where)))
-    assert statements[0].startswith("POP: parallel efficiency 60.0 % = load balance 100 % × communication 60.0 %")
+    assert statements[0].startswith(
+        "The parallel efficiency of 2 ranks (POP) is 60.0 % = load balance 100 % × communication 60.0 %"
+    )
     assert (
-        "POP: parallel efficiency 100 % = load balance 100 % × synchronisation 100 %, over 4 OpenMP threads."
+        "The parallel efficiency of 4 OpenMP threads (POP) is 100 % = load balance 100 % × synchronisation 100 %."
         in statements
     )
 
@@ -151,7 +153,7 @@ def test_start_and_end_of_mpi_are_left_out() -> None:
     init = line("app.c:2", mpi("MPI_Init", time=(5.0, 5.0)))
     work = function("f", hot_loop((9.0, 9.0)))
     profile = wall(build(main(init, work, line("app.c:7", mpi("MPI_Barrier", time=(1.0, 1.0)))), locations=ranks(2)))
-    assert said(profile)[0].startswith("POP: parallel efficiency 90.0 %")
+    assert said(profile)[0].startswith("The parallel efficiency of 2 ranks (POP) is 90.0 %")
 
 
 def test_programs_without_ranks_and_threads_have_none() -> None:
@@ -164,7 +166,7 @@ def test_a_rank_alone_has_none() -> None:
 
 def test_the_diagnosis_tells_it_beside_the_findings() -> None:
     diagnosis = diagnosed(ranked((7.0, 5.0, 3.0, 1.0), (1.0, 3.0, 5.0, 7.0)))
-    assert any(item.statement.startswith("POP:") and item.value == pytest.approx(0.5) for item in diagnosis.evidence)
+    assert any(item.kind == Kind.EFFICIENCY and item.value == pytest.approx(0.5) for item in diagnosis.evidence)
 
 
 # -- spread over threads ---------------------------------------------------------------------------------------
@@ -175,7 +177,7 @@ def test_the_time_of_a_function_is_told_over_all_threads_with_zeros() -> None:
     node = next(n for n in range(len(facts.profile.tree)) if facts.profile.tree.label(n) == "app.c:12")
     (told,) = spread_evidence(facts, [node, node, -1])
     assert told.statement == (
-        "Over all 4 threads f computes 0 s at least, 1.50 s in the median and 4.00 s at most, 1.75 s on average; 1 of them spends none."
+        "f takes 0 s at least, 1.50 s in the median, 1.75 s on average and 4.00 s at most, over 4 threads, none on 1 thread."
     )
     assert told.value == 1.5
 
@@ -199,11 +201,15 @@ def test_one_slow_rank_is_named_with_its_node_and_what_it_costs() -> None:
     (told,) = standing_out(Facts(sixteen(13.0)))
     # Median 10.01, the busiest of the others 10.02: (13 − 10.02) × 15.
     assert told.statement == (
-        "1 of 16 ranks computes far longer than the others: rank 9, on node 2, 1.30 times the median of 10.0 s, "
-        "which costs the 15 others 44.7 s."
+        "Rank 9, on node 2, takes 13.0 s, the median of 16 ranks 10.0 s (1.30 times as much): the 15 others wait 44.7 s."
     )
-    assert told.value == pytest.approx(2.98 * 15)
-    assert told.subject == "rank 9"
+    assert (told.kind, told.value, told.whole) == (
+        Kind.COMPARISON,
+        13.0,
+        Quantity(10.01, "s", "the median of 16 ranks"),
+    )
+    assert told.parts[-1].value == pytest.approx(2.98 * 15)
+    assert told.subject == "rank 9, on node 2,"
 
 
 def test_even_ranks_have_none_that_stands_out() -> None:
@@ -215,9 +221,10 @@ def test_a_node_whose_ranks_are_all_slow_is_named() -> None:
     compute[8:12] = 13.0
     where = Locations.of(32, rank=np.arange(32), node=np.arange(32) // 4)
     told = standing_out(Facts(ranked(tuple(compute), tuple(15 - compute), where)))
-    assert "The 4 ranks of node 2 compute 1.30 times as long as the median of 8 nodes" in told[0].statement
-    assert told[1].statement.startswith("4 of 32 ranks compute far longer")
-    assert "(rank 9, rank 10 and others as well)" in told[1].statement
+    assert told[0].statement == (
+        "Computing of the ranks on node 2 takes 13.0 s, the median of 8 nodes 10.0 s (1.30 times as much): 4 ranks."
+    )
+    assert [part.label for part in told[1].parts] == ["rank 9", "rank 10", "the 28 others wait"]
 
 
 def test_half_of_the_ranks_are_no_outliers() -> None:
@@ -237,7 +244,7 @@ def test_a_slow_thread_is_named() -> None:
     work = (5.0, 5.0, 5.01, 5.02, 5.0, 5.01, 9.0, 5.0)
     (told,) = standing_out(Facts(threaded(work, tuple(9.0 - each for each in work))))
     assert told.subject == "thread 6"
-    assert "1 of 8 threads computes far longer" in told.statement
+    assert (told.value, told.whole) == (9.0, Quantity(5.005, "s", "the median of 8 threads"))
 
 
 def test_the_thread_with_the_serial_code_is_no_slow_one() -> None:

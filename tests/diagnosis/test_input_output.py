@@ -19,8 +19,8 @@ def test_file_operations_without_a_count_of_bytes_bound_the_program() -> None:
     assert found.summary == "sink spends 50.0 % of the time in file operations (write)."
     assert found.against == ()
     assert statements(diagnosis, "io-bound") == [
-        "File operations take 5.00 s of 10.0 s (50.0 %), mostly write (4.00 s).",
-        "sink calls for 5.00 s of it.",
+        "File operations take 5.00 s of 10.0 s (50.0 %): write 4.00 s.",
+        "Calls from sink take 5.00 s of the 5.00 s of file operations (100 %).",
     ]
 
 
@@ -46,7 +46,10 @@ def test_forcing_data_to_the_device_is_said_by_name() -> None:
     diagnosis = diagnosed(build(main(output(*calls), REST)))
     found = finding(diagnosis, "io-bound")
     assert found.summary == "sink forces data to the device again and again: fsync has 29.0 % of the time."
-    assert statements(diagnosis, "io-bound")[-1] == "2.90 s of it is forcing data to the device (fsync)."
+    assert (
+        statements(diagnosis, "io-bound")[-1]
+        == "Forcing data to the device (fsync) takes 2.90 s of the 5.00 s of file operations (58.0 %)."
+    )
 
 
 @pytest.mark.parametrize(
@@ -61,7 +64,7 @@ def test_the_rate_tells_small_requests_from_much_data(volume: float, cause: str,
     profile = build(main(output(libc("write", time=5.0, values={"io.write.bytes": volume})), REST))
     diagnosis = diagnosed(profile)
     assert finding(diagnosis, cause).summary == words
-    assert "were moved in that time" in statements(diagnosis, cause)[-1]
+    assert statements(diagnosis, cause)[-1].startswith("The throughput of file operations is")
 
 
 def test_bytes_read_and_written_count_together() -> None:
@@ -70,9 +73,12 @@ def test_bytes_read_and_written_count_together() -> None:
         libc("write", time=1.0, values={"io.write.bytes": 1e8}),
     ]
     diagnosis = diagnosed(build(main(output(*calls), REST)))
-    assert statements(diagnosis, "io-small-requests")[-1] == "400 MB were moved in that time, 80.0 MB a second."
+    assert (
+        statements(diagnosis, "io-small-requests")[-1]
+        == "The throughput of file operations is 80.0 MB a second (400 MB in 5.00 s)."
+    )
     alone = diagnosed(build(main(output(calls[0]), REST)))
-    assert statements(alone, "io-small-requests")[-1].startswith("300 MB were moved")
+    assert statements(alone, "io-small-requests")[-1].endswith("(300 MB in 4.00 s).")
 
 
 def test_bytes_say_nothing_where_little_of_the_time_transfers_them() -> None:

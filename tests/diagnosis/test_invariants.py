@@ -3,15 +3,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.invariants import invariant_call
-from chathpc.diagnosis.records import Evidence
 from chathpc.profile.tree import NodeKind
 from tests.diagnosis.parts import function, libm, main, source
 from tests.profile.build import build, line, loop
 
 
-def found(text: str, hot: int, *, file: str = "a.c", callee: str = "pow") -> Evidence | None:
+def found(text: str, hot: int, *, file: str = "a.c", callee: str = "pow") -> Fact | None:
     """What is found for line `hot`, which calls a math function."""
     profile = build(
         main(function("f", loop(f"{file}:{hot}", line(f"{file}:{hot}", libm(callee, time=2.0))), at=f"{file}:1")),
@@ -21,7 +21,7 @@ def found(text: str, hot: int, *, file: str = "a.c", callee: str = "pow") -> Evi
     return invariant_call(Facts(profile), int(node), [callee])
 
 
-def c(statement: str, *more: str) -> Evidence | None:
+def c(statement: str, *more: str) -> Fact | None:
     """The same for a statement in a loop, with others behind it."""
     lines = [
         "void f(struct C *c, double *v, int n, double a, double b, double x)",
@@ -31,7 +31,7 @@ def c(statement: str, *more: str) -> Evidence | None:
     return found("\n".join([*lines, f"    {statement}", *(f"    {each}" for each in more), "  }", "}", ""]), 4)
 
 
-def fortran(statement: str, *more: str, callee: str = "exp") -> Evidence | None:
+def fortran(statement: str, *more: str, callee: str = "exp") -> Fact | None:
     lines = ["subroutine f(v, n, a, rate, dt)", "  do i = 1, n"]
     text = "\n".join([*lines, f"    {statement}", *(f"    {each}" for each in more), "  end do", "end subroutine", ""])
     return found(text, 3, file="a.f90", callee=callee)

@@ -28,7 +28,8 @@ def test_time_in_a_memory_function_counts_for_its_caller(name: str, cause: str, 
     assert (found.share, found.seconds, found.summary, found.against) == (0.5, 5.0, words, ())
     first, second = statements(diagnosis, cause)
     assert first.endswith("takes 5.00 s of 10.0 s (50.0 %).")
-    assert second == "grow calls for 5.00 s of it."
+    what = "copying and setting" if "copies" in cause else "allocating and releasing"
+    assert second == f"Calls from grow take 5.00 s of the 5.00 s of {what} memory (100 %)."
 
 
 def test_outside_of_loops_it_may_happen_once() -> None:
@@ -73,8 +74,8 @@ def test_memory_that_stays_is_a_leak_where_it_was_allocated() -> None:
     assert first.speedup_bound is None
     assert first.confidence_reason == "2 independent signs, times measured, not sampled, 1 thing against it"
     assert statements(diagnosis, "memory-leak") == [
-        "The program allocates 20.0 MB and frees 18.0 MB: 2.00 MB (10.0 %) stay.",
-        "window allocates 2.00 MB of it.",
+        "Memory that is never freed is 2.00 MB of the 20.0 MB of allocated memory (10.0 %).",
+        "Memory allocated in window is 2.00 MB of the 2.00 MB of memory that is never freed (100 %).",
     ]
 
 
@@ -112,8 +113,8 @@ def test_page_faults_cost_a_typical_time_each() -> None:
     found = finding(diagnosis, "page-faults")
     assert (found.where.function, found.share, found.seconds) == ("edges", 0.25, 2.5)
     assert statements(diagnosis, "page-faults") == [
-        "5.00 M page faults take about 2.50 s of 10.0 s, at 500 ns each.",
-        "80.0 % of the page faults are in edges.",
+        "Page faults take about 2.50 s of 10.0 s (25.0 %): 5.00 M faults, each 500 ns.",
+        "edges has 80.0 % of the page faults.",
     ]
     assert found.confidence == sure(2, against=1)
 
@@ -148,7 +149,7 @@ def test_time_of_the_kernel_for_pages_counts_for_the_line_that_touches_them(modu
     assert (found.where.function, found.where.short, found.share, found.against) == ("grow", "app.c:11", 0.5, ())
     assert statements(diagnosis, "page-faults") == [
         "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %).",
-        "grow calls for 5.00 s of it.",
+        "Calls from grow take 5.00 s of the 5.00 s of allocating and releasing memory (100 %).",
     ]
 
 

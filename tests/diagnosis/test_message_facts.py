@@ -170,22 +170,23 @@ def test_the_steady_state_has_efficiencies_of_its_own() -> None:
     events = simulate(made)
     # The phases are those of the rank that was recorded most often, so rank 0 has some more regions.
     events[0][1:3] = [(at, what, "read") for n in range(20) for at, what in ((50 * n, "enter"), (50 * n + 50, "leave"))]
-    statements = [each for each in steps(profile_of(events)) if each.startswith("POP")]
+    statements = [each for each in steps(profile_of(events)) if "(POP)" in each]
     assert statements == [
-        "POP: parallel efficiency 87.5 % = load balance 87.5 % × communication 100 %, over 2 ranks.",
-        "POP: communication 100 % = serialisation 100 % × transfer 100 %: on a network that takes no time the ranks would need "
-        "4.00 ms instead of 4.00 ms.",
-        "POP: parallel efficiency 100 % = load balance 100 % × communication 100 %, over 2 ranks in the 3.00 ms of steady state.",
-        "POP: communication 100 % = serialisation 100 % × transfer 100 % in the 3.00 ms of steady state: on a network that takes no "
-        "time the ranks would need 3.00 ms instead of 3.00 ms.",
+        "The parallel efficiency of 2 ranks (POP) is 87.5 % = load balance 87.5 % × communication 100 %.",
+        "The communication efficiency of 2 ranks (POP) is 100 % = serialisation 100 % × transfer 100 %.",
+        "The parallel efficiency of 2 ranks in the 3.00 ms of steady state (POP) is 100 % = load balance 100 % × communication 100 %.",
+        "The communication efficiency of 2 ranks in the 3.00 ms of steady state (POP) is 100 % = serialisation 100 % × transfer 100 %.",
     ]
 
 
 def test_of_a_trace_that_was_cut_it_is_said() -> None:
     profile = profile_of(simulate(repeated(40, pipeline(2, 1000))), is_whole=False)
     statements = steps(profile)
-    assert "over 2 ranks in the first 80.0 ms of the trace, below the 80.0 % that POP asks for." in statements[0]
-    assert "of work in the 80.0 ms of the trace's beginning: work 100 %" in statements[-1]
+    assert (
+        "of 2 ranks in the first 80.0 ms of the trace (POP) is 50.0 % = load balance 100 % × communication 50.0 %, below the 80.0 % that POP asks for."
+        in statements[0]
+    )
+    assert "of the 80.0 ms of the trace's beginning (100 %): work 100 %" in statements[-1]
     # What the rules say is about the whole run, and rests on its sums.
     summary = diagnose(profile).findings[0].summary
     assert "for ranks that come later" not in summary
@@ -203,13 +204,13 @@ def test_the_critical_path_leads_through_messages() -> None:
     profile = profile_of(simulate(made, Network(latency=4_000)))
     found = path_facts(Facts(profile))
     assert [each.statement for each in found.evidence] == [
-        "The critical path is 40.0 ms of work in the 44.0 ms of the trace: solve 75.0 %, pack 25.0 %. Work beside it costs no time. "
-        "Rank 1 has 75.0 % of it."
+        "The critical path takes 40.0 ms of the 44.0 ms of the trace (90.9 %): solve 75.0 %, pack 25.0 %, of "
+        "which on rank 1 75.0 %. Work beside it costs no time."
     ]
     assert found.note == ""
     slow = path_facts(Facts(profile_of(simulate(made, Network(latency=10_000)))))
     assert slow.evidence[0].statement.endswith(
-        "Rank 1 has 75.0 % of it. The other 10.0 ms pass while messages and collectives are on their way."
+        "of which on rank 1 75.0 %, messages and collectives on their way 10.0 ms. Work beside it costs no time."
     )
 
 

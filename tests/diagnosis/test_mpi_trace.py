@@ -37,15 +37,15 @@ def test_ranks_that_take_turns_wait_for_late_senders() -> None:
     # Each step: rank 1 waits 10 ms for pack, then rank 0 waits from 12 until 22 ms (and 20 µs).
     assert abs(first.share - 20.02 / 44.08) < 0.001
     told = statements(diagnosis, "mpi-late-sender")
-    assert told[0].startswith("The 2 ranks spend 502 ms of 1.10 s")
-    assert told[1] == "The ranks compute about equally: the busiest has 1.00 times the mean."
-    assert told[2].startswith("Ranks wait 501 ms for messages that are sent later (late sender): 99.")
+    assert told[0].startswith("MPI on 2 ranks takes 502 ms of 1.10 s")
+    assert told[1] == "The computing time of the busiest rank is 1.00 times the mean."
+    assert told[2].startswith("Waiting for late ranks takes 501 ms of the 502 ms of MPI time (99.")
     assert told[3].startswith(
-        "No rank is waited for much more than others: rank 1 most, 251 ms of 501 ms (50.0 %). Until"
+        "Waiting for any one rank at most takes 251 ms of the 501 ms of waiting for late ranks (50.0 %)"
     )
     # Rank 1 waits 10.02 ms, 10 of them for pack; rank 0 as long, 8.02 of them for pack: 18.02 / 20.04.
-    assert "those who are late are in pack (89.9 % of the waiting)" in told[3]
-    assert told[4] == "Calls from step (heat.c:7) have 501 ms of the 501 ms of waiting."
+    assert "meanwhile pack 89.9 %" in told[3]
+    assert told[4] == "Calls from step (heat.c:7) take 501 ms of the 501 ms of waiting for late ranks (100 %)."
     assert diagnosis.verdict == Verdict.BOTTLENECK
 
 
@@ -65,8 +65,9 @@ def test_another_rank_is_late_at_each_collective() -> None:
     diagnosis = found(made, Network(transfer=5))
     first = diagnosis.findings[0]
     assert (first.cause, first.where.function, round(first.share, 3)) == ("mpi-collective-wait", "loop", 0.375)
-    assert "Ranks wait 1.80 s in collectives until the last rank comes: 99.9 % of their time in MPI." in statements(
-        diagnosis, first.cause
+    assert (
+        "Waiting for late ranks takes 1.80 s of the 1.80 s of MPI time (99.9 %): in collectives until the last rank comes 1.80 s."
+        in statements(diagnosis, first.cause)
     )
 
 
@@ -79,8 +80,7 @@ def test_a_rank_that_always_has_more_to_do_is_an_imbalance() -> None:
     assert diagnosis.findings[0].cause == "mpi-load-imbalance"
     told = statements(diagnosis, "mpi-load-imbalance")
     assert (
-        "Rank 3 is waited for most: 720 ms of 720 ms (100 %). Until they come, those who are late are in work "
-        "(100 % of the waiting)." in told
+        "Waiting for rank 3 takes 720 ms of the 720 ms of waiting for late ranks (100 %): meanwhile work 100 %." in told
     )
 
 
@@ -101,7 +101,9 @@ def test_data_on_its_way_is_no_waiting_for_anybody() -> None:
     assert not {"mpi-late-sender", "mpi-collective-wait", "mpi-load-imbalance"} & set(causes(diagnosis))
     first = finding(diagnosis, "mpi-communication-bound")
     assert (first.where.function, round(first.share, 3)) == ("swap", round(8002 / 18002, 3))
-    assert "200 messages carry 200 MB, 1.00 MB each on average." in statements(diagnosis, first.cause)
+    assert "The data sent in messages is 200 MB: 200 messages, each on average 1.00 MB." in statements(
+        diagnosis, first.cause
+    )
 
 
 def test_collectives_that_move_much_data_are_communication() -> None:
@@ -143,12 +145,12 @@ def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() ->
         "in collective calls from sweep (heat.c:7) for ranks that come later (18.7 % because these wait in messages)"
         in second.summary
     )
-    assert "900 ms of it are for ranks that were waiting in messages, and no cost of collectives." in statements(
-        diagnosis, "mpi-collective-wait"
-    )
     assert (
-        "Because of it others wait 900 ms more in collectives: those who are late there were waiting in messages."
-        in statements(diagnosis, "mpi-late-sender")
+        "Waiting in collectives for ranks that come late from messages takes 900 ms of the 1.80 s of waiting in collectives (50.0 %)."
+        in statements(diagnosis, "mpi-collective-wait")
+    )
+    assert "Waiting in collectives for ranks that come late from messages takes 900 ms." in statements(
+        diagnosis, "mpi-late-sender"
     )
 
 

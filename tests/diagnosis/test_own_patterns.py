@@ -135,7 +135,7 @@ def test_time_below_the_named_functions_is_found_with_the_users_advice(tmp_path:
     assert (found.seconds, found.share, found.headroom, diagnosis.verdict) == (3.0, 0.3, 0.9, "bottleneck")
     assert found.advice == ("Make the plan once, with acme_plan(), before the loop.",)
     assert statements(diagnosis, "acme-plans") == [
-        "acme_plan_3d [libacme.so] and the like take 3.00 s of 10.0 s (30.0 %) with all that they call."
+        "Functions like acme_plan_3d [libacme.so] take 3.00 s of 10.0 s (30.0 %)."
     ]
 
 

@@ -136,10 +136,7 @@ def program(reading: int, steps: int):
 
 def test_the_start_up_of_a_thread_is_told_with_its_function() -> None:
     (told,) = phase_facts(Facts(program(100, 300)))
-    assert told.statement == (
-        "The first 500 ms (25.0 %) of the trace are start-up: thread 0 is mostly in read_mesh there, and does other things from "
-        "then on. In longer runs it matters less."
-    )
+    assert told.statement == ("Start-up takes 500 ms of the 2.00 s of the trace (25.0 %), mostly read_mesh.")
     assert told.value == pytest.approx(0.5)
     assert any(item.subject == "start-up" for item in diagnosed(program(100, 300)).evidence)
 
@@ -159,7 +156,7 @@ def test_iterations_of_kernels_are_told_with_their_length() -> None:
     )  # fmt: skip
     told = phase_facts(Facts(profile))
     assert [item.statement for item in told] == [
-        "The kernels repeat every 2 launches: 40 iterations were looked at, half of them take at most 100 µs, the longest 100 µs."
+        "An iteration of the kernels takes 100 µs in the median and 100 µs at most, over 40 iterations, 2 launches each."
     ]
 
 

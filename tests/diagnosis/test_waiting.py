@@ -23,8 +23,8 @@ def test_threads_that_wait_for_a_lock_are_counted() -> None:
     found = finding(diagnosis, "lock-contention")
     assert (found.where.function, found.where.short, found.share, found.against) == ("push", "app.c:12", 0.5, ())
     assert statements(diagnosis, "lock-contention") == [
-        "2 threads spend 10.0 s of 20.0 s (50.0 %) in lock functions.",
-        "push calls for 10.0 s of it.",
+        "Lock functions in 2 threads take 10.0 s of 20.0 s (50.0 %).",
+        "Calls from push take 10.0 s of the 10.0 s of lock functions in 2 threads (100 %).",
     ]
 
 
@@ -32,7 +32,7 @@ def test_one_thread_alone_is_a_doubt() -> None:
     diagnosis = diagnosed(contended(4.0, None))
     found = finding(diagnosis, "lock-contention")
     assert found.against == ("Only one thread was seen in lock functions.",)
-    assert statements(diagnosis, "lock-contention")[0].startswith("1 thread spends 4.00 s")
+    assert statements(diagnosis, "lock-contention")[0].startswith("Lock functions in 1 thread take 4.00 s")
 
 
 def test_few_waits_or_locks_of_nobody_known_are_no_finding() -> None:
@@ -57,9 +57,9 @@ def test_a_program_that_sleeps_instead_of_working_is_found() -> None:
     assert found.summary == "collect waits in usleep instead of working: 60.0 % of the thread time."
     assert found.confidence == sure(2)
     assert statements(diagnosis, "blocking-wait") == [
-        "Threads sleep or wait for events for 6.00 s of 10.0 s (60.0 %).",
-        "collect calls usleep for 6.00 s of it.",
-        "The thread that works most works 4.00 s of its 10.0 s.",
+        "Sleeping and waiting for events takes 6.00 s of 10.0 s (60.0 %).",
+        "usleep called from collect takes 6.00 s of the 6.00 s of sleeping and waiting (100 %).",
+        "The work of the thread that works most takes 4.00 s of the 10.0 s of its time (40.0 %).",
     ]
 
 

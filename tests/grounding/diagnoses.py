@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 
 
 def evidence(
     id: str, statement: str, value: float, unit: str, subject: str, metric: str, where: Place | None = None
-) -> Evidence:
-    return Evidence(id, statement, value, unit, f"hpcrun, {metric}: sum", subject, metric, where)
+) -> Fact:
+    return Fact(
+        id, Kind.REMARK, subject, value, unit, f"hpcrun, {metric}: sum", text=statement, metric=metric, where=where
+    )
 
 
 def finding(

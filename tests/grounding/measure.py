@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -22,7 +22,8 @@ from typing import Any
 
 import yaml
 
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.grounding import Checker, Sentence
 from tests.grounding.diagnoses import DIAGNOSES
 
@@ -91,8 +92,14 @@ def diagnosis(name: str) -> Diagnosis:
         )
         for finding in data["findings"]
     )
-    evidence = tuple(Evidence(**{**item, "where": _place(item.get("where"))}) for item in data["evidence"])
+    evidence = tuple(_fact(item) for item in data["evidence"])
     return Diagnosis(Verdict(data["verdict"]), data["headline"], findings, evidence, tuple(data["notes"]))
+
+
+def _fact(item: Mapping[str, Any]) -> Fact:
+    """A fact of the corpus, which holds ready sentences."""
+    rest = {key: value for key, value in item.items() if key != "statement"}
+    return Fact(**{**rest, "kind": Kind.REMARK, "text": item["statement"], "where": _place(item.get("where"))})
 
 
 def labelled(half: str | None = None) -> list[Labelled]:

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.grounding import Measured, NoQueries, check
 from chathpc.profile import numbers
 from tests.grounding.diagnoses import omp_triangle
@@ -24,22 +25,21 @@ def profile(seconds: list[float]) -> Diagnosis:
     """One function takes each of `seconds`, and 40 s pass in MPI."""
     total = sum(seconds) + _MPI
     evidence = [
-        Evidence(
+        Fact(
             f"E{number}",
-            f"{name} computes for {numbers.seconds(value)} of {numbers.seconds(total)} ({numbers.percent(value / total)}).",
+            Kind.AMOUNT,
+            name,
             value,
             "s",
             "sum",
-            name,
-            "cpu.time",
-            Place(name, f"{name}.c", 10 + number),
+            form=Form.NAME,
+            whole=Quantity(total, "s"),
+            metric="cpu.time",
+            where=Place(name, f"{name}.c", 10 + number),
         )
         for number, (name, value) in enumerate(zip(_NAMES, seconds, strict=True), 1)
     ]
-    mpi = (
-        f"The ranks spend {numbers.seconds(_MPI)} of {numbers.seconds(total)} ({numbers.percent(_MPI / total)}) in MPI."
-    )
-    evidence.append(Evidence("E9", mpi, _MPI, "s", "sum", "MPI", "cpu.time"))
+    evidence.append(Fact("E9", Kind.AMOUNT, "MPI", _MPI, "s", "sum", whole=Quantity(total, "s"), metric="cpu.time"))
     first = Finding(
         "hot-compute", "One place computes for most of the time", f"{_NAMES[0]} computes.", Place(_NAMES[0], "a.c", 11),
         seconds[0], seconds[0] / total, 0.5, None, 0.8, "", ("E1",),

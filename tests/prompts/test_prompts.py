@@ -9,17 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.errors import UsageError
 from chathpc.profile.source_text import SourceExcerpt
 from chathpc.prompts.build import build_prose, build_structured, estimate_tokens
-from chathpc.prompts.key_facts import key_lines
 from chathpc.prompts.loader import template
 from chathpc.prompts.untrusted import DATAMARK, LONGEST_TEXT, block, datamarked, marker_of, quote, unmarked
+from chathpc.prompts.whole_facts import key_lines
 
-EVIDENCE = Evidence(
+EVIDENCE = Fact(
     id="E1",
-    statement="Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.",
+    kind=Kind.AMOUNT,
+    whole=Quantity(9.01, "s"),
     value=3.17,
     unit="s",
     source="HPCToolkit, REALTIME (sec): sum",
@@ -54,15 +56,16 @@ MEANING = cause(FINDING.cause).meaning
 
 def test_the_prose_prompt_says_what_it_is_what_it_means_what_was_measured_the_gain_and_the_advice() -> None:
     assert key_lines(DIAGNOSIS) == [
-        "The iterations of sweep (heat.c:12) are shared unevenly.",
-        "Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.",
+        "The iterations of sweep are shared unevenly.",
+        "The function sweep is at heat.c:12.",
+        "Waiting takes 3.17 s of 9.01 s (35.2 %).",
         MEANING,
         "Without this problem, the run could be at most 1.46x as fast.",
         "What to do first: write schedule(guided).",
     ]
     numbered = build_prose(DIAGNOSIS, marker="~").user.splitlines()
-    assert numbered[1] == "1. The iterations of sweep (heat.c:12) are shared unevenly."
-    assert numbered[5] == "5. What to do first: write schedule(guided)."
+    assert numbered[1] == "1. The iterations of sweep are shared unevenly."
+    assert numbered[6] == "6. What to do first: write schedule(guided)."
 
 
 def test_examples_of_what_the_program_may_not_do_are_left_out_of_what_it_means() -> None:
@@ -88,59 +91,23 @@ def test_a_healthy_program_with_a_suspicion_is_not_told_what_to_try_before_that_
     assert any("What to do first" in line for line in key_lines(replace(DIAGNOSIS, findings=(suspected,))))
 
 
-def test_a_function_that_is_the_subject_of_a_fact_is_called_one() -> None:
-    finding = replace(FINDING, summary="sweep steps through a by n: 35.2 % of the time (99.1 % in all places).")
-    evidence = replace(EVIDENCE, statement="sweep takes 3.17 s of 9.01 s.")
-    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
-    assert told[0] == "The function sweep (heat.c:12) steps through a by n."
-    assert told[1] == "The function sweep takes 3.17 s of 9.01 s."
-
-
-def test_a_fact_that_needs_the_one_before_it_is_left_out() -> None:
-    evidence = replace(EVIDENCE, statement="sweep calls usleep for 3.17 s of it.")
-    assert not any("usleep" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
-
-
-def test_the_first_line_says_its_part_of_the_time_in_seconds_where_a_measurement_does() -> None:
-    finding = replace(FINDING, summary="Calls of pow in sweep take 35.2 % of the time.")
-    evidence = replace(EVIDENCE, statement="Math functions (pow) take 3.17 s of 9.01 s (35.2 %).")
-    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
-    assert told[:2] == ["Calls of pow in sweep (heat.c:12) take 3.17 s of 9.01 s (35.2 %).", MEANING]
-
-
-def test_the_part_of_several_places_is_not_told_beside_that_of_one() -> None:
-    finding = replace(FINDING, summary="Calls of pow in sweep take 34.9 % of the time.")
-    evidence = replace(EVIDENCE, statement="Math functions (pow) take 3.17 s of 9.01 s (35.2 %).")
-    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(evidence,)))
-    assert told[:2] == ["Calls of pow in sweep (heat.c:12) take 34.9 % of the time.", MEANING]
-
-
-def test_beside_an_amount_only_what_the_source_does_is_told_of_the_measurements() -> None:
-    finding = replace(FINDING, summary="Calls of pow in sweep take 35.2 % of the time.", evidence=("E1", "E2", "E3"))
-    mean = replace(EVIDENCE, statement="The busiest thread has 1.27 times the mean.")
-    source = replace(EVIDENCE, id="E2", statement="The source at heat.c:12 calls pow(t, 4.0) where t*t*t*t would do.")
-    these = replace(EVIDENCE, id="E3", statement="A compiler inlines nearly all of these.")
-    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(mean, source, these)))
-    assert told[1:3] == [source.statement, MEANING]
-    assert not any("mean" in line for line in told)
-    none = replace(finding, summary="sweep calls pow.")
-    told = key_lines(replace(DIAGNOSIS, findings=(none,), evidence=(mean, source, these)))
-    assert told[1:4] == [mean.statement, source.statement, MEANING]
+def test_the_first_cost_and_what_the_source_does_are_told_of_the_measurements() -> None:
+    finding = replace(FINDING, evidence=("E1", "E2", "E3"))
+    ratio = replace(EVIDENCE, id="E2", kind=Kind.COMPARISON, unit="times", whole=Quantity(of="the mean"))
+    source = replace(EVIDENCE, id="E3", kind=Kind.SOURCE, where=FINDING.where, text="calls pow(t, 4.0)")
+    told = key_lines(replace(DIAGNOSIS, findings=(finding,), evidence=(ratio, EVIDENCE, source)))
+    assert told[2:4] == ["Waiting takes 3.17 s of 9.01 s (35.2 %).", "The source at heat.c:12 calls pow(t, 4.0)."]
+    assert not any("the mean" in line for line in told)
 
 
 def test_small_models_are_not_told_of_template_arguments() -> None:
-    evidence = replace(EVIDENCE, statement="std::vector<double>::operator[] takes 3.17 s of 9.01 s (35.2 %).")
+    evidence = replace(EVIDENCE, subject="std::vector<double>::operator[]", form=Form.NAME)
     assert not any("operator" in line for line in key_lines(replace(DIAGNOSIS, evidence=(evidence,))))
-
-
-def test_what_the_first_line_says_already_is_not_measured_again() -> None:
-    finding = replace(FINDING, summary="Threads wait for 3.17 s of 9.01 s, 35.2 % of the time.")
-    assert EVIDENCE.statement not in key_lines(replace(DIAGNOSIS, findings=(finding,)))
 
 
 @pytest.mark.parametrize("length", [10, 120, 200, 280])
 def test_an_answer_that_repeats_all_facts_is_not_cut_off_before_the_advice(length: int) -> None:
-    evidence = tuple(replace(EVIDENCE, id=f"E{n}", statement=f"{n} is {'x' * length}.") for n in range(9))
+    evidence = tuple(replace(EVIDENCE, id=f"E{n}", subject="x" * length) for n in range(9))
     finding = replace(FINDING, summary="y" * length, evidence=tuple(item.id for item in evidence))
     told = key_lines(replace(DIAGNOSIS, evidence=evidence, findings=(finding, finding)))
     assert sum(map(estimate_tokens, told)) <= template("prose").max_output_tokens
@@ -176,7 +143,7 @@ def test_the_system_text_is_constant_whatever_the_profile_says() -> None:
 
 @given(st.lists(st.text(max_size=400), max_size=40), st.text(max_size=5000), st.integers(800, 9000))
 def test_no_prompt_is_longer_than_its_limit(statements: list[str], outline: str, most: int) -> None:
-    evidence = tuple(replace(EVIDENCE, id=f"E{n}", statement=text) for n, text in enumerate(statements, 1))
+    evidence = tuple(replace(EVIDENCE, id=f"E{n}", subject=text) for n, text in enumerate(statements, 1))
     finding = replace(FINDING, evidence=tuple(item.id for item in evidence))
     diagnosis = replace(DIAGNOSIS, evidence=evidence, findings=(finding,) * 8)
     for prompt, form in (
@@ -250,7 +217,7 @@ def test_text_of_the_program_has_marks_for_its_blanks_wherever_it_stands() -> No
         DIAGNOSIS,
         headline=f"{HOSTILE_NAME} takes 3 s.",
         findings=(replace(FINDING, where=place, summary=f"Most of it is in {HOSTILE_NAME}."),),
-        evidence=(replace(EVIDENCE, statement=f"{HOSTILE_NAME} computes for 3 s.", where=place),),
+        evidence=(replace(EVIDENCE, subject=HOSTILE_NAME, form=Form.NAME, where=place),),
     )
     prompt = build_structured(
         diagnosis,

@@ -5,6 +5,7 @@ The numbers hang together: 9.01 s of thread time, 3.17 s at the barrier, speed-u
 
 from __future__ import annotations
 
+from chathpc.diagnosis.fact import Kind
 from chathpc.report import (
     ClaimRecord,
     ClaimStatistics,
@@ -44,7 +45,15 @@ def _fact(
 ) -> EvidenceRecord:
     source = "profile.db, REALTIME: exclusive, summed over threads"
     return EvidenceRecord(
-        id=f"E{number}", statement=statement, metric=TIME, value=value, unit=unit, where=where, source=source
+        id=f"E{number}",
+        kind=Kind.REMARK,
+        subject="the run",
+        statement=statement,
+        metric=TIME,
+        value=value,
+        unit=unit,
+        where=where,
+        source=source,
     )
 
 

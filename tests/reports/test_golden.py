@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from rich.cells import cell_len
 
-from chathpc.diagnosis.phrasing import meaning
 from chathpc.reports import renderers, wording
 from chathpc.reports.style import Style
 from tests.reports.sample import sample
@@ -92,47 +91,12 @@ def test_the_words_of_a_model_are_labelled_with_its_name() -> None:
         assert "n the words of" not in renderers()[form](sample(), Style())
 
 
-@pytest.mark.parametrize(
-    ("said", "shown"),
-    [
-        (
-            "At an OpenMP barrier (heat.c:12) 35.2 % of the thread time is waiting: the loop's work is shared unevenly.",
-            False,
-        ),
-        ("Threads wait 3.17 s of 9.01 s (35.2 %) at the end of the loop.", False),  # as E1, which stands below
-        ("The busiest thread computes 1.47 s, and the run takes 9.01 s.", True),
-        ("The source at stencil_omp.c:47 shares the iterations of the loop evenly.", True),
-        ("Beside that: one thread of four runs while the others are idle for 0.92 s.", True),
-        ("Without this problem, the run could be at most 1.54x as fast.", True),
-    ],
-)
-def test_what_the_headline_tells_is_not_told_again_right_below_it(said: str, shown: bool) -> None:
+def test_the_headline_is_not_told_again_right_below_it() -> None:
     report = sample(model="m")
     first, second, *_ = report.explanation.sentences
-    one = first.model_copy(update={"text": said, "evidence": ["E1"]})
-    for after, expected in ((second.text, shown), ("This is why the run is slow.", True)):
-        both = [one, second.model_copy(update={"text": after})]
-        told = report.explanation.model_copy(update={"sentences": both})
-        assert (one in wording.told(report.model_copy(update={"explanation": told}))) == expected
-
-
-def test_what_a_model_only_puts_into_other_words_is_told_in_the_catalogues() -> None:
-    report = sample(model="m")
-    first = report.explanation.sentences[0]
-    said = [
-        "Without this problem, the run could be at most 1.54x as fast.",
-        "The threads of a parallel loop have different amounts of work, with some finished early, and wait at its end for the busiest.",
-        f"To improve this, {report.findings[0].advice[0][0].lower()}{report.findings[0].advice[0][1:]}",
-        "The busiest thread computes 1.47 s, and the run takes 9.01 s.",
-    ]
-    sentences = [first.model_copy(update={"text": text, "evidence": ["E1"]}) for text in said]
-    told = wording.told(
-        report.model_copy(update={"explanation": report.explanation.model_copy(update={"sentences": sentences})})
-    )
-    assert [one.status for one in told] == ["catalogue", "supported", "catalogue", "supported"]
-    assert told[0].text == meaning("omp-load-imbalance")
-    assert told[1].text == said[0]  # the gain without this problem behind what the problem is
-    assert told[2].text.startswith("What to do first: ")
+    again = first.model_copy(update={"text": report.headline})
+    told = report.explanation.model_copy(update={"sentences": [again, second]})
+    assert wording.told(report.model_copy(update={"explanation": told})) == [second]
 
 
 def test_evidence_that_two_findings_share_is_told_once_in_the_text() -> None:

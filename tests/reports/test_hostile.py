@@ -79,7 +79,7 @@ ACTIVE = {"link_open", "image", "html_inline", "html_block", "table_open"}
 
 def everywhere(text: str, *, model: str | None = "m") -> Report:
     """The sample with every text that does not come from chathpc itself replaced by `text`."""
-    keep = {"schema", "id", "verdict", "unit", "metric", "status", "evidence", "model", "timings", "versions"}
+    keep = {"schema", "id", "kind", "verdict", "unit", "metric", "status", "evidence", "model", "timings", "versions"}
     keep |= {"audience", "language"}
 
     def replaced(value: Any, key: str = "") -> Any:

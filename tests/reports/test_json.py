@@ -19,7 +19,7 @@ CONTRACT = {
     "profile.metrics.0": "id source_name unit total",
     "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement",
     "findings.0.where": "function file line kernel path",
-    "evidence.0": "id statement metric value unit where source",
+    "evidence.0": "id kind statement subject metric value unit whole parts where source",
     "explanation": "text sentences model claims",
     "explanation.sentences.0": "text evidence status",
     "explanation.claims": "checked supported repaired struck",

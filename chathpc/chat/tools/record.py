@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.prompts.untrusted import quote
 
@@ -71,7 +72,7 @@ class Result:
     text: str = ""
     columns: tuple[Column, ...] = ()
     rows: tuple[tuple[Cell, ...], ...] = ()
-    facts: tuple[Evidence, ...] = ()
+    facts: tuple[Fact, ...] = ()
     omitted: int = 0
     lines: tuple[str, ...] = ()
     complete: bool = False
@@ -147,7 +148,7 @@ class FactList:
     """Collects the facts of an answer and numbers them F1, F2, …"""
 
     def __init__(self, source: str) -> None:
-        self.items: list[Evidence] = []
+        self.items: list[Fact] = []
         self._source = source
 
     def add(
@@ -163,9 +164,10 @@ class FactList:
         """One fact; `statement` holds its numbers as a reader should see them. A value that was not measured is no fact."""
         if isfinite(value):
             self.items.append(
-                Evidence(
+                Fact(
                     id=f"F{len(self.items) + 1}",
-                    statement=statement,
+                    kind=Kind.REMARK,
+                    text=statement,
                     value=100.0 * value if unit == SHARE else float(value),
                     unit="percent" if unit == SHARE else unit,
                     source=self._source,
@@ -175,18 +177,16 @@ class FactList:
                 )
             )
 
-    def all(self) -> tuple[Evidence, ...]:
+    def all(self) -> tuple[Fact, ...]:
         """The facts, in order."""
         return tuple(self.items)
 
 
-def escaped(item: Evidence) -> Evidence:
+def escaped(item: Fact) -> Fact:
     """Evidence of the diagnosis as it stands in an answer."""
     return replace(
-        item,
-        statement=quote(item.statement, longest=_LONGEST_STATEMENT),
+        item.renamed(lambda text: quote(text, longest=_LONGEST_STATEMENT)),
         source=quote(item.source, longest=_LONGEST_STATEMENT),
-        subject=quote(item.subject, longest=_LONGEST_STATEMENT),
         where=None if item.where is None else _escaped_place(item.where),
     )
 

@@ -11,7 +11,8 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
-from chathpc.diagnosis.records import Evidence, Finding
+from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
@@ -152,7 +153,7 @@ def _in_full(session: Session, number: int, one: Finding) -> Result:
     return Result(" ".join(parts), facts=_of_findings(session, [one]), lines=tuple(lines))
 
 
-def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Evidence, ...]:
+def _of_findings(session: Session, chosen: list[Finding] | tuple[Finding, ...]) -> tuple[Fact, ...]:
     wanted = {id for one in chosen for id in one.evidence}
     return tuple(escaped(item) for item in session.diagnosis.evidence if item.id in wanted)
 

@@ -13,10 +13,11 @@ import numpy as np
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.compiled import Compiled, HotLoop
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, time_unit, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.diagnosis.obstacles import CALLS, LOOPS, Words
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.compute import unoptimised as small_calls
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -28,17 +29,18 @@ from chathpc.profile.tree import NodeKind
 _MOST = 3
 
 
-def record_evidence(statement: str, records: tuple[CompilerRecord, ...], subject: str, where: Place) -> Evidence:
+def record_evidence(statement: str, records: tuple[CompilerRecord, ...], subject: str, where: Place) -> Fact:
     """An item of evidence that compilers' records are; its value is their number."""
     names = " and ".join(dict.fromkeys(record.compiler for record in records))
     count = len(records)
     words = dict.fromkeys(f"“{record.text}”" for record in records if record.text)
     quoted = f" ({'; '.join(list(words)[:2])})" if words else ""
-    return Evidence(
+    return Fact(
         id="",
-        statement=f"{count} {'records' if count != 1 else 'record'} of {names}: {statement}{quoted}.",
+        kind=Kind.REMARK,
+        text=f"{statement}{quoted}",
         value=float(count),
-        unit="count",
+        unit="records",
         source=f"optimisation records of {names}: number of records about the place",
         subject=subject,
         where=where,
@@ -104,22 +106,24 @@ def _loop_draft(facts: Facts, entry: Cause, loop: HotLoop, share: float, words: 
         signs=2 if loop.exact else 1,
         against=tuple(against),
         advice=_told_first(entry, words, loop.file),
-    )  # fmt: skip
+    )
 
 
-def loop_time(facts: Facts, loop: HotLoop) -> Evidence:
+def loop_time(facts: Facts, loop: HotLoop) -> Fact:
     """The time of a loop of the records."""
     return fact(
         facts,
-        f"The loop at {loop.short} takes {of_total(facts, loop.cost)}, most of it at {loop.place.short}: {time_text(facts, loop.at_place)}.",
+        Kind.AMOUNT,
         loop.cost,
-        subject=loop.short,
+        subject=f"the loop at {loop.short}",
+        whole=total(facts),
+        parts=(Part(loop.place.short, loop.at_place, time_unit(facts)),),
         how="time of its source lines, library calls counted for the calling line",
         where=loop.place,
     )
 
 
-def loop_said(loop: HotLoop) -> Evidence:
+def loop_said(loop: HotLoop) -> Fact:
     """What the compiler says of a loop."""
     if loop.missed and not loop.vectorised:
         words, mine = _reason(loop)
@@ -179,12 +183,24 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
         headroom=entry.headroom * entry.threshold(words.effort),
         evidence=(
             fact(
-                facts, f"{subject} takes {of_total(facts, time)} itself.", time, subject=subject,
-                how="exclusive time of the function", where=hot.place,
+                facts,
+                Kind.AMOUNT,
+                time,
+                subject=subject,
+                form=Form.NAME,
+                whole=total(facts),
+                how="exclusive time of the function",
+                where=hot.place,
             ),
             fact(
-                facts, f"All its time is at {lines} source {'lines' if lines != 1 else 'line'}.", lines, unit="lines", subject=subject,
-                how="number of source lines of the function with time", where=hot.place,
+                facts,
+                Kind.COUNT,
+                lines,
+                subject=subject,
+                form=Form.NAME,
+                unit="source lines",
+                how="number of source lines of the function with time",
+                where=hot.place,
             ),
             record_evidence(
                 f"calls of {subject} ({_sites(mine)}) were not inlined: {words.why}", mine, subject, hot.place
@@ -193,7 +209,7 @@ def _call_draft(facts: Facts, records: Compiled, entry: Cause, name: int, time: 
         signs=2 if in_loop else 1,
         against=() if in_loop else ("The profile does not show whether a loop calls it.",),
         advice=_told_first(entry, words, hot.place.file),
-    )  # fmt: skip
+    )
 
 
 def _sites(records: tuple[CompilerRecord, ...]) -> str:
@@ -237,22 +253,22 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     count = len(units)
     files = ", ".join(unit.file.rsplit("/", 1)[-1] or "the program" for unit in units[:3])
     options = units[0].options or "no option -O"
-    said = Evidence(
-        id="",
-        statement=f"{count} {'files were' if count != 1 else 'file was'} compiled without optimisation ({files}): {units[0].compiler}, "
+    said = Fact(
+        id="", kind=Kind.REMARK, value=float(count), unit="files", subject="files compiled without optimisation",
+        text=f"compiled without optimisation ({files}): "
         f"{options if units[0].options or units[0].told_by.startswith(('the comm', 'the prod')) else 'no message of an optimising pass'}, "
-        f"by {units[0].told_by}.",
-        value=float(count),
-        unit="count",
-        source=f"{units[0].told_by} of {units[0].compiler}",
-        subject="files compiled without optimisation",
-        where=hot.place,
-        tool=units[0].compiler,
+        f"by {units[0].told_by}",
+        source=f"{units[0].told_by} of {units[0].compiler}", where=hot.place, tool=units[0].compiler,
     )  # fmt: skip
     time = fact(
-        facts, f"Code of {'these files' if count != 1 else files} computes for {of_total(facts, cost)}.", cost, subject="unoptimised code",
-        how="time of the lines of these files", where=hot.place,
-    )  # fmt: skip
+        facts,
+        Kind.AMOUNT,
+        cost,
+        subject="code compiled without optimisation",
+        whole=total(facts),
+        how="time of the lines of these files",
+        where=hot.place,
+    )
     if seen is not None:
         yield replace(seen, evidence=(*seen.evidence, time, said), signs=seen.signs + 1)
         return

@@ -8,11 +8,12 @@ from dataclasses import replace
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.compiled import DEVICE_DEBUG, resources_of
 from chathpc.diagnosis.device import Kernel, device_time, kernel_place, kernels
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, said
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.compiler import FileIndex, KernelResources
 from chathpc.profile.names import shorten
@@ -65,7 +66,7 @@ def _spill_draft(facts: Facts, kernel: Kernel, found: KernelResources, share: fl
         threshold=entry.threshold("min_kernel_share"),
         headroom=entry.headroom * entry.threshold("by_compiler"),
         evidence=(
-            fact(
+            said(
                 facts, f"{short} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(share)} of the device's busy time.", kernel.seconds,
                 unit="s", metric="gpu.kernel.time", subject=short, how="time of its launches", where=place,
             ),
@@ -105,12 +106,12 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
         threshold=entry.threshold("min_share"),
         headroom=entry.threshold("headroom_by_records"),
         evidence=(
-            fact(
+            said(
                 facts, f"Kernels of {name} run {numbers.seconds(cost)}, {numbers.percent(cost / device)} of the device's busy time.", cost,
                 unit="s", metric="gpu.kernel.time", subject=short, how="time of their launches", where=place,
             ),
-            Evidence(
-                id="", statement=f"1 file of these kernels, {name}, was compiled by {unit.compiler} with -G, by {unit.told_by}.", value=1.0,
+            Fact(
+                id="", kind=Kind.REMARK, text=f"1 file of these kernels, {name}, was compiled by {unit.compiler} with -G, by {unit.told_by}.", value=1.0,
                 unit="count", source=f"{unit.told_by} of {unit.compiler}", subject=short, where=place, tool=unit.compiler,
             ),
         ),
@@ -119,7 +120,7 @@ def debug_kernels(facts: Facts) -> Iterable[Draft]:
     )  # fmt: skip
 
 
-def resource_evidence(found: KernelResources, subject: str, where: Place) -> Evidence:
+def resource_evidence(found: KernelResources, subject: str, where: Place) -> Fact:
     """What ptxas says of a kernel; its value is what is spilled, in bytes a thread."""
     spilled = _spilled(found)
     stack = f", a stack frame of {numbers.count(found.stack)} bytes" if found.stack else ""
@@ -129,9 +130,8 @@ def resource_evidence(found: KernelResources, subject: str, where: Place) -> Evi
         if spilled
         else "0 bytes spilled"
     )
-    return Evidence(
-        id="",
-        statement=f"ptxas for {found.architecture}: {subject} has {how}{stack}, {numbers.count(found.registers or 0)} registers.",
+    return Fact(
+        id="", kind=Kind.REMARK, text=f"ptxas for {found.architecture}: {subject} has {how}{stack}, {numbers.count(found.registers or 0)} registers.",
         value=float(spilled),
         unit="bytes",
         source=f"ptxas -v, {found.architecture}: spill stores + spill loads",

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import Cause, cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, time_unit, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.nameless import NAMELESS
-from chathpc.diagnosis.records import Evidence
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.classification import template_library
@@ -51,9 +51,11 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
         evidence = [
             fact(
                 facts,
-                f"{readable} computes for {of_total(facts, cost)}.",
+                Kind.AMOUNT,
                 cost,
                 subject=readable,
+                form=Form.NAME,
+                whole=total(facts),
                 how="exclusive time of the function and of the computing libraries that it calls",
                 where=place,
             )
@@ -67,9 +69,10 @@ def hot_compute(facts: Facts) -> Iterable[Draft]:
             evidence.append(
                 fact(
                     facts,
-                    f"Its hottest line is {place.short}{loop_words}: {time_text(facts, at_line)}, {numbers.percent(at_line / facts.total)} of {facts.whole}.",
+                    Kind.AMOUNT,
                     at_line,
-                    subject=place.short,
+                    subject=f"the hottest line of {readable}, {place.short}{loop_words},",
+                    whole=total(facts),
                     how="time by source line, library calls counted for the calling line",
                     where=place,
                 )
@@ -122,23 +125,27 @@ def math_in_loops(facts: Facts) -> Iterable[Draft]:
     yield _expensive_math(facts, math, hot)
 
 
-def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace, called: list[str]) -> tuple[Evidence, Evidence]:
-    listed = ", ".join(called[:4]) or "math functions"
-    total = float(math.sum())
+def _math_evidence(facts: Facts, math: FloatArray, hot: HotPlace, called: list[str]) -> tuple[Fact, Fact]:
+    cost = float(math.sum())
     return (
         fact(
             facts,
-            f"Math library functions ({listed}) take {of_total(facts, total)}.",
-            total,
+            Kind.AMOUNT,
+            cost,
             subject="math library functions",
+            form=Form.MANY,
+            whole=total(facts),
+            parts=[Part(name) for name in called[:4]],
             how="time in libm below the program's code",
         ),
         fact(
             facts,
-            f"{hot.place.function} calls for {time_text(facts, hot.weight)} of it"
-            + (f", {hot.place.short} alone for {time_text(facts, hot.at_line)}." if hot.line >= 0 else "."),
+            Kind.AMOUNT,
             hot.weight,
-            subject=str(hot.place.function),
+            subject=f"calls from {hot.place.function}",
+            form=Form.MANY,
+            whole=part_of(facts, cost, "math library functions"),
+            parts=[Part(hot.place.short, hot.at_line, time_unit(facts))] if hot.line >= 0 else (),
             how="time in libm by calling function",
             where=hot.place,
         ),
@@ -218,7 +225,6 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
     if hot is None:
         return
     place = hot.place
-    examples = ", ".join(_short_method(label_names[name]) for name in names[:3].tolist())
     yield Draft(
         cause=entry.id,
         where=place,
@@ -229,17 +235,21 @@ def unoptimised(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{distinct} small function{'s' if distinct != 1 else ''} of the C++ standard library ({examples}) "
-                f"appear{'s' if distinct == 1 else ''} as calls and take{'s' if distinct == 1 else ''} {of_total(facts, cost_called)}.",
+                Kind.AMOUNT,
                 cost_called,
-                subject="standard library functions",
+                subject="small functions of the C++ standard library",
+                form=Form.MANY,
+                whole=total(facts),
+                parts=[Part(_short_method(label_names[name])) for name in names[:3].tolist()],
                 how="exclusive time of called functions whose source is a standard header",
             ),
             fact(
                 facts,
-                f"Inlined functions have {time_text(facts, inlined)}; an optimising compiler inlines nearly all of these.",
+                Kind.AMOUNT,
                 inlined,
                 subject="inlined functions",
+                form=Form.MANY,
+                whole=total(facts),
                 how="inclusive time of inlined frames",
             ),
         ),
@@ -294,18 +304,22 @@ def deep_recursion(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{place.function} takes {of_total(facts, cost)}, recursion counted once.",
+                Kind.AMOUNT,
                 cost,
                 subject=str(place.function),
-                how="inclusive time of its outermost calls",
+                form=Form.NAME,
+                whole=total(facts),
+                how="inclusive time of its outermost calls: recursion counted once",
                 where=place,
             ),
             fact(
                 facts,
-                f"It stands {level} times on the deepest call path.",
+                Kind.COUNT,
                 level,
-                unit="levels",
-                subject=f"recursion of {place.function}",
+                subject=str(place.function),
+                form=Form.NAME,
+                whole=Quantity(of="the deepest call path"),
+                unit="frames",
                 how="largest number of frames of the function on one path",
                 where=place,
             ),

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from chathpc.diagnosis.catalogue import common
-from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.draft import said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.sampled_code import node_at
 from chathpc.diagnosis.sass.blame import Link
 from chathpc.diagnosis.stall_causes import StallCause, stall_cause
@@ -57,7 +58,7 @@ _LINKS = {
 
 def blamed(
     facts: Facts, kernel: str, name: str, nodes: IntArray, metrics: Sequence[str], what: str, stalled: Place
-) -> tuple[Place, list[Evidence], StallCause | None]:
+) -> tuple[Place, list[Fact], StallCause | None]:
     """The line that stalls counted by `metrics` are blamed on, and the evidence for it; `stalled` and nothing where the profile
     shows no machine code, or the stalled instructions wait for nothing but themselves.
 
@@ -76,7 +77,7 @@ def blamed(
         )
     subject = place.short or _said(cause.place)
     evidence = [
-        fact(
+        said(
             facts,
             f"{numbers.percent(cause.part)} of the {what} in {name} wait for {cause.words} {_at(cause.place)}{_relation(cause)}.",
             cause.part, unit="ratio", metric=metrics[0], subject=subject,
@@ -87,7 +88,7 @@ def blamed(
     if cause.link == Link.RESULT:
         between = cause.distance - 1
         evidence.append(
-            fact(
+            said(
                 facts, f"Between {_said(cause.place)} and {_said(cause.used)}, which needs its result, there "
                 f"{'is' if between == 1 else 'are'} {numbers.count(between)} instruction{'s' if between != 1 else ''}.",
                 between, unit="count", metric=metrics[0], subject=subject, how="machine code", where=place,
@@ -96,7 +97,7 @@ def blamed(
     if cause.address is not None:
         first, distance = cause.address
         evidence.append(
-            fact(
+            said(
                 facts, f"Its address is computed from what the load {_at(first)} brings, {numbers.count(distance)} "
                 f"instruction{'s' if distance != 1 else ''} before: one wait follows the other.", distance,
                 unit="count", metric=metrics[0], subject=subject, how="machine code, followed backwards", where=place,
@@ -105,7 +106,7 @@ def blamed(
     if cause.before is not None:
         line, part = cause.before
         evidence.append(
-            fact(
+            said(
                 facts, f"Of the stall samples between this barrier and those before it {numbers.percent(part)} are {_at(line)}: there "
                 "are the warps that the others wait for.",
                 part, unit="ratio", metric=metrics[0], subject=subject, where=place,

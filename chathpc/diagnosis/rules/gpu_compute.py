@@ -8,8 +8,8 @@ from math import ceil
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
@@ -43,7 +43,7 @@ def is_busy(kernel: Counted) -> bool:
     return compute >= near() or busy or (pipe is None and not kernel.stalls)
 
 
-def pipes(facts: Facts, kernel: Counted) -> list[Evidence]:
+def pipes(facts: Facts, kernel: Counted) -> list[Fact]:
     """How busy the pipes and schedulers are, as far as it is known."""
     evidence = [*speed_of_light(facts, kernel)]
     if kernel.pipe is not None:

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
@@ -99,7 +99,7 @@ def _not_idle(timeline: TimelineFacts) -> str:
     )
 
 
-def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, spent: float) -> Iterable[Evidence]:
+def _volume(timeline: TimelineFacts, kind: LaneKind, metric: str, words: str, spent: float) -> Iterable[Fact]:
     count, volume = timeline.amount(kind)
     if volume > 0 and spent > 0:
         yield item(
@@ -123,7 +123,7 @@ def pageable(facts: Facts) -> Iterable[Draft]:
     """Copies from or to host memory that is not pinned, large enough for that to matter."""
     timeline = facts.traced
     entry = cause("gpu-pageable-copies")
-    evidence: list[Evidence] = []
+    evidence: list[Fact] = []
     used: list[LaneKind] = []
     cost = volume = spent = 0.0
     for kind, words in ((LaneKind.H2D, "from"), (LaneKind.D2H, "to")):

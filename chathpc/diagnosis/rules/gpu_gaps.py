@@ -10,10 +10,11 @@ from collections.abc import Iterable
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.doing import Doing, doing_in, parts_in
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.gaps import Gaps, Stretch
 from chathpc.diagnosis.host_calls import HostCall, is_compilation
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi import is_collective
 from chathpc.diagnosis.timeline_facts import seconds
 from chathpc.diagnosis.timeline_words import counted, idle_fact, item, of_window, site, window_words
@@ -201,7 +202,7 @@ def communication(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _late(stretches: list[Stretch], gaps: Gaps) -> Evidence | None:
+def _late(stretches: list[Stretch], gaps: Gaps) -> Fact | None:
     """What the rank for which others wait in MPI does meanwhile: the one whose device is least idle in MPI."""
     if len(stretches) < FEW_RANKS:
         return None

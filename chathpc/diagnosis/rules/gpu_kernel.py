@@ -8,10 +8,11 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import MOST_KERNELS, Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names, counting_tools, has_counters
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues
 from chathpc.diagnosis.stall_samples import drawn, hot_part
@@ -35,9 +36,9 @@ _ROOM = "room in the queues of memory instructions"
 _PATTERN = "Samples alone do not tell whether the amount of data or the pattern of the accesses fills the queues: sectors per request would."
 
 
-def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Evidence:
+def _runs(facts: Facts, kernel: Kernel, device: float, place: Place) -> Fact:
     """How long a kernel runs, as a part of the `device` time."""
-    return fact(
+    return said(
         facts,
         f"{kernel.name} runs {numbers.seconds(kernel.seconds)}, {numbers.percent(kernel.seconds / device)} "
         "of the device's busy time.",
@@ -90,7 +91,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             place = kernel_place(profile, kernel, weight)
             cost = kernel.seconds * share
             evidence = [
-                fact(
+                said(
                     facts,
                     f"{numbers.percent(share)} of the warp samples of {kernel.name} wait for {words}.",
                     share,
@@ -108,7 +109,7 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
                 same = (tree.line[kernel.nodes] == place.line) & (tree.file[kernel.nodes] == tree.file[place.node])
                 at_line = float(weight[kernel.nodes][same].sum())
                 evidence.append(
-                    fact(
+                    said(
                         facts,
                         f"{place.short} has {numbers.percent(at_line / stalled)} of these stalls.",
                         at_line / stalled,
@@ -142,14 +143,14 @@ def _stalls(facts: Facts, *, counted: bool) -> Iterable[Draft]:
             )
 
 
-def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Evidence | None:
+def _queue(facts: Facts, kernel: Kernel, stalled: float, place: Place) -> Fact | None:
     """Of the samples that wait for memory the part that waits for room in a queue: many accesses, not long ones."""
     profile = facts.profile
     waiting = sum(float(profile.dense(name)[kernel.nodes].sum()) for name in _QUEUES)
     if not any(has(profile, name) for name in _QUEUES) or stalled <= 0 or waiting <= 0:
         return None
     part = min(waiting / stalled, 1.0)
-    return fact(
+    return said(
         facts,
         f"Of these, {numbers.percent(part)} wait for room in a queue of memory instructions (too many or too spread accesses), the "
         "others for data that is under way (latency).",
@@ -189,7 +190,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             if metric in profile.metrics and (found := profile.exclusive(metric).at(kernel.top)) is not None
         ]
         evidence = [
-            fact(
+            said(
                 facts,
                 f"The theoretical occupancy of {kernel.name} is {numbers.number(value)} %.",
                 value,
@@ -201,7 +202,7 @@ def occupancy(facts: Facts) -> Iterable[Draft]:
             ),
             _runs(facts, kernel, device, place),
             *(
-                fact(
+                said(
                     facts,
                     f"It has {numbers.count(round(number))} {words}.",
                     number,
@@ -251,7 +252,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            said(
                 facts,
                 f"{hottest.name} runs {numbers.seconds(hottest.seconds)} of {numbers.seconds(device)} of the device's busy time.",
                 hottest.seconds,

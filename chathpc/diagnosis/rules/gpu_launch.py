@@ -7,8 +7,8 @@ from math import ceil
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
@@ -82,7 +82,7 @@ def small_grid(facts: Facts, kernel: Counted) -> Draft | None:
     )  # fmt: skip
 
 
-def _short(facts: Facts, kernel: Counted) -> list[Evidence]:
+def _short(facts: Facts, kernel: Counted) -> list[Fact]:
     """Evidence that a launch runs no longer than launching takes."""
     limit = cause("gpu-launch-bound").threshold(_SHORT)
     if not kernel.launches or not 0 < kernel.seconds / kernel.launches < limit:

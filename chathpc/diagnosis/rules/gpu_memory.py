@@ -5,8 +5,8 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
 
@@ -30,7 +30,7 @@ def may_hold_up() -> float:
     return low() * cause("gpu-memory-latency").threshold("leaning_part")
 
 
-def levels(facts: Facts, kernel: Counted) -> list[Evidence]:
+def levels(facts: Facts, kernel: Counted) -> list[Fact]:
     """Throughput of each level of the memory system, and hit rates of the caches, as far as they are known."""
     return [
         *kernel.percent(facts, "Device memory reaches {} of its peak.", "dram-throughput"),

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from chathpc.diagnosis.counted import PREFIX, Counted
 from chathpc.diagnosis.draft import Draft
-from chathpc.diagnosis.records import Evidence
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.profile import numbers
 from chathpc.profile.remark import Remark
 from chathpc.profile.text import clean
@@ -70,7 +70,7 @@ def with_remarks(draft: Draft, kernel: Counted, *, doubt: bool = True) -> Draft:
     """The finding with the tool's own results about the same kernel and theme as evidence; a result of the speed-of-light
     rule that says otherwise becomes something that speaks against it, if `doubt` is wanted.
     """
-    evidence: list[Evidence] = []
+    evidence: list[Fact] = []
     against: list[str] = []
     seen: set[str] = set()
     for remark in kernel.profile.remarks:
@@ -119,7 +119,7 @@ def _short(remark: Remark) -> str:
     return text if len(text) <= _LONGEST else text[: _LONGEST - 1].rstrip() + "…"
 
 
-def _quoted(remark: Remark, kernel: Counted) -> Evidence:
+def _quoted(remark: Remark, kernel: Counted) -> Fact:
     rule = clean(remark.rule)[:40]
     said = f"1 rule of {_tool(remark)} agrees, {rule}: “{_short(remark)}”"
     value, unit = 1.0, "count"
@@ -127,6 +127,6 @@ def _quoted(remark: Remark, kernel: Counted) -> Evidence:
         value, unit = remark.speedup, "ratio"
         of = "the kernel's time" if remark.scope == "global" else "the unit's time"
         said += f" It estimates that {numbers.percent(value)} of {of} could go."
-    return Evidence(
-        id="", statement=said, value=value, unit=unit, source=f"{_tool(remark)} rule {rule}", subject=kernel.short, metric=PREFIX + "time",
+    return Fact(
+        id="", kind=Kind.REMARK, text=said, value=value, unit=unit, source=f"{_tool(remark)} rule {rule}", subject=kernel.short, metric=PREFIX + "time",
     )  # fmt: skip

@@ -11,11 +11,12 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.device import Kernel, device_time, has, kernel_place, kernels, samples_metric
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_counters import counted_names
 from chathpc.diagnosis.kernel_totals import LONGEST_NAME
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.evidence import shortened, source_evidence
 from chathpc.diagnosis.source.kernels import KernelSource, in_file, signs, small_launch
 from chathpc.diagnosis.source.languages import grammar_of
@@ -172,7 +173,7 @@ class _Kernel:
         name = self.facts.profile.tree.files[self.source.file]
         return Place(place.function, name, line, place.kernel, place.path, node if node >= 0 else place.node)
 
-    def _evidence(self, sign: Sign) -> Evidence:
+    def _evidence(self, sign: Sign) -> Fact:
         return source_evidence(self.facts, self._place(sign.line), sign, metric=self._metric)
 
     @property
@@ -196,11 +197,11 @@ class _Kernel:
             return self._sampled(sign)
         return self._timed(sign)
 
-    def _runs(self) -> tuple[Evidence, ...]:
+    def _runs(self) -> tuple[Fact, ...]:
         if not self.kernel.seconds:
             return ()
         return (
-            fact(
+            said(
                 self.facts,
                 f"{self._short} runs {numbers.seconds(self.kernel.seconds)}, {numbers.percent(self.part)} of the device's busy time.",
                 self.kernel.seconds,
@@ -257,7 +258,7 @@ class _Kernel:
             share=self.part * share,
             threshold=limit * self.part,
             evidence=(
-                fact(
+                said(
                     self.facts,
                     f"{numbers.percent(share)} of the warp samples of {self._short} {'are stalls' if metrics != [base] else 'are'} at {lines}.",
                     share,

@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.draft import Draft, of_total, said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.host_calls import HostCall, classes
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.source.device_calls import in_loop, pageable
 from chathpc.diagnosis.source.evidence import source_evidence
 from chathpc.diagnosis.source.hot import Hot
@@ -101,7 +101,7 @@ def _calls(hot: Hot) -> Iterator[_Call]:
                 yield _Call(sign, line, float(sums[index]))
 
 
-def _evidence(hot: Hot, call: _Call) -> Evidence:
+def _evidence(hot: Hot, call: _Call) -> Fact:
     return source_evidence(hot.facts, hot.facts.place(call.node, line_node=call.node), call.sign)
 
 
@@ -121,7 +121,7 @@ def _allocating(hot: Hot, call: _Call, cost: float) -> Iterator[Draft]:
         share=share,
         threshold=entry.threshold("min_share"),
         evidence=(
-            fact(
+            said(
                 facts,
                 f"Calls that allocate or free memory of the device in loops take {of_total(facts, cost)}.",
                 cost,

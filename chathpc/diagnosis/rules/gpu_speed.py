@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.counted import LONGEST_NAME, PREFIX, Counted
-from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.draft import Draft, said
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_blame import advice_for, blamed
 from chathpc.diagnosis.stall_samples import counted_by
 from chathpc.profile import numbers
@@ -25,17 +25,17 @@ def near() -> float:
     return cause("gpu-memory-bandwidth").threshold("min_throughput")
 
 
-def ran(facts: Facts, kernel: Counted) -> Evidence:
+def ran(facts: Facts, kernel: Counted) -> Fact:
     """How long the kernel ran, and its part of the kernel time in the report (which holds only the profiled kernels)."""
     launches = (
         f" in {numbers.count(kernel.launches)} launch{'es' if kernel.launches != 1 else ''}" if kernel.launches else ""
     )
     if not kernel.seconds:
-        return fact(
+        return said(
             facts, f"{kernel.short} is the only kernel in the report, {numbers.percent(1.0)} of it; its time was not measured.",
             1.0, unit="ratio", metric=PREFIX + "time", subject=kernel.short, how="share of the profiled kernels",
         )  # fmt: skip
-    return fact(
+    return said(
         facts,
         f"{kernel.short} runs {numbers.seconds(kernel.seconds)}{launches}, {numbers.percent(kernel.share)} of the kernel time "
         "in the report.",
@@ -44,7 +44,7 @@ def ran(facts: Facts, kernel: Counted) -> Evidence:
     )  # fmt: skip
 
 
-def speed_of_light(facts: Facts, kernel: Counted) -> list[Evidence]:
+def speed_of_light(facts: Facts, kernel: Counted) -> list[Fact]:
     """Throughput of compute and memory as percentages of their peaks, as far as they are known."""
     return [
         *kernel.percent(facts, "The multiprocessors reach {} of their peak throughput.", "sm-throughput"),
@@ -57,7 +57,7 @@ def write(
     kernel: Counted,
     identifier: str,
     summary: str,
-    evidence: Sequence[Evidence],
+    evidence: Sequence[Fact],
     *,
     headroom: float,
     signs: int,
@@ -77,12 +77,12 @@ def write(
         instruction = clean(kernel.profile.tree.label(hot.node))[:LONGEST_NAME]
         name = place.short if place.line else f"The instruction {instruction}"
         lines = [
-            fact(
+            said(
                 facts, f"{name} has {numbers.percent(hot.part)} of the kernel's {hot.what}.", hot.part, unit="ratio",
                 metric=PREFIX + "time", subject=place.short or instruction, how=f"{hot.what}, by line or instruction", where=place,
             )
         ]  # fmt: skip
-    waited: list[Evidence] = []
+    waited: list[Fact] = []
     blame = None
     if hot is not None and counted:
         place, waited, blame = blamed(facts, kernel.name, kernel.short, kernel.nodes, counted, what, place)

@@ -8,7 +8,7 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.device import device_time, has, kernels
-from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.draft import Draft, of_total, said
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
@@ -40,7 +40,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
         place = _launch_site(facts, node)
         kernel_seconds = profile.total("gpu.kernel.time") if has(profile, "gpu.kernel.time") else 0.0
         evidence = [
-            fact(
+            said(
                 facts,
                 f"Copies {words} take {numbers.seconds(seconds)} of {numbers.seconds(device)} of the device's busy time ({numbers.percent(share)}), "
                 f"kernels {numbers.seconds(kernel_seconds)}.",
@@ -55,7 +55,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
         if has(profile, volume_metric):
             volume = profile.total(volume_metric)
             evidence.append(
-                fact(
+                said(
                     facts,
                     f"They move {numbers.size(volume)}, {numbers.size(volume / seconds)} a second.",
                     volume / seconds,
@@ -108,7 +108,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
     place = _launch_site(facts, most_launched.top)
     mean = seconds / count
     evidence = [
-        fact(
+        said(
             facts,
             f"{numbers.count(count)} kernel launches run {numbers.seconds(mean)} on average.",
             mean,
@@ -117,7 +117,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
             subject="kernels",
             how="kernel time / launches",
         ),
-        fact(
+        said(
             facts,
             f"{most_launched.name} is launched {numbers.count(most_launched.launches)} times.",
             most_launched.launches,
@@ -132,7 +132,7 @@ def launches(facts: Facts) -> Iterable[Draft]:
     if profile.time is not None and facts.total and facts.spent(Activity.GPU_LAUNCH):
         launching = facts.spent(Activity.GPU_LAUNCH)
         evidence.append(
-            fact(
+            said(
                 facts,
                 f"The host spends {of_total(facts, launching)} in launch functions.",
                 launching,

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.draft import Draft, Spread
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.kernel_totals import KernelTotal
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.timeline_facts import TimelineFacts, seconds
 from chathpc.diagnosis.timeline_words import (
     busy_fact,
@@ -149,7 +150,7 @@ def kernel_bound(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Evidence, ...]:
+def _second(timeline: TimelineFacts, kernels: list[KernelTotal]) -> tuple[Fact, ...]:
     """The kernel after the first, where it is worth a line."""
     if len(kernels) < _SEVERAL or timeline.share(kernels[1].seconds) < common()["worth_a_line"].value:
         return ()

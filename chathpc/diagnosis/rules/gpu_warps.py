@@ -5,8 +5,8 @@ from __future__ import annotations
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.counted import Counted
 from chathpc.diagnosis.draft import Draft
+from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.gpu_memory import FULL_QUEUE, fills_queues, levels, may_hold_up
 from chathpc.diagnosis.rules.gpu_speed import low, near, ran, speed_of_light, write
 from chathpc.profile import numbers
@@ -85,7 +85,7 @@ def _longest(kernel: Counted, kind: str) -> tuple[str, float]:
     return reason, kernel.stalls.get(reason, 0.0)
 
 
-def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Evidence]:
+def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) -> list[Fact]:
     reason, longest = _longest(kernel, kind)
     total = kernel.get("latency-per-issue")
     of = f" of the {numbers.number(total)} cycles" if total else " of the time"
@@ -109,7 +109,7 @@ def _reasons(facts: Facts, kernel: Counted, kind: str, part: float, words: str) 
     return evidence
 
 
-def _spread(facts: Facts, kernel: Counted) -> list[Evidence]:
+def _spread(facts: Facts, kernel: Counted) -> list[Fact]:
     """How coalesced the accesses are, where it was collected."""
     excess = kernel.get("excessive-sectors")
     if excess is None:

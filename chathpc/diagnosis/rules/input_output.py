@@ -8,7 +8,16 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, calling_function, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import (
+    Draft,
+    calling_function,
+    fact,
+    part_of,
+    share_here,
+    time_unit,
+    total,
+)
+from chathpc.diagnosis.fact import Form, Kind, Part
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, activity_of_name, base_name
@@ -43,12 +52,15 @@ def input_output(facts: Facts) -> Iterable[Draft]:
     evidence = [
         fact(
             facts,
-            f"File operations take {of_total(facts, cost)}, mostly {ranked[0][0]} ({time_text(facts, ranked[0][1])}).",
+            Kind.AMOUNT,
             cost,
             subject="file operations",
+            form=Form.MANY,
+            whole=total(facts),
+            parts=[Part(ranked[0][0], ranked[0][1], time_unit(facts))],
             how="time in input and output functions of the C library and below",
         ),
-        calling_function(facts, hot, how="the same by calling function"),
+        calling_function(facts, hot, part_of(facts, cost, "file operations"), how="the same by calling function"),
     ]
     against = []
     wait_seen = facts.profile.sees_waiting
@@ -67,9 +79,10 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         evidence.append(
             fact(
                 facts,
-                f"{time_text(facts, syncing)} of it is forcing data to the device ({sync}).",
+                Kind.AMOUNT,
                 syncing,
-                subject=sync,
+                subject=f"forcing data to the device ({sync})",
+                whole=part_of(facts, cost, "file operations"),
                 how="time in functions of the fsync family",
             )
         )
@@ -80,11 +93,12 @@ def input_output(facts: Facts) -> Iterable[Draft]:
         evidence.append(
             fact(
                 facts,
-                f"{numbers.size(volume)} were moved in that time, {numbers.size(rate)} a second.",
+                Kind.RATE,
                 rate,
+                subject="the throughput of file operations",
                 unit="bytes/s",
+                parts=(Part("", volume, "bytes"), Part("", cost, time_unit(facts))),
                 metric="io.write.bytes" if "io.write.bytes" in facts.profile.metrics else "io.read.bytes",
-                subject="file throughput",
                 how="bytes read and written / time in file operations",
             )
         )

@@ -9,8 +9,9 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
 from chathpc.diagnosis.draft import Draft, Spread, fact
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.profile import Profile
 from chathpc.profile.tree import NodeKind
@@ -105,8 +106,6 @@ def bound(facts: Facts) -> Iterable[Draft]:
     profile, sums = facts.profile, totals(facts.profile)
     if sums.share < entry.threshold("min_share") or sums.read + sums.write < sums.meta:
         return
-    moving = sums.read + sums.write
-    rate = sums.bytes / moving if moving else 0.0
     wall = sums.window / processes_of(profile)
     place = _place(facts, "io.time")
     small = sums.small / sums.requests if sums.requests else 0.0
@@ -115,21 +114,24 @@ def bound(facts: Facts) -> Iterable[Draft]:
         _spent(facts, sums),
         fact(
             facts,
-            f"They move {numbers.size(sums.bytes)}: {numbers.size(sums.bytes / wall)} a second of the run, "
-            f"{numbers.size(rate)} a second and process.",
+            Kind.RATE,
             sums.bytes / wall,
+            subject="the rate of input and output",
             unit="bytes/s",
+            parts=(Part("", sums.bytes, "bytes"), Part("", wall, "s")),
             metric=_volume(profile),
-            subject="rate of input and output",
             how="bytes read and written / run time",
         ),
         fact(
             facts,
-            f"{numbers.percent(large)} of {numbers.count(sums.requests)} requests have 1 MB or more, {numbers.percent(small)} less than 10 kB.",
+            Kind.SHARE,
             large,
+            subject="requests of 1 MB or more",
+            form=Form.MANY,
             unit="ratio",
+            whole=Quantity(sums.requests, "requests"),
+            parts=(Part("less than 10 kB", small, "ratio"),),
             metric="io.large.count",
-            subject="requests",
             how="histogram of request sizes",
         ),
     ]
@@ -176,12 +178,17 @@ def metadata(facts: Facts) -> Iterable[Draft]:
             _spent(facts, sums),
             fact(
                 facts,
-                f"{numbers.count(sums.meta_calls)} opens and stats of {numbers.count(sums.files)} files take {numbers.seconds(sums.meta)}, "
-                f"reads and writes {numbers.seconds(sums.read + sums.write)}.",
+                Kind.AMOUNT,
                 sums.meta,
+                subject="opening files and reading their attributes",
                 unit="s",
+                whole=Quantity(sums.time, "s", "input and output"),
+                parts=(
+                    Part("", sums.meta_calls, "calls"),
+                    Part("", sums.files, "files"),
+                    Part("reads and writes", sums.read + sums.write, "s"),
+                ),
                 metric="io.meta.time",
-                subject="opens and stats",
                 how="metadata time of all files",
             ),
         ),
@@ -213,7 +220,6 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
     if waiting < entry.threshold("min_share") or slowest < entry.threshold("min_ratio") * mean:
         return
     place = _file_place(facts, node)
-    details = f", the fastest {numbers.seconds(fastest)}" if fastest is not None else ""
     yield Draft(
         cause=entry.id,
         where=place,
@@ -226,12 +232,13 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
             _spent(facts, sums),
             fact(
                 facts,
-                f"The slowest rank takes {numbers.seconds(slowest)} on {place.function}{details}; "
-                f"the mean of {numbers.count(processes)} ranks is {numbers.seconds(mean)}.",
+                Kind.COMPARISON,
                 slowest,
+                subject=f"the slowest rank, on {place.function},",
                 unit="s",
+                whole=Quantity(mean, "s", "a rank on average"),
+                parts=() if fastest is None else (Part("the fastest", fastest, "s"),),
                 metric="io.rank.slowest" if "io.rank.slowest" in profile.metrics else "io.time",
-                subject="slowest rank",
                 how="time of the slowest rank, and the time of all / ranks",
                 where=place,
             ),
@@ -242,16 +249,17 @@ def imbalance(facts: Facts) -> Iterable[Draft]:
     )
 
 
-def _spent(facts: Facts, sums: Totals) -> Evidence:
+def _spent(facts: Facts, sums: Totals) -> Fact:
     return fact(
         facts,
-        f"Input and output take {numbers.seconds(sums.time)} of {numbers.seconds(sums.window)} process time ({numbers.percent(sums.share)}): "
-        f"writes {numbers.seconds(sums.write)}, reads {numbers.seconds(sums.read)}, opens and stats {numbers.seconds(sums.meta)}.",
-        sums.share,
-        unit="ratio",
-        metric="io.time",
+        Kind.AMOUNT,
+        sums.time,
         subject="input and output",
-        how="times of all files and ranks / (processes × run time)",
+        unit="s",
+        whole=Quantity(sums.window, "s", "process time"),
+        parts=(Part("writes", sums.write, "s"), Part("reads", sums.read, "s"), Part("opens and stats", sums.meta, "s")),
+        metric="io.time",
+        how="times of all files and ranks, of processes × run time",
     )
 
 

@@ -8,7 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, time_text
+from chathpc.diagnosis.draft import Draft, fact, total
+from chathpc.diagnosis.fact import Bound, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -21,7 +22,7 @@ def allocation(facts: Facts) -> Iterable[Draft]:
         facts,
         "allocation-churn",
         Activity.ALLOCATION,
-        "Allocating and releasing memory",
+        "allocating and releasing memory",
         "time in allocation functions",
         "allocates and releases memory",
     )
@@ -33,7 +34,7 @@ def copies(facts: Facts) -> Iterable[Draft]:
         facts,
         "redundant-copies",
         Activity.COPY,
-        "Copying and setting memory",
+        "copying and setting memory",
         "time in memcpy, memmove, memset and string copies",
         "copies memory",
     )
@@ -46,8 +47,7 @@ def _library_time(facts: Facts, identifier: str, activity: Activity, what: str, 
             facts,
             time,
             f"{time.caller} {does}{' in a loop' if time.in_loop else ''}",
-            f"{what} takes {{}}.",
-            subject=what.lower(),
+            subject=what,
             how=how,
             by=f"{how} by calling function",
             signs=2 if time.in_loop else 1,
@@ -84,21 +84,22 @@ def leak(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"The program allocates {numbers.size(allocated)} and frees {numbers.size(freed)}: {numbers.size(lost)} "
-                f"({numbers.percent(lost / allocated)}) stay.",
+                Kind.AMOUNT,
                 lost,
+                subject="memory that is never freed",
                 unit="bytes",
+                whole=Quantity(allocated, "bytes", "allocated memory"),
                 metric="memory.allocated.bytes",
-                subject="memory not freed",
                 how="bytes allocated − bytes freed",
             ),
             fact(
                 facts,
-                f"{place.function} allocates {numbers.size(mine)} of it.",
+                Kind.AMOUNT,
                 mine,
+                subject=f"memory allocated in {place.function}",
                 unit="bytes",
+                whole=Quantity(lost, "bytes", "memory that is never freed"),
                 metric="memory.allocated.bytes",
-                subject=str(place.function),
                 how="bytes allocated − bytes freed by calling function",
                 where=place,
             ),
@@ -117,8 +118,7 @@ def fault_time(facts: Facts) -> Iterable[Draft]:
             facts,
             time,
             f"{time.caller} touches memory for the first time again and again",
-            "The kernel's handling of page faults takes {}.",
-            subject="page faults",
+            subject="the kernel's handling of page faults",
             how="time in and below the kernel's page fault handler",
             by="time in the page fault handler by function that touches the page",
             signs=2 if time.in_loop else 1,
@@ -158,21 +158,26 @@ def page_faults(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{numbers.count(round(faults))} page faults take about {time_text(facts, cost)} of {time_text(facts, facts.total)}, "
-                f"at {numbers.seconds(entry.threshold('seconds_per_fault'))} each.",
-                faults,
-                unit="count",
-                metric="cpu.page-faults",
+                Kind.AMOUNT,
+                cost,
                 subject="page faults",
-                how="sampled count; the time is an estimate from a typical cost per fault",
+                form=Form.MANY,
+                unit="s",
+                bound=Bound.ABOUT,
+                whole=total(facts),
+                parts=(Part("", faults, "faults"), Part("each", entry.threshold("seconds_per_fault"), "s")),
+                metric="cpu.page-faults",
+                how="sampled count × a typical cost of a fault: an estimate",
             ),
             fact(
                 facts,
-                f"{numbers.percent(part / faults)} of the page faults are in {place.function}.",
+                Kind.SHARE,
                 part / faults,
-                unit="ratio",
-                metric="cpu.page-faults",
                 subject=str(place.function),
+                form=Form.NAME,
+                unit="ratio",
+                whole=Quantity(of="the page faults"),
+                metric="cpu.page-faults",
                 how="page faults of the function / all page faults",
                 where=place,
             ),

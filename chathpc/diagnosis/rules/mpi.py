@@ -9,10 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, Spread, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, Spread, fact, part_of, time_unit, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.message_facts import MessageFacts
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.mpi_trace import late_ranks, moving, traced
 from chathpc.diagnosis.wait_states import Pattern
 from chathpc.profile import numbers
@@ -136,9 +137,12 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     shared = (
         fact(
             facts,
-            f"The {len(times.ids)} ranks spend {of_total(facts, spent)} in MPI, mostly {_main_calls(times)}.",
+            Kind.AMOUNT,
             spent,
-            subject="MPI",
+            subject=f"MPI on {len(times.ids)} ranks",
+            form=Form.NAME,
+            whole=total(facts),
+            parts=_main_calls(times),
             how="time below MPI calls of the program, MPI_Init and MPI_Finalize left out",
         ),
     )
@@ -155,17 +159,14 @@ def waiting(facts: Facts) -> Iterable[Draft]:
     yield from _equal_work(facts, times, shared, spent, transfer, collective, yields)
 
 
-def _main_calls(times: Ranks) -> str:
-    order = np.argsort(-times.call.sum(axis=0))[:2]
+def _main_calls(times: Ranks) -> list[Part]:
+    """The calls with most of the time in MPI, as parts of it."""
     total = times.call.sum()
-    return (
-        " and ".join(
-            f"{times.calls[int(c)]} ({numbers.percent(float(times.call[:, c].sum() / total))} of it)"
-            for c in order
-            if times.call[:, c].sum() > common()["worth_a_line"].value * total
-        )
-        or "in many calls"
-    )
+    return [
+        Part(times.calls[int(c)], float(times.call[:, c].sum() / total), "ratio")
+        for c in np.argsort(-times.call.sum(axis=0))[:2]
+        if times.call[:, c].sum() > common()["worth_a_line"].value * total
+    ]
 
 
 def _share_of_calls(times: Ranks, pattern: re.Pattern[str]) -> float:
@@ -219,7 +220,7 @@ def _call_place(facts: Facts, names: re.Pattern[str] | None = None) -> Place:
 def _unequal_work(
     facts: Facts,
     times: Ranks,
-    shared: tuple[Evidence, ...],
+    shared: tuple[Fact, ...],
     cost: float,
     spent: float,
     yields: float,
@@ -251,17 +252,24 @@ def _unequal_work(
         *shared,
         fact(
             facts,
-            f"Rank {rank} computes {time_text(facts, float(times.compute[busiest]))}, the idlest rank "
-            f"{time_text(facts, float(times.compute.min()))}, the mean is {time_text(facts, mean)}.",
+            Kind.SPREAD,
             float(times.compute[busiest]),
-            subject=f"rank {rank}",
+            subject="computing of a rank",
+            whole=Quantity(len(times.ids), "ranks"),
+            parts=(
+                Part("least", float(times.compute.min()), time_unit(facts)),
+                Part("mean", mean, time_unit(facts)),
+                Part("most", float(times.compute[busiest]), time_unit(facts)),
+                Part(f"most on rank {rank}"),
+            ),
             how="time outside MPI per rank",
         ),
         fact(
             facts,
-            f"While the busiest rank computes, the others have no work for {time_text(facts, cost)}, {numbers.percent(cost / spent)} of the MPI time.",
+            Kind.AMOUNT,
             cost,
-            subject="unequal work of the ranks",
+            subject="waiting for the busiest rank",
+            whole=part_of(facts, spent, "MPI time"),
             how="sum over ranks of (busiest − rank), at most the MPI time",
             error=0.0,
         ),
@@ -270,11 +278,15 @@ def _unequal_work(
         evidence.append(
             fact(
                 facts,
-                f"In {name} rank {rank} spends {time_text(facts, float(times.work[busiest, function]))}, "
-                f"the other rank{'s' if len(others) > 1 else ''} {time_text(facts, float(times.work[others, function].mean()))}"
-                f"{' on average' if len(others) > 1 else ''}.",
+                Kind.COMPARISON,
                 float(times.work[busiest, function]),
                 subject=f"{name} on rank {rank}",
+                form=Form.NAME,
+                whole=part_of(
+                    facts,
+                    float(times.work[others, function].mean()),
+                    "the other ranks on average" if len(others) > 1 else "the other rank",
+                ),
                 how="time outside MPI per rank and function",
                 where=place,
             )
@@ -305,7 +317,7 @@ def _unequal_work(
 def _equal_work(
     facts: Facts,
     times: Ranks,
-    shared: tuple[Evidence, ...],
+    shared: tuple[Fact, ...],
     spent: float,
     transfer: float,
     collective: float,
@@ -329,10 +341,10 @@ def _equal_work(
         evidence.append(
             fact(
                 facts,
-                f"Data is copied or sent in {time_text(facts, transfer)}, {numbers.percent(moving)} of the MPI time; "
-                "the rest is waiting and progress.",
+                Kind.AMOUNT,
                 transfer,
-                subject="moving data in MPI",
+                subject="copying and sending data",
+                whole=part_of(facts, spent, "MPI time"),
                 how="time in copy and transfer functions below MPI calls",
             )
         )
@@ -360,14 +372,15 @@ def _equal_work(
     )
 
 
-def _equal(facts: Facts, times: Ranks) -> Evidence:
+def _equal(facts: Facts, times: Ranks) -> Fact:
     spread = float(times.compute.max() / times.compute.mean()) if times.compute.mean() else 1.0
     return fact(
         facts,
-        f"The ranks compute about equally: the busiest has {numbers.number(spread)} times the mean.",
+        Kind.COMPARISON,
         spread,
-        unit="ratio",
-        subject="computing of the ranks",
+        subject="the computing time of the busiest rank",
+        unit="times",
+        whole=Quantity(of="the mean"),
         how="busiest / mean of the time outside MPI per rank",
     )
 
@@ -403,9 +416,11 @@ def oversubscribed(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"sched_yield below MPI calls takes {of_total(facts, cost)}, {numbers.percent(cost / spent)} of the MPI time.",
+                Kind.AMOUNT,
                 cost,
-                subject="sched_yield in MPI",
+                subject="sched_yield in MPI calls",
+                form=Form.NAME,
+                whole=part_of(facts, spent, "MPI time"),
                 how="time in sched_yield below MPI calls",
                 where=place,
             ),

@@ -7,7 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause
-from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.draft import Draft, fact
+from chathpc.diagnosis.fact import Kind, Quantity
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -52,19 +53,21 @@ def small_messages(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"{numbers.count(calls)} MPI calls take {of_total(facts, spent)}, {numbers.seconds(each)} each on average.",
+                Kind.MEAN,
                 each,
-                unit="s",
                 subject="an MPI call",
+                unit="s",
+                whole=Quantity(calls, "calls"),
                 how="time in MPI calls / number of calls",
             ),
             fact(
                 facts,
-                f"They send {numbers.size(facts.profile.total(sent))}, {numbers.size(size)} for each call.",
+                Kind.MEAN,
                 size,
+                subject="the data sent in an MPI call",
                 unit="bytes",
+                whole=Quantity(calls, "calls"),
                 metric=sent,
-                subject="bytes of an MPI call",
                 how="bytes sent / number of MPI calls",
             ),
         ),

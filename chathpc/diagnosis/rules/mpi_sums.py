@@ -15,9 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, Spread, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, Spread, fact, time_text, time_unit, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, HotPlace
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.rules.mpi import public_name
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -51,6 +51,11 @@ class _Spread:
     least: float
     mean: float
     most: float
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """As parts of a fact."""
+        return Part("least", self.least, "s"), Part("mean", self.mean, "s"), Part("most", self.most, "s")
 
 
 def ranks_of(facts: Facts) -> int:
@@ -89,18 +94,19 @@ def _site(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids) -
     return _Site(hot, node, public[int(call_name[node])], float(mine.sum()), float(weight.sum()))
 
 
-def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids, spent: float) -> Evidence:
+def _in_all(facts: Facts, weight: FloatArray, public: list[str], call_name: Ids, spent: float) -> Fact:
     by_call: dict[str, float] = {}
     for node in np.flatnonzero(weight > 0).tolist():
         name = public[int(call_name[node])]
         by_call[name] = by_call.get(name, 0.0) + float(weight[node])
     largest = sorted(by_call.items(), key=lambda item: -item[1])[:2]
-    listed = " and ".join(f"{name} ({numbers.percent(time / spent)} of it)" for name, time in largest)
     return fact(
         facts,
-        f"{_who(facts)} {of_total(facts, spent)} in MPI, mostly {listed}.",
+        Kind.AMOUNT,
         spent,
         subject="MPI",
+        whole=total(facts),
+        parts=[Part(name, time, time_unit(facts)) for name, time in largest],
         how="time in MPI calls of the program, MPI_Init and MPI_Finalize left out",
     )
 
@@ -110,7 +116,7 @@ def _who(facts: Facts) -> str:
     return f"The {ranks} ranks together spend" if ranks > 1 else "The program spends"
 
 
-def _explained(facts: Facts, site: _Site, wait: str, common: Evidence) -> Iterable[Draft]:
+def _explained(facts: Facts, site: _Site, wait: str, common: Fact) -> Iterable[Draft]:
     spread = _spread(facts, site.node)
     bound = cause("mpi-communication-bound")
     least = bound.threshold("min_common_part")
@@ -162,24 +168,22 @@ def _summary(facts: Facts, site: _Site, caller: str, share: float, spread: _Spre
     )
 
 
-def _calls(facts: Facts, site: _Site, caller: str) -> Evidence:
+def _calls(facts: Facts, site: _Site, caller: str) -> Fact:
     ranks = ranks_of(facts)
-    mean = (
-        f", {time_text(facts, site.here / ranks)} of {time_text(facts, facts.total / ranks)} per rank on average"
-        if ranks > 1
-        else ""
-    )
     other = site.everywhere - site.here
-    beside = (
-        f"; calls of this kind from other places take {time_text(facts, other)}"
-        if other > common()["min_elsewhere"].value * site.here
-        else ""
-    )
+    parts = []
+    if ranks > 1:
+        parts.append(Part("per rank on average", site.here / ranks, time_unit(facts)))
+    if other > common()["min_elsewhere"].value * site.here:
+        parts.append(Part("such calls from other places", other, time_unit(facts)))
     return fact(
         facts,
-        f"{site.name} called from {caller} takes {of_total(facts, site.here)}{mean}{beside}.",
+        Kind.AMOUNT,
         site.here,
         subject=f"{site.name} called from {caller}",
+        form=Form.NAME,
+        whole=total(facts),
+        parts=parts,
         how="time in MPI calls by calling function",
         where=site.hot.place,
     )
@@ -196,21 +200,23 @@ def _spread(facts: Facts, node: int) -> _Spread | None:
     return _Spread(least, mean, most) if 0 <= least <= mean <= most else None
 
 
-def _waiting(facts: Facts, site: _Site, caller: str, spread: _Spread) -> Evidence:
+def _waiting(facts: Facts, site: _Site, caller: str, spread: _Spread) -> Fact:
     return fact(
         facts,
-        f"In {site.name} called from {caller} a rank spends {numbers.seconds(spread.least)} at least, "
-        f"{numbers.seconds(spread.mean)} on average and {numbers.seconds(spread.most)} at most.",
+        Kind.SPREAD,
         spread.mean,
+        subject=f"{site.name} called from {caller}",
+        form=Form.NAME,
         unit="s",
-        subject=f"{site.name} called from {caller}, per rank",
-        how="smallest, mean and largest of the ranks",
+        parts=spread.parts,
+        whole=Quantity(ranks_of(facts), "ranks"),
         metric=_EXTREMES[1],
+        how="smallest, mean and largest of the ranks",
         where=site.hot.place,
     )
 
 
-def _uneven(facts: Facts, spread: _Spread) -> Evidence | None:
+def _uneven(facts: Facts, spread: _Spread) -> Fact | None:
     """The computing region, without MPI below it, whose ranks differ most."""
     tree = facts.profile.tree
     quiet = tree.inclusive(facts.of(Activity.MPI, Activity.MPI_SETUP)) == 0
@@ -223,13 +229,15 @@ def _uneven(facts: Facts, spread: _Spread) -> Evidence | None:
     place = facts.place(node)
     return fact(
         facts,
-        f"Of the regions that only compute {place.function} differs most between ranks: {numbers.seconds(float(least[node]))} "
-        f"at least, {numbers.seconds(float(mean[node]))} on average, {numbers.seconds(float(most[node]))} at most.",
+        Kind.SPREAD,
         float(most[node]),
+        subject=str(place.function),
+        form=Form.NAME,
         unit="s",
-        subject=f"{place.function}, per rank",
-        how="smallest, mean and largest of the ranks",
+        parts=_Spread(float(least[node]), float(mean[node]), float(most[node])).parts,
+        whole=Quantity(ranks_of(facts), "ranks"),
         metric=_EXTREMES[2],
+        how="the region that only computes and differs most between ranks: smallest, mean and largest of the ranks",
         where=place,
     )
 

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total, time_text
+from chathpc.diagnosis.draft import Draft, fact, part_of, time_unit, total
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part
 from chathpc.diagnosis.facts import Facts, HotPlace, readable_function
 from chathpc.diagnosis.message_facts import MessageFacts
-from chathpc.diagnosis.records import Evidence
 from chathpc.diagnosis.wait_states import COLLECTIVES, POINT_TO_POINT, Pattern
 from chathpc.profile import numbers
 from chathpc.profile.tree import FloatArray
@@ -25,50 +25,53 @@ _WORDS = {
 _MEANS = ("messages", "collectives")
 
 
-def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Evidence]:
+def late_ranks(facts: Facts, messages: MessageFacts, *patterns: Pattern) -> Iterator[Fact]:
     """Waiting by pattern; who is late, and what they do meanwhile. There must be waiting with one of the patterns."""
     parts = [(pattern, messages.waited(pattern)) for pattern in patterns]
     waited = sum(spent for _, spent in parts)
-    listed = " and ".join(
-        f"{time_text(facts, spent)} {_WORDS[pattern]}"
-        for pattern, spent in sorted(parts, key=lambda part: -part[1])
-        if spent >= common()["worth_a_line"].value * waited
-    )
     yield fact(
         facts,
-        f"Ranks wait {listed}: {numbers.percent(waited / max(messages.in_mpi, waited))} of their time in MPI.",
+        Kind.AMOUNT,
         waited,
-        subject="waiting of the ranks",
+        subject="waiting for late ranks",
+        whole=part_of(facts, max(messages.in_mpi, waited), "MPI time"),
+        parts=[
+            Part(_WORDS[pattern], spent, time_unit(facts))
+            for pattern, spent in sorted(parts, key=lambda part: -part[1])
+            if spent >= common()["worth_a_line"].value * waited
+        ],
         how="each call's time until the rank came that it waited for (Scalasca's patterns), summed",
     )
     found = messages.delay(*patterns)
     worst = int(np.argmax(found.by_member))
     order = np.argsort(-found.by_label, kind="stable")[:2]
-    named = [
-        f"{readable_function(facts.label_names[int(label)])} ({numbers.percent(found.by_label[label] / waited)} of the waiting)"
+    meanwhile = [
+        Part(
+            f"meanwhile {readable_function(facts.label_names[int(label)])}",
+            float(found.by_label[label]) / waited,
+            "ratio",
+        )
         for label in order.tolist()
         if found.by_label[label] >= common()["worth_a_line"].value * waited
     ]
     if found.in_mpi >= common()["worth_a_line"].value * waited:
-        named.append(f"MPI, where they wait themselves ({numbers.percent(found.in_mpi / waited)})")
-    meanwhile = f" Until they come, those who are late are in {', and '.join(named)}." if named else ""
-    name, part = messages.name(worst), float(found.by_member[worst]) / waited
-    amount = f"{time_text(facts, part * waited)} of {time_text(facts, waited)} ({numbers.percent(part)})"
-    who = (
-        f"{name[0].upper()}{name[1:]} is waited for most: {amount}."
-        if part >= cause("mpi-late-sender").threshold("late_rank") / len(found.by_member)
-        else f"No rank is waited for much more than others: {name} most, {amount}."
+        meanwhile.append(Part("meanwhile MPI, where it waits itself,", found.in_mpi / waited, "ratio"))
+    stands_out = float(found.by_member[worst]) >= waited * cause("mpi-late-sender").threshold("late_rank") / len(
+        found.by_member
     )
+    who = messages.name(worst) if stands_out else "any one rank at most"
     yield fact(
         facts,
-        f"{who}{meanwhile}",
+        Kind.AMOUNT,
         float(found.by_member[worst]),
-        subject=f"{name}, waited for",
+        subject=f"waiting for {who}",
+        whole=part_of(facts, waited, "waiting for late ranks"),
+        parts=meanwhile,
         how="waiting by the rank whose call ended it; functions by what its trace shows from the begin of the wait on",
     )
 
 
-def traced(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -> Iterable[Draft]:
+def traced(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> Iterable[Draft]:
     """Late messages, late members of collectives, and the time in MPI in which nobody waits."""
     of_kind = {"mpi-late-sender": POINT_TO_POINT, "mpi-collective-wait": COLLECTIVES}
     for name, patterns in of_kind.items():
@@ -118,28 +121,25 @@ def _elsewhere(facts: Facts, waited: float, caused: float, passed: float, there:
     return less + more
 
 
-def _passed(facts: Facts, waited: float, caused: float, passed: float, here: str, there: str) -> Iterator[Evidence]:
+def _passed(facts: Facts, waited: float, caused: float, passed: float, here: str, there: str) -> Iterator[Fact]:
     """What this waiting makes other ranks wait elsewhere, and what of it others cause."""
     how = "part of each wait in which the late rank waited itself (indirect waiting: Böhme et al., ICPP 2010)"
     if caused >= common()["worth_a_line"].value * waited:
         yield fact(
-            facts,
-            f"Because of it others wait {time_text(facts, caused)} more in {there}: those who are late there were waiting in {here}.",
-            caused,
-            subject=f"waiting in {there} that waiting in {here} causes",
-            how=how,
+            facts, Kind.AMOUNT, caused, subject=f"waiting in {there} for ranks that come late from {here}", how=how
         )
     if passed >= common()["worth_a_line"].value * waited:
         yield fact(
             facts,
-            f"{time_text(facts, passed)} of it are for ranks that were waiting in {there}, and no cost of {here}.",
+            Kind.AMOUNT,
             passed,
-            subject=f"waiting in {here} that waiting in {there} causes",
+            subject=f"waiting in {here} for ranks that come late from {there}",
+            whole=part_of(facts, waited, f"waiting in {here}"),
             how=how,
         )
 
 
-def moving(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -> Iterable[Draft]:
+def moving(facts: Facts, messages: MessageFacts, shared: tuple[Fact, ...]) -> Iterable[Draft]:
     """Time in MPI in which nobody waits for another rank: it moves data, or is the cost of the calls."""
     entry = cause("mpi-communication-bound")
     weight = messages.at_node
@@ -160,9 +160,10 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -
             *shared,
             fact(
                 facts,
-                f"In {of_total(facts, spent)} of MPI no rank waits for another that has not come yet.",
+                Kind.AMOUNT,
                 spent,
-                subject="MPI without waiting",
+                subject="MPI without waiting for late ranks",
+                whole=total(facts),
                 how="time in MPI calls less waiting for late ranks, by Scalasca's patterns",
             ),
             *_volume(facts, messages, weight),
@@ -172,27 +173,30 @@ def moving(facts: Facts, messages: MessageFacts, shared: tuple[Evidence, ...]) -
     )
 
 
-def _volume(facts: Facts, messages: MessageFacts, weight: FloatArray) -> Iterator[Evidence]:
+def _volume(facts: Facts, messages: MessageFacts, weight: FloatArray) -> Iterator[Fact]:
     told = messages.communication
     if not len(told.messages):
         return
     size, count = float(told.messages.bytes.sum()), len(told.messages)
     yield fact(
         facts,
-        f"{numbers.count(count)} messages carry {numbers.size(size)}, {numbers.size(size / count)} each on average.",
+        Kind.AMOUNT,
         size,
+        subject="the data sent in messages",
         unit="bytes",
-        subject="messages of the ranks",
+        parts=(Part("", count, "messages"), Part("each on average", size / count, "bytes")),
         how="messages in the trace",
     )
 
 
-def _here(facts: Facts, hot: HotPlace, waited: float) -> Evidence:
+def _here(facts: Facts, hot: HotPlace, waited: float) -> Fact:
     return fact(
         facts,
-        f"Calls from {_where(hot)} have {time_text(facts, hot.weight)} of the {time_text(facts, waited)} of waiting.",
+        Kind.AMOUNT,
         hot.weight,
-        subject=f"calls from {hot.place.function or 'the program'}",
+        subject=f"calls from {_where(hot)}",
+        form=Form.MANY,
+        whole=part_of(facts, waited, "waiting for late ranks"),
         how="waiting by calling function",
         where=hot.place,
     )

@@ -15,9 +15,19 @@ from dataclasses import dataclass
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, Spread, calling_function, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import (
+    Draft,
+    Spread,
+    calling_function,
+    fact,
+    part_of,
+    share_here,
+    time_unit,
+    total,
+)
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.activity import DIRECTIVE, Activity, is_outlined
 from chathpc.profile.tree import FloatArray, IntArray, NodeKind
@@ -198,12 +208,13 @@ def _oversubscribed(facts: Facts, threads: int) -> str | None:
     return None
 
 
-def _waited(facts: Facts, waited: float) -> Evidence:
+def _waited(facts: Facts, waited: float) -> Fact:
     return fact(
         facts,
-        f"Threads wait {of_total(facts, waited)} in the OpenMP runtime.",
+        Kind.AMOUNT,
         waited,
-        subject="OpenMP waiting",
+        subject="waiting in the OpenMP runtime",
+        whole=total(facts),
         how="sum over waiting and runtime frames of all threads",
     )
 
@@ -218,26 +229,31 @@ def _imbalance(facts: Facts, threads: Team, waited: float, imbalance: FloatArray
     work = threads.work[:, region]
     function = threads.regions[region]
     place = _region_place(facts, threads, region)
-    busiest, idlest = float(work.max()), float(work.min())
+    busiest, least = float(work.max()), float(work.min())
     mean = float(work.mean())
     where_name = place.function or function
     evidence = (
         _waited(facts, waited),
         fact(
             facts,
-            f"In {where_name} the busiest thread works {time_text(facts, busiest)}, the idlest {time_text(facts, idlest)}, "
-            f"the mean is {time_text(facts, mean)}.",
+            Kind.SPREAD,
             busiest,
-            subject=f"threads in {where_name}",
+            subject=f"the work of a thread in {where_name}",
+            whole=Quantity(len(work), "threads"),
+            parts=(
+                Part("least", least, time_unit(facts)),
+                Part("mean", mean, time_unit(facts)),
+                Part("most", busiest, time_unit(facts)),
+            ),
             how="time of each thread inside the region, threads without time counted as 0",
             where=place,
         ),
         fact(
             facts,
-            f"The difference to the busiest thread adds up to {time_text(facts, float(imbalance[region]))} over {len(work)} threads, "
-            f"{numbers.percent(min(cost / waited, 1.0))} of the waiting.",
-            float(imbalance[region]),
-            subject=f"imbalance of {where_name}",
+            Kind.AMOUNT,
+            cost,
+            subject=f"waiting for the busiest thread in {where_name}",
+            whole=part_of(facts, waited, "waiting"),
             how="sum over threads of (busiest − thread)",
             error=0.0,
             where=place,
@@ -282,16 +298,19 @@ def _serial(facts: Facts, threads: Team, waited: float, scale: float) -> Iterabl
         _waited(facts, waited),
         fact(
             facts,
-            f"Serial code outside parallel regions takes {time_text(facts, serial)}, and the other threads wait meanwhile.",
+            Kind.AMOUNT,
             serial,
-            subject="serial code",
+            subject="serial code outside parallel regions",
+            whole=total(facts),
             how="time outside regions of threads that take part in them",
         ),
         fact(
             facts,
-            f"{place.function} alone has {time_text(facts, in_function)} of the serial time.",
+            Kind.AMOUNT,
             in_function,
-            subject=str(place.function),
+            subject=f"{place.function} outside parallel regions",
+            form=Form.NAME,
+            whole=total(facts),
             how="time outside regions in this function and the libraries it calls",
             where=place,
         ),
@@ -331,17 +350,18 @@ def _synchronisation(facts: Facts, threads: Team, waited: float, common: float) 
         _waited(facts, waited),
         fact(
             facts,
-            f"Even the thread that waits least waits {time_text(facts, least)}, so it is not one thread that holds the others up.",
+            Kind.AMOUNT,
             least,
-            subject="the thread that waits least",
+            subject="waiting of the thread that waits least",
             how="minimum over threads of the time in the runtime",
         ),
         fact(
             facts,
-            f"Work inside the {regions} parallel region{'s' if regions != 1 else ''} is {time_text(facts, work)}, "
-            f"{numbers.percent(useful)} of the time that threads spend in regions and waiting.",
+            Kind.AMOUNT,
             work,
             subject="work in parallel regions",
+            whole=part_of(facts, work + waited, "working and waiting"),
+            parts=(Part("", regions, "parallel regions"),),
             how="time below outlined region functions",
         ),
     ]
@@ -378,20 +398,29 @@ def critical(facts: Facts) -> Iterable[Draft]:
     evidence = [
         fact(
             facts,
-            f"{waiting_threads} threads spend {of_total(facts, cost)} entering and leaving critical sections or locks.",
+            Kind.AMOUNT,
             cost,
-            subject="critical sections",
+            subject="entering and leaving critical sections or locks",
+            whole=total(facts),
+            parts=(Part("", waiting_threads, "threads"),),
             how="time in lock functions of the OpenMP runtime",
         ),
-        calling_function(facts, hot, how="time in lock functions by calling function"),
+        calling_function(
+            facts,
+            hot,
+            part_of(facts, cost, "critical sections or locks"),
+            how="time in lock functions by calling function",
+        ),
     ]
     if hot.line >= 0:
         evidence.append(
             fact(
                 facts,
-                f"{place.short} alone has {time_text(facts, hot.at_line)} of it.",
+                Kind.AMOUNT,
                 hot.at_line,
                 subject=place.short,
+                form=Form.NAME,
+                whole=part_of(facts, cost, "critical sections or locks"),
                 how="time in lock functions by calling line",
                 where=place,
             )

@@ -9,7 +9,8 @@ import numpy as np
 
 from chathpc.diagnosis.catalogue import own_causes
 from chathpc.diagnosis.catalogue.own import SHARE
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here
+from chathpc.diagnosis.draft import Draft, fact, share_here, total
+from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
 from chathpc.profile.activity import base_name
 
@@ -44,9 +45,11 @@ def functions(facts: Facts) -> Iterable[Draft]:
             evidence=(
                 fact(
                     facts,
-                    f"{most} and the like take {of_total(facts, cost)} with all that they call.",
+                    Kind.AMOUNT,
                     cost,
-                    subject=most,
+                    subject=f"functions like {most}",
+                    form=Form.MANY,
+                    whole=total(facts),
                     how=f"inclusive time of the outermost functions named like {', '.join(entry.functions)}",
                     where=hot.place,
                 ),

@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.draft import Draft, fact, total
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.facts import Facts, readable_function
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.rules.source_build import with_accessors
 from chathpc.diagnosis.source import (
     accessors,
@@ -327,31 +328,34 @@ def _at_calls(hot: Hot, seen: set[tuple[int, str, int]]) -> Iterator[_Found]:
                 yield from _costed(hot, place, sign)
 
 
-def _evidence(facts: Facts, hot: Hot, found: _Found) -> Evidence:
+def _evidence(facts: Facts, hot: Hot, found: _Found) -> Fact:
     name = hot.facts.profile.tree.files[found.file]
     place = Place(found.where.function, name, found.sign.line, None, found.where.path, found.where.node)
     return source_evidence(facts, place, found.sign)
 
 
-def _time(facts: Facts, found: _Found) -> Evidence:
+def _time(facts: Facts, found: _Found) -> Fact:
     """The time of the lines, with its sampling error: no sign goes without it."""
     sign, base = found.sign, str(found.where.file).rsplit("/", 1)[-1]
-    lines = f"Line {sign.first}" if sign.first == sign.last else f"Lines {sign.first} to {sign.last}"
-    verb = "takes" if sign.first == sign.last else "take"
+    lines = f"line {sign.first}" if sign.first == sign.last else f"lines {sign.first} to {sign.last}"
+    lines = f"{lines} of {base}"
     if sign.kernel:
         return fact(
             facts,
-            f"{lines} of {base} {'has' if sign.first == sign.last else 'have'} the kernel work for {of_total(facts, min(found.cost, facts.total))}.",
+            Kind.AMOUNT,
             min(found.cost, facts.total),
-            subject=str(found.where.function),
+            subject=f"the kernel's work for {lines}",
+            whole=total(facts),
             how="time in the kernel behind samples of the lines",
             where=found.where,
         )
     return fact(
         facts,
-        f"{lines} of {base} {verb} {of_total(facts, min(found.cost, facts.total))}.",
+        Kind.AMOUNT,
         min(found.cost, facts.total),
-        subject=str(found.where.function),
+        subject=lines,
+        form=Form.ONE if sign.first == sign.last else Form.MANY,
+        whole=total(facts),
         how="time of the lines" + (" with all that they call" if sign.calls else " themselves"),
         where=found.where,
     )

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total
+from chathpc.diagnosis.draft import Draft, fact, time_unit, total
+from chathpc.diagnosis.fact import Form, Kind, Part
 from chathpc.diagnosis.facts import readable_function
-from chathpc.diagnosis.phrasing import SOURCE
 from chathpc.diagnosis.source import calls
 from chathpc.diagnosis.source.hot import Hot
 from chathpc.diagnosis.source.sign import DERIVED
@@ -47,22 +47,27 @@ def with_accessors(hot: Hot, drafts: list[Draft]) -> list[Draft]:
         return drafts
     node = found[0][1]
     place = facts.place(node, line_node=node)
-    listed = ", ".join(readable_function(tree.function_name(each)) for _, each in found[:3])
     evidence = (
         fact(
             facts,
-            f"{listed} take {of_total(facts, cost)} in calls that were not inlined.",
+            Kind.AMOUNT,
             cost,
-            subject="functions of one statement",
+            subject="functions of one statement that were not inlined",
+            form=Form.MANY,
+            whole=total(facts),
+            parts=[
+                Part(readable_function(tree.function_name(each)), time, time_unit(facts)) for time, each in found[:3]
+            ],
             how="exclusive time of called functions",
             where=place,
         ),
         fact(
             facts,
-            f"{SOURCE} {place.short} shows a function of one statement, which any optimising compiler puts in place of its call.",
+            Kind.SOURCE,
             float(place.line or 0),
-            unit="line",
             subject=place.short,
+            unit="line",
+            text="shows a function of one statement, which any optimising compiler puts in place of its call",
             how=DERIVED,
             where=place,
         ),

@@ -8,7 +8,8 @@ import numpy as np
 
 from chathpc.diagnosis.called import called_draft, called_time
 from chathpc.diagnosis.catalogue import cause, common
-from chathpc.diagnosis.draft import Draft, fact, of_total, share_here, time_text
+from chathpc.diagnosis.draft import Draft, fact, part_of, share_here, total
+from chathpc.diagnosis.fact import Form, Kind, told
 from chathpc.diagnosis.facts import Facts
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
@@ -25,8 +26,8 @@ def locks(facts: Facts) -> Iterable[Draft]:
         facts,
         time,
         f"Threads wait for a lock taken in {time.caller}",
-        f"{waiting} thread{'s' if waiting != 1 else ''} spend{'s' if waiting == 1 else ''} {{}} in lock functions.",
-        subject="lock functions",
+        subject=f"lock functions in {told(waiting, 'threads')}",
+        form=Form.MANY,
         how="time in mutex and spin lock functions",
         by="time in lock functions by calling function",
         signs=2 if waiting > 1 else 1,
@@ -77,26 +78,28 @@ def blocked(facts: Facts) -> Iterable[Draft]:
         evidence=(
             fact(
                 facts,
-                f"Threads sleep or wait for events for {of_total(facts, cost)}.",
+                Kind.AMOUNT,
                 cost,
-                subject="sleeping and waiting",
+                subject="sleeping and waiting for events",
+                whole=total(facts),
                 how="time in sleep, poll, select, condition and semaphore functions",
             ),
             fact(
                 facts,
-                f"{place.function} calls {call} for {time_text(facts, hot.weight)} of it."
-                if call
-                else f"{place.function} waits for {time_text(facts, hot.weight)} of it.",
+                Kind.AMOUNT,
                 hot.weight,
-                subject=str(place.function),
+                subject=f"{call} called from {place.function}" if call else f"waiting in {place.function}",
+                form=Form.NAME if call else Form.ONE,
+                whole=part_of(facts, cost, "sleeping and waiting"),
                 how="the same by calling function",
                 where=place,
             ),
             fact(
                 facts,
-                f"The thread that works most works {time_text(facts, busiest)} of its {time_text(facts, length)}.",
+                Kind.AMOUNT,
                 busiest,
-                subject="the thread that works most",
+                subject="the work of the thread that works most",
+                whole=part_of(facts, length, "its time"),
                 how="maximum over threads of time outside waiting",
             ),
         ),

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from chathpc.diagnosis.draft import fact
+from chathpc.diagnosis.fact import Fact, Kind
 from chathpc.diagnosis.facts import Facts
-from chathpc.diagnosis.phrasing import SOURCE
-from chathpc.diagnosis.records import Evidence, Place
+from chathpc.diagnosis.records import Place
 from chathpc.diagnosis.source.sign import DERIVED, Sign
 
 #: Longer words are names that no author wrote.
 _LONGEST = 300
 
 
-def source_evidence(facts: Facts, place: Place, sign: Sign, *, metric: str | None = None) -> Evidence:
+def source_evidence(facts: Facts, place: Place, sign: Sign, *, metric: str | None = None) -> Fact:
     """`The source at app.c:7 …`, at that place; `metric` is what was measured there, by default the time."""
     return fact(
         facts,
-        f"{SOURCE} {place.short} {shortened(sign.says, _LONGEST)}.",
+        Kind.SOURCE,
         float(place.line or sign.line),
-        unit="line",
-        metric=metric,
         subject=place.short,
+        unit="line",
+        text=shortened(sign.says, _LONGEST),
+        metric=metric,
         how=DERIVED,
         where=place,
     )

@@ -90,10 +90,7 @@ def without_claims(diagnosis: Diagnosis, words: Vocabulary) -> Diagnosis:
             )
             for finding in diagnosis.findings
         ),
-        evidence=tuple(
-            replace(item, statement=plain(item.statement), subject=plain(item.subject), where=place(item.where))
-            for item in diagnosis.evidence
-        ),
+        evidence=tuple(replace(item.renamed(plain), where=place(item.where)) for item in diagnosis.evidence),
     )
 
 

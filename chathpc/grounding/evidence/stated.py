@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place
+from chathpc.diagnosis.fact import Fact as Evidence
+from chathpc.diagnosis.records import Diagnosis, Finding, Place
 from chathpc.grounding.evidence.facts import Bundle, Fact
 from chathpc.grounding.language.claims import Statement, group, read
 from chathpc.grounding.language.quantities import IT, NONE, TOTAL, Keys, Quantity

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Form, Kind, Quantity
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.fix.models.asker import Question
 from chathpc.fix.project import Project, Run
 from chathpc.fix.records import Attempt, Candidate, GateResult, Problem, Speedup
@@ -49,7 +50,18 @@ def problem(
         evidence=("E1",),
         advice=tuple(advice),
     )
-    evidence = Evidence("E1", "sum takes 4.00 s, 80 % of the run.", 4.0, "s", "perf", "sum", "cpu.time", place)
+    evidence = Fact(
+        "E1",
+        Kind.AMOUNT,
+        "sum",
+        4.0,
+        "s",
+        "perf",
+        whole=Quantity(5.0, "s"),
+        form=Form.NAME,
+        metric="cpu.time",
+        where=place,
+    )
     diagnosis = Diagnosis(Verdict.BOTTLENECK, "sum reads memory with a stride.", (finding,), (evidence,), ())
     project = Project(Path("/src"), "make", Run("run", "./app"), ("*.c",))
     return Problem(project, {"sum.c": SOURCE} if sources is None else sources, diagnosis)

@@ -34,7 +34,7 @@ def test_direct_yields_what_the_model_wrote_for_the_finding() -> None:
     assert made.files == {"sum.c": FASTER}
     assert made.finding == given.diagnosis.findings[0]
     assert made.id == identity({"sum.c": FASTER})
-    assert "sum takes 4.00 s, 80 % of the run." in ask.asked[0].user
+    assert "sum takes 4.00 s of 5.00 s (80.0 %)." in ask.asked[0].user
     assert "s += v[i]" in ask.asked[0].user
     assert "SEARCH" in ask.asked[0].system
 

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from chathpc.diagnosis.catalogue import causes
-from chathpc.diagnosis.records import Diagnosis, Evidence, Finding, Place, Verdict
+from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.records import Diagnosis, Finding, Place, Verdict
 from chathpc.fix.project import Check, Flags, Project, Run
 from chathpc.fix.recipes import Recipes
 from chathpc.fix.recipes.analysis.program import program
@@ -130,7 +131,7 @@ def test_a_source_that_cannot_be_parsed_brings_no_candidates_of_its_own() -> Non
 
 def test_places_are_found_by_line_by_name_by_path_and_by_evidence() -> None:
     parsed = program({"app.c": SOURCE})
-    evidence = Evidence("E1", "", 1.0, "s", "", "", where=Place("total", "app.c", 10))
+    evidence = Fact("E1", Kind.AMOUNT, "", 1.0, "s", "", where=Place("total", "app.c", 10))
     diagnosis = Diagnosis(Verdict.BOTTLENECK, "", (finding("strided-access", "scale.constprop.0", 6),), (evidence,))
     found = spots(parsed, diagnosis)
     assert [(each.procedure.model.name, each.line, each.cause) for each in found[:2]] == [

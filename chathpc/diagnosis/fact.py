@@ -1,0 +1,289 @@
+"""A measured fact as data, and the one place where it becomes a sentence.
+
+Rules say what kind of fact it is, about what, how much and of which whole; `sentence` writes it down, in the same words wherever it is
+told. Nothing reads these sentences back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from math import inf, isfinite
+from typing import TYPE_CHECKING
+
+from chathpc.profile import numbers
+
+if TYPE_CHECKING:
+    from chathpc.diagnosis.records import Place
+
+
+class Kind(StrEnum):
+    """What a fact says; each has a template."""
+
+    AMOUNT = "amount"  #: time or bytes of a subject, of a whole where that is known; parts are its largest parts
+    SHARE = "share"  #: part (0..1) of a whole of which only the name is known
+    VALUE = "value"  #: a property and its value
+    COUNT = "count"  #: how many of what the unit names the subject has
+    RATE = "rate"  #: so much a second; parts are what it is computed from
+    MEAN = "mean"  #: each on average; the whole is over how many
+    SPREAD = "spread"  #: parts labelled least, median, mean, most, over the locations that the whole counts
+    COMPARISON = "comparison"  #: the subject and what it is compared with, which is the whole
+    EFFICIENCY = "efficiency"  #: a product, of which parts are the factors; the whole is the value that is asked for
+    PATH = "path"  #: the longest chain of work, of a window; parts are what is on it
+    CODE = "code"  #: what machine code shows: `text`, with the value
+    SOURCE = "source"  #: what the source at the place does: `text`
+    REMARK = "remark"  #: what another tool said: `text`, with its words; the value counts them
+
+
+class Form(StrEnum):
+    """The subject's grammar."""
+
+    ONE = "one"
+    MANY = "many"
+    NAME = "name"  #: begins with a name as the program spells it
+
+
+class Bound(StrEnum):
+    """How the value stands to the true one."""
+
+    NONE = ""
+    AT_MOST = "at most"
+    AT_LEAST = "at least"
+    ABOUT = "about"
+
+
+@dataclass(frozen=True, slots=True)
+class Quantity:
+    """A value in a unit, and of what it is ("the time in MPI"); `value` is None where only that is known."""
+
+    value: float | None = None
+    unit: str = ""
+    of: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One of several quantities of a fact, by its label; without a value where only the name is known."""
+
+    label: str
+    value: float | None = None
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """One measured fact.
+
+    `subject` is the noun phrase that it is about, in the grammar `form`; `value` the number that matters, in `unit`, unrounded; `whole`
+    what it is a part of, or what it is compared with, as the kind says; `parts` further quantities. `text` is what the source does or
+    a tool said. `source` names the file, the metric and how the value was computed; `tool` is what measured it; `error` the standard
+    error of the value from sampling, in `unit`; None where it was measured or is not known.
+    """
+
+    id: str
+    kind: Kind
+    subject: str
+    value: float
+    unit: str
+    source: str
+    whole: Quantity | None = None
+    parts: tuple[Part, ...] = ()
+    text: str = ""
+    form: Form = Form.ONE
+    bound: Bound = Bound.NONE
+    metric: str | None = None
+    where: Place | None = None
+    tool: str = ""
+    error: float | None = None
+
+    @property
+    def statement(self) -> str:
+        """The fact's sentence."""
+        return sentence(self)
+
+    @property
+    def share(self) -> float | None:
+        """The value as a part (0..1) of the whole; None where it is no such part."""
+        if self.kind == Kind.SHARE:
+            return self.value
+        whole = self.whole
+        if self.kind not in (Kind.AMOUNT, Kind.PATH) or whole is None or not whole.value or whole.unit != self.unit:
+            return None
+        return self.value / whole.value
+
+    def renamed(self, change: Callable[[str], str]) -> Fact:
+        """The fact with `change` made to all texts that its sentence is made of."""
+        whole = None if self.whole is None else replace(self.whole, of=change(self.whole.of))
+        parts = tuple(replace(part, label=change(part.label)) for part in self.parts)
+        return replace(self, subject=change(self.subject), text=change(self.text), whole=whole, parts=parts)
+
+    @property
+    def says(self) -> tuple[object, ...]:
+        """All that tells two facts apart, whoever measured them."""
+        place = self.where.short if self.kind == Kind.SOURCE and self.where is not None else ""
+        return (
+            self.kind, self.subject, self.value, self.unit, self.whole, self.parts, self.text, self.bound, self.metric, place,
+        )  # fmt: skip
+
+
+def sentence(fact: Fact) -> str:
+    """The sentence that says a fact: the template of its kind, filled in. The only author of such sentences."""
+    return _TEMPLATES[fact.kind](fact)
+
+
+def told(value: float, unit: str) -> str:
+    """A value with its unit as it stands in a sentence: `1.2 s`, `45.2 %`, `12 MB a second`, `1 thread`."""
+    if unit == "ratio":
+        return numbers.percent(value)
+    if unit == "times":
+        return f"{numbers.number(value)} times"
+    if unit == "bytes/s":
+        return f"{numbers.size(value)} a second"
+    if value == 1 and unit.endswith("s") and unit not in ("s", "bytes"):
+        unit = unit[:-1]
+    return numbers.quantity(value, unit)
+
+
+# -- parts of sentences ------------------------------------------------------------------------------------------
+
+
+def _subject(fact: Fact) -> str:
+    """The subject at the begin of a sentence."""
+    return fact.subject if fact.form == Form.NAME else fact.subject[:1].upper() + fact.subject[1:]
+
+
+def _verb(fact: Fact, one: str, many: str) -> str:
+    return many if fact.form == Form.MANY else one
+
+
+def _takes(fact: Fact) -> str:
+    """The verb: what costs takes; sizes and shares are."""
+    if fact.unit in ("bytes", "ratio", "times", "percent", "bytes/s"):
+        return _verb(fact, "is", "are")
+    return _verb(fact, "takes", "take")
+
+
+def _value(fact: Fact) -> str:
+    value = told(fact.value, fact.unit)
+    return f"{fact.bound} {value}" if fact.bound else value
+
+
+def _of_whole(fact: Fact) -> str:
+    """` of 9.01 s (35.2 %)`, ` of the 4.36 s of waiting (35.2 %)`."""
+    whole = fact.whole
+    if whole is None:
+        return ""
+    if whole.value is None:
+        return f" of {whole.of}"
+    amount = told(whole.value, whole.unit)
+    share = "" if fact.share is None else f" ({numbers.percent(fact.share)})"
+    return f" of the {amount} of {whole.of}{share}" if whole.of else f" of {amount}{share}"
+
+
+def _part(part: Part) -> str:
+    amount = "" if part.value is None else told(part.value, part.unit)
+    return f"{part.label} {amount}".strip()
+
+
+def _parts(fact: Fact) -> str:
+    """`: write 1.2 s, read 0.3 s`; a single name is what it mostly is."""
+    if len(fact.parts) == 1 and fact.parts[0].value is None:
+        return f", mostly {fact.parts[0].label}"
+    return f": {', '.join(map(_part, fact.parts))}" if fact.parts else ""
+
+
+# -- templates ---------------------------------------------------------------------------------------------------
+
+
+def _amount(fact: Fact) -> str:
+    return f"{_subject(fact)} {_takes(fact)} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+
+
+def _share(fact: Fact) -> str:
+    return f"{_subject(fact)} {_verb(fact, 'has', 'have')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+
+
+def _property(fact: Fact) -> str:
+    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{_parts(fact)}."
+
+
+def _rate(fact: Fact) -> str:
+    """What it is computed from, an amount and a time, stands behind it."""
+    of = f" ({' in '.join(map(_part, fact.parts))})" if fact.parts else ""
+    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)}{of}."
+
+
+def _count(fact: Fact) -> str:
+    return f"{_subject(fact)} {_verb(fact, 'has', 'have')} {_value(fact)}{_of_whole(fact)}{_parts(fact)}."
+
+
+def _mean(fact: Fact) -> str:
+    over = "" if fact.whole is None or fact.whole.value is None else f", over {told(fact.whole.value, fact.whole.unit)}"
+    return f"{_subject(fact)} {_takes(fact)} {_value(fact)} on average{over}{_parts(fact)}."
+
+
+#: Label of a part → how its value is said.
+_STATISTICS = {"least": "at least", "median": "in the median", "mean": "on average", "most": "at most"}
+
+
+def _spread(fact: Fact) -> str:
+    said = [
+        f"{told(part.value, part.unit)} {_STATISTICS[part.label]}"
+        for part in fact.parts
+        if part.label in _STATISTICS and part.value is not None
+    ]
+    further = "".join(f", {_part(part)}" for part in fact.parts if part.label not in _STATISTICS)
+    over = "" if fact.whole is None or fact.whole.value is None else f", over {told(fact.whole.value, fact.whole.unit)}"
+    return f"{_subject(fact)} {_takes(fact)} {' and '.join((', '.join(said[:-1]), said[-1]))}{over}{further}."
+
+
+def _comparison(fact: Fact) -> str:
+    whole = fact.whole or Quantity()
+    if fact.unit == "times" or whole.value is None:
+        return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)} {whole.of}{_parts(fact)}."
+    ratio = fact.value / whole.value if whole.value else inf
+    times = f" ({numbers.number(ratio)} times as much)" if isfinite(ratio) else ""
+    return f"{_subject(fact)} {_takes(fact)} {_value(fact)}, {whole.of} {told(whole.value, whole.unit)}{times}{_parts(fact)}."
+
+
+def _efficiency(fact: Fact) -> str:
+    factors = " × ".join(map(_part, fact.parts))
+    asked = fact.whole.value if fact.whole is not None else None
+    limit = "" if asked is None or fact.value >= asked else f", below the {numbers.percent(asked)} that POP asks for"
+    return f"{_subject(fact)} {_verb(fact, 'is', 'are')} {_value(fact)} = {factors}{limit}."
+
+
+def _path(fact: Fact) -> str:
+    return f"{_subject(fact)} takes {_value(fact)}{_of_whole(fact)}{_parts(fact)}. Work beside it costs no time."
+
+
+def _code(fact: Fact) -> str:
+    return f"{_subject(fact)} {fact.text}{_parts(fact)}."
+
+
+def _source(fact: Fact) -> str:
+    return f"The source at {fact.where.short if fact.where is not None else fact.subject} {fact.text}."
+
+
+def _remark(fact: Fact) -> str:
+    if fact.unit in ("records", "files"):
+        return f"{told(fact.value, fact.unit)} of {fact.tool}: {fact.text}."
+    return fact.text
+
+
+_TEMPLATES: Mapping[Kind, Callable[[Fact], str]] = {
+    Kind.AMOUNT: _amount,
+    Kind.SHARE: _share,
+    Kind.VALUE: _property,
+    Kind.COUNT: _count,
+    Kind.RATE: _rate,
+    Kind.MEAN: _mean,
+    Kind.SPREAD: _spread,
+    Kind.COMPARISON: _comparison,
+    Kind.EFFICIENCY: _efficiency,
+    Kind.PATH: _path,
+    Kind.CODE: _code,
+    Kind.SOURCE: _source,
+    Kind.REMARK: _remark,
+}
