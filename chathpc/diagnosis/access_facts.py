@@ -40,7 +40,7 @@ def _evidence(facts: Facts) -> Iterator[Fact]:
                 footprint,
                 subject=f"memory that {kernel.name} accesses{each}",
                 unit="bytes",
-                parts=(Part("", count / launches, "accesses"), Part("", reuse, "accesses to each page of 4 KiB")),
+                parts=(Part("", count / launches, "accesses"), Part("", reuse, "to each page of 4 KiB")),
                 metric="gpu.kernel.footprint",
                 how="distinct pages of the recorded addresses × 4 KiB",
             )
@@ -54,11 +54,11 @@ def _evidence(facts: Facts) -> Iterator[Fact]:
         for kind, value in moved:
             yield fact(
                 facts,
-                Kind.AMOUNT,
+                Kind.COMPARISON if footprint else Kind.AMOUNT,
                 value / launches,
                 subject=f"the data that {kernel.name} moves by {kind} accesses{each}",
                 unit="bytes",
-                parts=(Part("footprint", footprint, "bytes"),) if footprint else (),
+                whole=Quantity(footprint, "bytes", "its footprint") if footprint else None,
                 metric=f"gpu.memory.{kind}.bytes",
                 how="sum over its threads / launches",
             )
@@ -78,11 +78,10 @@ def _evidence(facts: Facts) -> Iterator[Fact]:
         if (found := density.get(kernel.top)) is not None and (busiest := _busiest(found.accesses)) is not None:
             yield fact(
                 facts,
-                Kind.SHARE,
+                Kind.VALUE,
                 busiest,
-                subject=f"half of the accesses of {kernel.name}",
+                subject=f"the part of its threads' time with half of the accesses of {kernel.name}",
                 unit="ratio",
-                whole=Quantity(of="its threads' time"),
                 metric="gpu.memory.accesses",
                 how=f"fewest of {len(found.accesses)} equal parts of the time that hold half of the accesses",
             )
