@@ -20,10 +20,10 @@ def called(name: str) -> Diagnosis:
     base = omp_triangle()
     place = Place(name, "/src/stencil_omp.c", 47, path=("main", name))
     evidence = tuple(
-        replace(item, statement=item.statement.replace("triangular_work", name), where=place) for item in base.evidence
+        replace(item, text=item.text.replace("triangular_work", name), where=place) for item in base.evidence
     )
     first = replace(base.findings[0], where=place, summary=base.findings[0].summary.replace("triangular_work", name))
-    extra = replace(evidence[0], id="E9", statement=f"{name} computes for 2.50 s.", subject=name, value=2.5)
+    extra = replace(evidence[0], id="E9", text=f"{name} computes for 2.50 s.", subject=name, value=2.5)
     return replace(base, findings=(first,), evidence=(*evidence, extra))
 
 
