@@ -52,7 +52,11 @@ FALSE = lambda texts: "It waits 99.9 s. The GPU copies 77 TB. " * len(texts)  # 
         (FALSE, cited, ("structured",)),
         (FALSE, lambda _texts: {}, ()),
         # Two true sentences of five are too few, four of five enough.
-        (lambda texts: " ".join([*texts[:2], *(f"Rank 9{n} sleeps {n}.{n}{n} s." for n in (7, 8, 9))]), cited, ("structured",)),
+        (
+            lambda texts: " ".join([*texts[:2], *(f"Rank 9{n} sleeps {n}.{n}{n} s." for n in (7, 8, 9))]),
+            cited,
+            ("structured",),
+        ),
         (lambda texts: " ".join([*texts, *texts, "Rank 99 sleeps 1.11 s."]), cited, ("structured", "prose")),
     ],
 )
