@@ -60,8 +60,8 @@ class Ran:
 
     @property
     def passed(self) -> bool:
-        """Something was run, and nothing failed."""
-        return self.outcomes["passed"] > 0 and not self.outcomes["failed"]
+        """Something was run or skipped (with CHATHPC_REQUIRE_ALL=1 a skip is a failure), and nothing failed."""
+        return self.outcomes.total() > 0 and not self.outcomes["failed"]
 
 
 def rows(counted: Counted) -> list[Row]:
