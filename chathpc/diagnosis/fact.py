@@ -136,6 +136,8 @@ def told(value: float, unit: str) -> str:
     """A value with its unit as it stands in a sentence: `1.2 s`, `45.2 %`, `12 MB a second`, `1 thread`."""
     if unit == "ratio":
         return numbers.percent(value)
+    if unit == "x":
+        return numbers.speedup(value)
     if unit == "times":
         return f"{numbers.number(value)} times"
     if unit == "bytes/s":
@@ -158,7 +160,9 @@ def _verb(fact: Fact, one: str, many: str) -> str:
 
 
 def _takes(fact: Fact) -> str:
-    """The verb: what costs takes; sizes and shares are."""
+    """The verb: time is taken, sizes and shares are, counts are had."""
+    if fact.unit not in ("s", "bytes", "ratio", "times", "percent", "bytes/s", "x"):
+        return _verb(fact, "has", "have")
     if fact.unit in ("bytes", "ratio", "times", "percent", "bytes/s"):
         return _verb(fact, "is", "are")
     return _verb(fact, "takes", "take")

@@ -59,8 +59,8 @@ def test_a_kind_of_work_is_in_the_functions_that_call_it(session: Session) -> No
     assert [row[:2] for row in result.rows] == [("grow", pytest.approx(20.0))]
     assert result.text.endswith(" By call: malloc 20.0 s.")
     assert [one.statement for one in result.facts[1:]] == [
-        "Calls of malloc have 20.0 s of that.",
-        "grow has 20.0 s of that.",
+        "Calls of malloc take 20.0 s of the 20.0 s of time allocating and releasing memory (100 %).",
+        "grow takes 20.0 s of the 20.0 s of time allocating and releasing memory (100 %).",
     ]
 
 

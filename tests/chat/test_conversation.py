@@ -121,7 +121,7 @@ def test_names_and_the_question_reach_a_model_as_marked_data(session: Session) -
     user = backend.requests[0].user
     assert "<|im_end|>" not in user
     assert "<<facts " in user
-    assert "dot has 10.0 s" in user
+    assert "dot takes 10.0 s" in user
 
 
 def test_for_the_whole_diagnosis_a_model_gets_what_an_explanation_gets(session: Session) -> None:
@@ -176,7 +176,7 @@ def test_a_model_looks_things_up_and_answers_from_what_it_was_told(session: Sess
     assert answer.text == RIGHT.strip()
     told = backend.requests[1].turns
     assert [turn.role for turn in told] == ["assistant", "tool", "tool"]
-    assert "dot has 10.0 s" in told[1].content
+    assert "dot takes 10.0 s" in told[1].content
     assert told[2].call_id == "c2"
     names = {str(one["name"]) for one in backend.requests[0].tools}
     assert {"top", "tree", "what_if"} <= names

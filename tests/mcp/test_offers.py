@@ -132,7 +132,7 @@ def test_a_profile_is_opened_and_compared_with_the_one_before() -> None:
     answer = offers.answer(profiles, "open_profile", {"path": "database"})
     assert not answer.is_error
     assert profiles.session.measured.title in answer.text
-    assert "of cpu.time before" in json.dumps(offers.answer(profiles, "compare", {}).values)
+    assert "cpu.time of the run before is" in json.dumps(offers.answer(profiles, "compare", {}).values)
 
 
 @pytest.mark.parametrize("arguments", [None, {}, {"path": 1}, {"path": ""}, {"path": "x", "force": True}])

@@ -11,7 +11,10 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis import draft
 from chathpc.diagnosis.draft import of_total, time_text
+from chathpc.diagnosis.fact import Form
+from chathpc.diagnosis.fact import Kind as FactKind
 from chathpc.diagnosis.facts import Facts
 from chathpc.errors import UsageError
 from chathpc.profile.activity import Activity, base_name
@@ -98,9 +101,17 @@ def _all(session: Session, metric: Metric, most: int) -> Result:
     told = FactList(source_of(session, metric, "added up by what the names of functions and libraries tell"))
     rows = []
     for value, name in spent[:most]:
-        told.add(_spends(facts, value, name), value, metric.unit.value, name, metric=metric.id)
+        told.add(
+            FactKind.AMOUNT,
+            f"time {name}",
+            value,
+            metric.unit.value,
+            form=Form.ONE,
+            whole=draft.total(facts),
+            metric=metric.id,
+        )
         rows.append((name, value, share_of(value, total)))
-    text = told.items[0].statement if rows else ""
+    text = _spends(facts, *spent[0]) if rows else ""
     columns = (Column("kind of work"), Column("time", metric.unit.value), Column("share", SHARE))
     return Result(text, columns, tuple(rows), told.all(), omitted=len(spent) - len(rows))
 
@@ -113,21 +124,24 @@ def _one(session: Session, metric: Metric, kind: str, most: int) -> Result:
     text = _spends(facts, value, name)
     in_mpi = facts.spent(*_KINDS["mpi"][1]) if kind == "waiting" else 0.0
     if in_mpi > 0:
-        text = f"{text[:-1]}, without the waiting in MPI, which has {of_total(facts, in_mpi)} in all."
-    told.add(text, value, unit, name, metric=metric.id)
+        text = f"{text} That is without the waiting in MPI, which has {of_total(facts, in_mpi)} in all."
+    told.add(FactKind.AMOUNT, f"time {name}", value, unit, form=Form.ONE, whole=draft.total(facts), metric=metric.id)
+    if in_mpi > 0:
+        told.add(FactKind.AMOUNT, "MPI", in_mpi, unit, whole=draft.total(facts), metric=metric.id)
     calls = [] if kind == "computing" else _by_call(facts, facts.of(*parts))
     if sum(part for _, part in calls) < _MOST * value:
         calls = []  # the names of few of them are known
     del calls[_CALLS:]
+    whole = draft.part_of(facts, value, f"time {name}")
     for call, part in calls:
-        told.add(f"Calls of {call} have {time_text(facts, part)} of that.", part, unit, call, metric=metric.id)
+        told.add(FactKind.AMOUNT, f"calls of {call}", part, unit, form=Form.MANY, whole=whole, metric=metric.id)
     if calls:
         text += f" By call: {', '.join(f'{call} {time_text(facts, part)}' for call, part in calls)}."
     labels, sums = facts.by_function(facts.of(*parts))
     rows = []
     for label, part in zip(labels[:most].tolist(), sums[:most].tolist(), strict=True):
         function = quote(facts.label_names[label])
-        told.add(f"{function} has {time_text(facts, part)} of that.", part, unit, function, metric=metric.id)
+        told.add(FactKind.AMOUNT, function, part, unit, whole=whole, metric=metric.id)
         rows.append((function, part, share_of(part, total)))
     beyond = value - float(sums.sum())
     if rows and beyond > _LITTLE * value:

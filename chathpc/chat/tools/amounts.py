@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
+from chathpc.diagnosis.fact import Part, Quantity
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
 from chathpc.prompts.untrusted import quote
@@ -47,6 +48,19 @@ def source_of(session: Session, metric: Metric, how: str) -> str:
     """Where a number comes from: file, metric, computation."""
     path = session.measured.sources[0].path.name if session.measured.sources else session.measured.format
     return quote(f"{path}: {metric.source_name or metric.id}, {how}")
+
+
+def held(own: float, inclusive: float, metric: Metric, *, first: str = "itself") -> tuple[Part, ...]:
+    """The other one of a place's own and inclusive values, as a part of a fact on the first; none where both are the same."""
+    unit = metric.unit.value
+    if isclose(own, inclusive, rel_tol=1e-9):
+        return ()
+    return (Part("with all that it calls", inclusive, unit),) if first == "itself" else (Part("itself", own, unit),)
+
+
+def run_total(total: float, metric: Metric) -> Quantity:
+    """The run's value of a metric, as the whole of a fact."""
+    return Quantity(total, metric.unit.value, metric.id)
 
 
 def has(name: str, own: float, inclusive: float, total: float, metric: Metric, *, first: str = "itself") -> str:

@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, amount, limit, share_of, source_of, whole
+from chathpc.chat.tools.amounts import METRIC, limit, run_total, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
@@ -81,18 +82,18 @@ def _calls(
     rows = []
     for name, (value, contexts) in order[:most]:
         label = quote(name)
-        if called:
-            statement = (
-                f"{target.title} calls {label}, which has {amount(value, total, metric)} of {whole(metric)} there."
-            )
-        elif name == ENTRY:
-            statement = f"{target.title} is an entry point with {amount(value, total, metric)} of {whole(metric)}."
-        else:
-            statement = (
-                f"{label} calls {target.title}, which has {amount(value, total, metric)} of {whole(metric)} there."
-            )
+        subject = f"{label} called from {target.title}" if called else f"{target.title} called from {label}"
+        subject = target.title if name == ENTRY and not called else subject
         where = Place(function=target.title)
-        facts.add(statement, value, metric.unit.value, label, metric=metric.id, where=where)
+        facts.add(
+            Kind.AMOUNT,
+            subject,
+            value,
+            metric.unit.value,
+            whole=run_total(total, metric),
+            metric=metric.id,
+            where=where,
+        )
         rows.append((label, value, share_of(value, total), contexts))
     if not rows:
         text = (
@@ -106,7 +107,7 @@ def _calls(
         else f"{target.title} is called by {numbers.count(len(order))} {what}"
     )
     text = f"{relation}; {metric.id} of {'each where it is called' if called else f'{target.title} below each'}."
-    facts.add(f"{relation}.", len(order), what, target.title)
+    facts.add(Kind.COUNT, target.title, len(order), "called functions" if called else "callers")
     unit = metric.unit.value
     columns = (
         Column("calls" if called else "called by"),

@@ -9,8 +9,8 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import limit
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Kind, Part, Quantity
 from chathpc.errors import UsageError
-from chathpc.profile import numbers
 from chathpc.prompts.untrusted import quote
 
 
@@ -30,34 +30,20 @@ def compare(session: Session, asked: CompareArguments) -> Result:
     unit = found.unit or "count"
     facts = FactList("chathpc diff: values of both profiles at matching contexts")
     if found.total is not None and found.metric is not None:
-        before, after = (numbers.quantity(value, unit) for value in (found.total.before, found.total.after))
+        before, after = found.total.before, found.total.after
+        facts.add(Kind.VALUE, f"{found.metric} of the run before", before, unit, metric=found.metric)
         facts.add(
-            f"The run had {before} of {found.metric} before.",
-            found.total.before,
-            unit,
-            "the run before",
-            metric=found.metric,
-        )
-        facts.add(
-            f"The run has {after} of {found.metric} after.",
-            found.total.after,
-            unit,
-            "the run after",
-            metric=found.metric,
-        )
-        change = f"The run changed by {numbers.quantity(found.total.change, unit)} of {found.metric}."
-        facts.add(change, found.total.change, unit, "the run", metric=found.metric)
-        if found.total.ratio is not None:
-            ratio = f"The run takes {numbers.speedup(found.total.ratio)} the {found.metric} that it took before."
-            facts.add(ratio, found.total.ratio, "ratio", "the run", metric=found.metric)
-    facts.add(quote(found.headline, longest=600), found.total.change if found.total else float("nan"), unit, "the run")
+            Kind.COMPARISON, f"{found.metric} of the run after", after, unit, whole=Quantity(before, unit, "before"),
+            parts=(Part("a change of", found.total.change, unit),), metric=found.metric,
+        )  # fmt: skip
     rows = []
     for one in found.functions[: asked.limit]:
         name = quote(one.name)
-        before, after, change = (numbers.quantity(value, unit) for value in (one.before, one.after, one.change))
-        noise = "" if one.beyond_noise else ", within noise"
-        statement = f"{name} had {before} itself before and has {after} after, a change of {change}{noise}."
-        facts.add(statement, one.change, unit, name, metric=found.metric)
+        noise = () if one.beyond_noise else (Part("within noise"),)
+        facts.add(
+            Kind.COMPARISON, name, one.after, unit, whole=Quantity(one.before, unit, "before"),
+            parts=(Part("a change of", one.change, unit), *noise), metric=found.metric,
+        )  # fmt: skip
         rows.append((name, one.before, one.after, one.change, "" if one.beyond_noise else "within noise"))
     columns = (Column("function"), Column("before", unit), Column("after", unit), Column("change", unit), Column(""))
     lines = [quote(one.summary, longest=600) for one in found.findings[: asked.limit] if one.status != "same"]

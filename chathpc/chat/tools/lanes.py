@@ -9,6 +9,7 @@ import numpy as np
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS
 from chathpc.chat.tools.record import SHARE, Column, FactList, NoArguments, Result
+from chathpc.diagnosis.fact import Form, Kind, Part, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import intervals, numbers
 from chathpc.profile.timeline import DEVICE_LANES, LaneKind, Timeline
@@ -22,16 +23,14 @@ def timeline(session: Session, asked: NoArguments) -> Result:
         raise UsageError("No timeline was recorded.", hint="Record a trace: nsys profile, or hpcrun -t.")
     facts = FactList(quote("trace: union of intervals, so that what overlaps is counted once"))
     whole = numbers.seconds(recorded.seconds)
-    facts.add(f"The recording is {whole} long.", recorded.seconds, "s", "the recording")
+    facts.add(Kind.VALUE, "the length of the recording", recorded.seconds, "s", form=Form.ONE)
+    recording = Quantity(recorded.seconds, "s", "the recording")
     rows: list[tuple[str, float, float, int]] = []
     for device in recorded.devices:
         busy = intervals.length(recorded.busy(*DEVICE_LANES, device=device)) * 1e-9
         for what, value in (("busy", busy), ("idle", recorded.seconds - busy)):
             share = value / recorded.seconds
-            statement = (
-                f"GPU {device} is {what} for {numbers.seconds(value)} ({numbers.percent(share)}) of the recording."
-            )
-            facts.add(statement, value, "s", f"GPU {device}")
+            facts.add(Kind.AMOUNT, f"{what} time of GPU {device}", value, "s", form=Form.ONE, whole=recording)
             rows.append((f"GPU {device} {what}", value, share, 0))
     counts = Counter((lane.kind, lane.device) for lane in recorded.intervals for _ in range(1))
     for kind, device in sorted(counts, key=lambda key: (key[1], key[0].value)):
@@ -50,10 +49,8 @@ def _lane(recorded: Timeline, kind: LaneKind, device: int, facts: FactList) -> t
     events = sum(map(len, lanes))
     name = f"{kind.value}, GPU {device}" if device >= 0 else kind.value
     share = busy / recorded.seconds
-    statement = (
-        f"{name} is busy for {numbers.seconds(busy)} ({numbers.percent(share)}) with {numbers.count(events)} events."
-    )
-    facts.add(statement, busy, "s", name)
+    whole = Quantity(recorded.seconds, "s", "the recording")
+    facts.add(Kind.AMOUNT, name, busy, "s", whole=whole, parts=(Part("", events, "events"),))
     return name, busy, share, events
 
 
@@ -66,11 +63,7 @@ def _sampled(session: Session, recorded: Timeline, facts: FactList) -> list[tupl
         busy = float(span[lane.node >= 0].clip(min=0).sum()) * 1e-9
         name = session.measured.where.label(lane.location)
         share = busy / recorded.seconds
-        facts.add(
-            f"{name} is active for {numbers.seconds(busy)} ({numbers.percent(share)}) of the recording.",
-            busy,
-            "s",
-            name,
-        )
+        whole = Quantity(recorded.seconds, "s", "the recording")
+        facts.add(Kind.AMOUNT, f"active time of {name}", busy, "s", form=Form.ONE, whole=whole)
         rows.append((name, busy, share, len(start)))
     return rows

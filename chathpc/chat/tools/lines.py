@@ -6,8 +6,9 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, split_place
-from chathpc.chat.tools.amounts import METRIC, NAME, amount, share_of, source_of, whole
+from chathpc.chat.tools.amounts import METRIC, NAME, run_total, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -63,10 +64,9 @@ def source(session: Session, asked: SourceArguments) -> Result:
     for (file, line), value in list(hot.items())[:_HOT]:
         place = quote(f"{tree.files[file].rsplit('/', 1)[-1]}:{line}")
         where = Place(function=target.title, file=quote(tree.files[file]), line=line)
-        statement = (
-            f"Line {line} of {place.rsplit(':', 1)[0]} has {amount(value, total, metric)} of {whole(metric)} itself."
+        facts.add(
+            Kind.AMOUNT, place, value, metric.unit.value, whole=run_total(total, metric), metric=metric.id, where=where
         )
-        facts.add(statement, value, metric.unit.value, place, metric=metric.id, where=where)
         rows.append((place, value, share_of(value, total)))
     (file, line), _ = next(iter(hot.items()))
     excerpt = session.measured.read_source(tree.files[file], line if measured else wanted, asked.context)
@@ -75,10 +75,9 @@ def source(session: Session, asked: SourceArguments) -> Result:
         for offset, text in enumerate(excerpt.lines)
     ]  # fmt: skip
     text = f"{target.title}: {numbers.count(len(hot))} line{'s' if len(hot) != 1 else ''} with {metric.id}."
-    facts.add(f"{target.title} has {numbers.count(len(hot))} lines with {metric.id}.", len(hot), "lines", target.title)
+    facts.add(Kind.COUNT, target.title, len(hot), "lines", metric=metric.id)
     if not measured:
         text += f" Line {wanted} is not among them."
-        facts.add(f"Line {wanted} of {target.title} was not measured.", wanted, "", target.title)
     if not lines:
         text += " The profile did not come with the source text."
     columns = (Column("line"), Column("itself", metric.unit.value), Column("share", SHARE))

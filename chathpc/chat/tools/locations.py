@@ -8,6 +8,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import METRIC, NAME, limit, source_of
 from chathpc.chat.tools.record import Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
@@ -85,26 +86,23 @@ def locations(session: Session, asked: LocationArguments) -> Result:
     }  # fmt: skip
     written = {name: numbers.quantity(value, unit) for name, value in figures.items()}
     count = numbers.count(len(values))
-    facts.add(f"{title} was measured on {count} locations.", len(values), "locations", title, metric=metric.id)
+    facts.add(Kind.COUNT, title, len(values), "locations", metric=metric.id)
+    of = f"{title[0].lower()}{title[1:]}" if not asked.place else title
     for name, at in (("smallest", low), ("median", -1), ("mean", -1), ("largest", high)):
-        who = f", on {label(int(used[at]))}" if at >= 0 else ""
-        facts.add(
-            f"The {name} {what} of {title} over the locations is {written[name]}{who}.",
-            figures[name],
-            unit,
-            title,
-            metric=metric.id,
-        )
+        who = f" ({label(int(used[at]))})" if at >= 0 else ""
+        facts.add(Kind.VALUE, f"the {name} {what} of {of}{who}", figures[name], unit, form=Form.ONE, metric=metric.id)
     text = f"{title} over {count} locations with {what}: smallest {written['smallest']} ({label(int(used[low]))}), median {written['median']}, "
     text += f"mean {written['mean']}, largest {written['largest']} ({label(int(used[high]))})."
     if figures["mean"] > 0 and len(values) > 1:
         ratio = figures["largest"] / figures["mean"]
         text += f" The largest is {numbers.speedup(ratio)} the mean."
         facts.add(
-            f"The largest {what} of {title} is {numbers.speedup(ratio)} the mean.",
+            Kind.COMPARISON,
+            f"the largest {what} of {of}",
             ratio,
-            "ratio",
-            title,
+            "times",
+            form=Form.ONE,
+            whole=Quantity(of="the mean"),
             metric=metric.id,
         )
     outliers = _outliers(values)
@@ -115,15 +113,17 @@ def locations(session: Session, asked: LocationArguments) -> Result:
         more = f" and {len(outliers) - len(said)} more" if len(outliers) > len(said) else ""
         text += f" Outliers: {', '.join(said)}{more}." if said else " No location stands out."
         for at in outliers[: asked.limit]:
-            who = label(int(used[at]))
-            statement = f"{who} stands out with {numbers.quantity(float(values[at]), unit)} of {what} in {title}."
-            facts.add(statement, float(values[at]), unit, who, metric=metric.id)
+            facts.add(
+                Kind.VALUE,
+                f"{what} of {label(int(used[at]))}, which stands out,",
+                float(values[at]),
+                unit,
+                metric=metric.id,
+            )
     order = np.argsort(-values, kind="stable")[: asked.limit]
     rows = tuple((label(int(used[at])), float(values[at])) for at in order.tolist())
     for who, value in rows:
-        facts.add(
-            f"{who} has {numbers.quantity(value, unit)} of {what} in {title}.", value, unit, who, metric=metric.id
-        )
+        facts.add(Kind.VALUE, f"{what} of {who} in {of}", value, unit, metric=metric.id)
     return Result(
         text + note,
         (Column("location"), Column(what.split()[0], unit)),

@@ -20,9 +20,10 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
+from chathpc.chat.tools.amounts import METRIC, held, limit, run_total, share_of, source_of
 from chathpc.chat.tools.paths import Step, matching
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Form, Kind, Quantity
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Aggregation, Metric
@@ -87,22 +88,30 @@ def query(session: Session, asked: QueryArguments) -> Result:
         label = quote(searched.texts["name"][node])
         value, itself = float(inclusive[node]), float(own[node])
         facts.add(
-            has(label, itself, value, total, metric, first="inclusive"),
+            Kind.AMOUNT,
+            label,
             value,
             metric.unit.value,
-            label,
+            whole=run_total(total, metric),
+            parts=held(itself, value, metric, first="inclusive"),
             metric=metric.id,
         )
         rows.append((label, value, itself, share_of(value, total)))
     count = numbers.count(len(found))
-    match, lie = ("context matches", "context is") if len(found) == 1 else ("contexts match", "contexts are")
-    facts.add(f"{count} {match} the query.", len(found), "contexts", "the query")
+    lie = "context is" if len(found) == 1 else "contexts are"
+    facts.add(Kind.COUNT, "the query", len(found), "matching contexts", form=Form.ONE)
     text = f"{count} {lie} on matching paths."
     size = len(searched.tree)
     if size < searched.contexts:
-        told = f"The query searched the {numbers.count(size)} largest of {numbers.count(searched.contexts)} contexts."
-        facts.add(told, size, "contexts", "the query")
-        text += f" {told}"
+        text += f" The query searched the {numbers.count(size)} largest of {numbers.count(searched.contexts)} contexts."
+        facts.add(
+            Kind.COUNT,
+            "the part that was searched",
+            size,
+            "contexts",
+            form=Form.ONE,
+            whole=Quantity(searched.contexts, "contexts"),
+        )
     unit = metric.unit.value
     columns = (Column("context"), Column("inclusive", unit), Column("itself", unit), Column("share", SHARE))
     return Result(text, columns, tuple(rows), facts.all(), omitted=len(found) - len(rows))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ConfigDict
 
-from chathpc.diagnosis.fact import Fact, Kind
+from chathpc.diagnosis.fact import Fact, Form, Kind, Part, Quantity, sentence
 from chathpc.diagnosis.records import Place
 from chathpc.profile import numbers
 from chathpc.prompts.untrusted import quote
@@ -153,29 +153,34 @@ class FactList:
 
     def add(
         self,
-        statement: str,
+        kind: Kind,
+        subject: str,
         value: float,
         unit: str,
-        subject: str,
         *,
+        form: Form = Form.NAME,
+        whole: Quantity | None = None,
+        parts: tuple[Part, ...] = (),
         metric: str | None = None,
         where: Place | None = None,
-    ) -> None:
-        """One fact; `statement` holds its numbers as a reader should see them. A value that was not measured is no fact."""
+    ) -> str:
+        """One fact, and its sentence. A value that was not measured is no fact."""
+        told = Fact(
+            f"F{len(self.items) + 1}",
+            kind,
+            subject,
+            float(value),
+            unit,
+            self._source,
+            whole,
+            parts,
+            form=form,
+            metric=metric,
+            where=where,
+        )
         if isfinite(value):
-            self.items.append(
-                Fact(
-                    id=f"F{len(self.items) + 1}",
-                    kind=Kind.REMARK,
-                    text=statement,
-                    value=100.0 * value if unit == SHARE else float(value),
-                    unit="percent" if unit == SHARE else unit,
-                    source=self._source,
-                    subject=subject,
-                    metric=metric,
-                    where=where,
-                )
-            )
+            self.items.append(told)
+        return sentence(told)
 
     def all(self) -> tuple[Fact, ...]:
         """The facts, in order."""

@@ -11,7 +11,7 @@ from pydantic import Field
 from chathpc.chat.session import Session
 from chathpc.chat.tools.amounts import MOST_ROWS, limit, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, NoArguments, Result, escaped
-from chathpc.diagnosis.fact import Fact
+from chathpc.diagnosis.fact import Fact, Form, Kind
 from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -27,28 +27,37 @@ def summary(session: Session, asked: NoArguments) -> Result:
     title = quote(profile.title)
     text = f"{title}: {quote(profile.format)}, {profile.where.shape()}, {numbers.count(len(profile.tree))} contexts."
     facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
-    facts.add(f"{title} has {numbers.count(len(profile.tree))} contexts.", len(profile.tree), "contexts", title)
+    facts.add(Kind.COUNT, title, len(profile.tree), "contexts")
     if profile.time is not None:
         total = numbers.quantity(session.total(profile.time), profile.time.unit.value)
         statement = f"The run has {total} of {profile.time.id} over all threads."
         text += f" {statement}"
         longest = _longest(session, profile.time)
         if longest is not None:
-            text += f" {longest[1]}"
-            facts.add(longest[1], longest[0], profile.time.unit.value, "one thread", metric=profile.time.id)
-        facts.add(statement, session.total(profile.time), profile.time.unit.value, "the run", metric=profile.time.id)
+            text += f" One thread has {numbers.quantity(longest, profile.time.unit.value)} of it at most."
+            facts.add(
+                Kind.VALUE,
+                "the longest time of one thread",
+                longest,
+                profile.time.unit.value,
+                form=Form.ONE,
+                metric=profile.time.id,
+            )
+        facts.add(
+            Kind.VALUE, f"{profile.time.id} of the run over all threads", session.total(profile.time), profile.time.unit.value,
+            metric=profile.time.id,
+        )  # fmt: skip
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
     evidence = _of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
 
 
-def _longest(session: Session, time: Metric) -> tuple[float, str] | None:
-    """The largest time of one thread of the program, which is near to how long the run took, and a sentence on it; None for one thread."""
+def _longest(session: Session, time: Metric) -> float | None:
+    """The largest time of one thread of the program, which is near to how long the run took; None for one thread."""
     if not session.facts.has_host_time or session.facts.thread_count < 2:
         return None
     rows = session.facts.locations
-    value = float(np.nanmax(session.measured.location_totals(time.id)[rows]))
-    return value, f"One thread has {numbers.quantity(value, time.unit.value)} of it at most."
+    return float(np.nanmax(session.measured.location_totals(time.id)[rows]))
 
 
 class FindingArguments(Arguments):
@@ -229,8 +238,7 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
         total = session.profile.total(metric.id) if metric.has_values and metric.id in session.additive else None
         if total is not None:
             one = FactList(source_of(session, metric, "total of the run"))
-            statement = f"The run has {numbers.quantity(total, metric.unit.value)} of {metric.id}."
-            one.add(statement, total, metric.unit.value, "the run", metric=metric.id)
+            one.add(Kind.VALUE, f"{metric.id} of the run", total, metric.unit.value, metric=metric.id)
             facts += one.items
         written = (
             "no values"

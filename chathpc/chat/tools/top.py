@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import METRIC, has, limit, share_of, source_of
+from chathpc.chat.tools.amounts import METRIC, held, limit, run_total, share_of, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Form, Kind
 from chathpc.diagnosis.records import Place
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
@@ -53,13 +54,14 @@ def top(session: Session, asked: TopArguments) -> Result:
         node, own, inclusive = int(table.node[row]), float(table.exclusive[row]), float(table.inclusive[row])
         label, place = quote(table.name[row]), "" if asked.by == "module" else quote(tree.place(node))
         subject = f"{label} at {place}" if asked.by in ("line", "loop") and place else label
-        statement = has(subject, own, inclusive, total, metric, first=asked.order)
         where = Place(function=label, file=place.rsplit(":", 1)[0] or None, line=int(tree.line[node]) or None)
         facts.add(
-            statement,
+            Kind.AMOUNT,
+            subject,
             inclusive if asked.order == "inclusive" else own,
             metric.unit.value,
-            subject,
+            whole=run_total(total, metric),
+            parts=held(own, inclusive, metric, first=asked.order),
             metric=metric.id,
             where=where,
         )
@@ -68,7 +70,7 @@ def top(session: Session, asked: TopArguments) -> Result:
     kind = "load modules" if asked.by == "module" else f"{asked.by}s"
     most = "themselves" if asked.order == "itself" else "with all they call"
     text = f"The {kind} with most {metric.id} {most}: {len(rows)} of {numbers.count(len(order))}."
-    facts.add(f"The run has {numbers.count(len(order))} {kind} with {metric.id}.", len(order), kind, "the run")
+    facts.add(Kind.COUNT, "the run", len(order), kind, form=Form.ONE, metric=metric.id)
     columns = (
         Column(asked.by), Column("place"), Column("itself", unit), Column("share", SHARE), Column("inclusive", unit), Column("incl.share", SHARE),
     )  # fmt: skip

@@ -8,11 +8,12 @@ import numpy as np
 from pydantic import Field
 
 from chathpc.chat.session import Session, Target
-from chathpc.chat.tools.amounts import METRIC, NAME, has, limit, source_of
+from chathpc.chat.tools.amounts import METRIC, NAME, has, held, limit, run_total, source_of
 from chathpc.chat.tools.record import SHARE, Arguments, Column, FactList, Result
+from chathpc.diagnosis.fact import Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
-from chathpc.profile.metric import Aggregation
+from chathpc.profile.metric import Aggregation, Metric
 from chathpc.profile.tree import FloatArray, IntArray
 from chathpc.prompts.untrusted import quote
 
@@ -56,15 +57,13 @@ def tree(session: Session, asked: TreeArguments) -> Result:
         target = session.find(asked.place)
         itself, below = session.value_at(target, metric)
         whole = has(target.title, itself, below, total, metric, first="inclusive")
-        facts.add(whole, below, metric.unit.value, target.title, metric=metric.id)
+        _add(facts, target.title, itself, below, total, metric)
     for row in rows:
         label = quote(row.label)
-        statement = has(label, row.exclusive, row.inclusive, total, metric, first="inclusive")
-        facts.add(statement, row.inclusive, metric.unit.value, label, metric=metric.id)
+        _add(facts, label, row.exclusive, row.inclusive, total, metric)
     title = f"Below {quote(asked.place)}" if asked.place else "The whole tree"
     text = f"{whole} {title}: {numbers.count(len(rows))} of {numbers.count(len(candidates))} contexts, by {metric.id}.{note}".lstrip()
-    count = numbers.count(len(candidates))
-    facts.add(f"{title} has {count} contexts with {metric.id}.", len(candidates), "contexts", title)
+    facts.add(Kind.COUNT, title, len(candidates), "contexts", metric=metric.id)
     table = tuple(
         ("  " * min(row.depth, 20) + quote(row.label), quote(row.place), row.inclusive, row.exclusive, row.share)
         for row in rows
@@ -90,3 +89,10 @@ def _largest_context(session: Session, target: Target, home: IntArray, inclusive
     contexts = "one other context" if others == 1 else f"{numbers.count(others)} other contexts"
     note = f" {target.title} has {contexts} beside this, its largest one." if others else ""
     return top, note
+
+
+def _add(facts: FactList, name: str, own: float, inclusive: float, total: float, metric: Metric) -> None:
+    facts.add(
+        Kind.AMOUNT, name, inclusive, metric.unit.value, whole=run_total(total, metric),
+        parts=held(own, inclusive, metric, first="inclusive"), metric=metric.id,
+    )  # fmt: skip

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pydantic import Field
 
 from chathpc.chat.session import Session
-from chathpc.chat.tools.amounts import NAME, amount, share_of, source_of, whole
+from chathpc.chat.tools.amounts import NAME, amount, run_total, share_of, source_of, whole
 from chathpc.chat.tools.record import Arguments, FactList, Result
+from chathpc.diagnosis.fact import Form, Kind
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 
@@ -40,15 +41,16 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
     factor = numbers.speedup(asked.factor)
     name = f"{target.title} itself" if asked.itself else target.title
     facts = FactList(source_of(session, metric, "Amdahl's law: 1 / (1 - p + p / f)"))
+    facts.add(Kind.AMOUNT, name, value, metric.unit.value, whole=run_total(total, metric), metric=metric.id)
+    first = f"If {name} were {factor} as fast, the run would be {numbers.speedup(speedup)} as fast"
     facts.add(
-        f"{name} has {amount(value, total, metric)} of {whole(metric)}.",
-        value,
-        metric.unit.value,
-        target.title,
+        Kind.VALUE,
+        f"the speed-up of the run with {name} {factor} as fast",
+        speedup,
+        "x",
+        form=Form.ONE,
         metric=metric.id,
     )
-    first = f"If {name} were {factor} as fast, the run would be {numbers.speedup(speedup)} as fast"
-    facts.add(f"{first}.", speedup, "ratio", target.title, metric=metric.id)
     saved = value - value / asked.factor
     change = (
         f"saves {numbers.quantity(saved, metric.unit.value)}"
@@ -56,15 +58,24 @@ def what_if(session: Session, asked: WhatIfArguments) -> Result:
         else f"adds {numbers.quantity(-saved, metric.unit.value)}"
     )
     # A fact of its own, that says all of its subject: what is said of the saved time must not be taken for the time of the place.
-    faster = f"A {name} that is {factor} as fast {change} of {whole(metric)}."
-    facts.add(faster, abs(saved), metric.unit.value, target.title, metric=metric.id)
-    text = f"{first}: {facts.items[0].statement[:-1]}, and that {change}."
+    what = "saving" if saved >= 0 else "cost"
+    facts.add(
+        Kind.VALUE,
+        f"the {what} by {name} {factor} as fast",
+        abs(saved),
+        metric.unit.value,
+        form=Form.ONE,
+        metric=metric.id,
+    )
+    text = f"{first}: {name} has {amount(value, total, metric)} of {whole(metric)}, and that {change}."
     several = len(session.measured.where) > 1
     if bound != float("inf"):
         limit = f"At most {numbers.speedup(bound)} is possible by making {name} faster."
         if several:
             limit = f"If {name} took no time, it would be {numbers.speedup(bound)}."
-        facts.add(limit, bound, "ratio", target.title, metric=metric.id)
+        facts.add(
+            Kind.VALUE, f"the speed-up of the run if {name} took no time", bound, "x", form=Form.ONE, metric=metric.id
+        )
         text += f" {limit}"
     if several:
         text += (
