@@ -181,7 +181,7 @@ class Session:
         if path not in self.loaded:
             from chathpc.adapters.load import load
 
-            self.loaded[path] = load(path, source=[built.folder])
+            self.loaded[path] = load(path).with_sources([built.folder] if built.folder.is_dir() else [])
         return self.loaded[path]
 
     # -- timings ---------------------------------------------------------------------------------------------

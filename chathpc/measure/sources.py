@@ -10,11 +10,10 @@ from pathlib import Path
 
 from chathpc.measure.files import put
 from chathpc.profile.languages import kind_of
-from chathpc.profile.source_text import LARGEST_SOURCE
+from chathpc.profile.source_text import LARGEST_SOURCE, Bounds, source_files
 
-#: Entries of the folder that are visited, files that are copied, and their bytes.
-_MOST_ENTRIES, _MOST_FILES, _MOST_BYTES = 50_000, 500, 64 << 20
-_SKIPPED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__"})
+#: What of the folder is visited, files that are copied, and their bytes.
+_BOUNDS, _MOST_FILES, _MOST_BYTES = Bounds(50_000, 5.0), 500, 64 << 20
 #: A source line of perf script: `  heat.c:12` below a frame.
 _NAMED = re.compile(rb"^  (?:[^\n:]{0,4000}/)?([^\n:/]{1,255}):\d{1,9}\b", re.MULTILINE)
 _STEP = 16 << 20
@@ -53,12 +52,6 @@ def _named(text: Path) -> set[str]:
 
 
 def _files(root: Path, target: Path) -> Iterable[Path]:
-    """Regular files below `root` but not in `target`; links are not followed."""
-    seen = 0
-    for folder, folders, files in os.walk(root):
-        seen += len(folders) + len(files)
-        if seen > _MOST_ENTRIES:
-            return
-        here = Path(folder)
-        folders[:] = [name for name in folders if name not in _SKIPPED and here / name != target.parent]
-        yield from (here / name for name in files if not os.path.islink(here / name))
+    """Source files below `root` but not in the folder that `target` lies in; links are not followed."""
+    listed = source_files(root, _BOUNDS, skip=target.parent) or ()
+    return (root / path for path in listed if not (root / path).is_symlink())
