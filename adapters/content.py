@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import filecmp
 import io
 import json
 import os
@@ -25,6 +26,24 @@ PIECE, FEED, FEED_MOST = 4 << 20, 1 << 10, 1 << 20
 MEMBERS, BYTES_PER_MEMBER = 1_000, 64
 
 DAMAGED = "Copy the file again, or write it again."
+
+
+def same_bytes(one: Path, other: Path) -> bool:
+    """True for two files with the same bytes, and for two folders whose own files have the same names and bytes; what lies in folders
+    below, such as copies of source, does not count. False for what cannot be read.
+    """
+    try:
+        names, others = _files_in(one), _files_in(other)
+        pairs = [(one / name, other / name) for name in names] if names or others else [(one, other)]
+        if names != others or not all(file.is_file() for pair in pairs for file in pair):
+            return False
+        return all(filecmp.cmp(*pair, shallow=False) for pair in pairs)
+    except OSError:
+        return False
+
+
+def _files_in(folder: Path) -> set[str]:
+    return {entry.name for entry in folder.iterdir() if entry.is_file()} if folder.is_dir() else set()
 
 
 def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:

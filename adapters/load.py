@@ -8,9 +8,11 @@ import stat
 from collections.abc import Sequence
 from dataclasses import replace
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 
 from chathpc.adapters.adapter import Adapter
+from chathpc.adapters.content import same_bytes
 from chathpc.adapters.glance import Glance
 from chathpc.errors import AdapterError, ChathpcError, UsageError
 from chathpc.profile.profile import Profile
@@ -42,7 +44,9 @@ def load(path: str | Path, *more: str | Path, format: str | None = None, source:
 
         places = [Path(one) for one in (path, *more)]
         refuse_repeated(places)
-        return merge([load(place, format=format) for place in places])
+        views = [load(place, format=format) for place in places]
+        refuse_same(places, views)
+        return merge(views)
     place = Path(path)
     _look(place)
     if format is not None:
@@ -65,6 +69,16 @@ def refuse_repeated(places: list[Path]) -> None:
         if real in seen:
             raise UsageError(f"{clean(str(place))} is given twice.", hint="Give each profile once.")
         seen.add(real)
+
+
+def refuse_same(places: Sequence[Path], views: Sequence[Profile]) -> None:
+    """UsageError if two of the views are one recording: of the same samples, or files with the same bytes."""
+    for (one, first), (other, second) in combinations(zip(places, views, strict=True), 2):
+        same = first.recording == second.recording if first.recording and second.recording else same_bytes(one, other)
+        if same:
+            raise UsageError(
+                f"{clean(str(one))} and {clean(str(other))} are the same recording.", hint="Give each recording once."
+            )
 
 
 def named(format: str) -> Adapter:

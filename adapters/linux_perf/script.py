@@ -58,6 +58,7 @@ class _Reading:
     invalid: int = 0
     without_period: int = 0
     seconds: tuple[float, float] | None = None
+    ends: tuple[str, str] = ("", "")  #: the times of the first and the last sample as they were written
     hardware: dict[str, str] = field(default_factory=dict)
     version: str = ""
     wall_seconds: float = 0.0
@@ -192,6 +193,8 @@ def _finish(reading: _Reading, begun: re.Match[str] | None, chain: Chain) -> Non
     if begun["time"]:
         at = float(begun["time"])
         first, last = reading.seconds or (at, at)
+        begin, end = reading.ends
+        reading.ends = (begin if begin and first <= at else begun["time"], end if end and last >= at else begun["time"])
         reading.seconds = (min(first, at), max(last, at))
         counts = counted.metric.id == "cpu.time" and counted.with_period
         reading.clock.sample(
@@ -256,7 +259,18 @@ def _profile(reading: _Reading) -> Profile:
         | ({} if reading.seconds is None else {"seconds": f"{reading.seconds[1] - reading.seconds[0]:.3f}"}),
         hardware=reading.hardware,
         sample_count=samples,
+        recording=_recording(reading),
     )
+
+
+def _recording(reading: _Reading) -> str:
+    """The time of the first and the last sample, of the clock since the machine started, and their number. Microseconds, which
+    perf script writes unless it is asked for more (perf-script(1), --ns).
+    """
+    if reading.seconds is None:
+        return ""
+    first, last = (f"{time.partition('.')[0]}.{time.partition('.')[2][:6]:0<6}" for time in reading.ends)
+    return f"perf: {sum(found.samples for found in reading.events.values())} samples from {first} to {last}"
 
 
 _ORDER = ("perf does not know ranks of MPI: processes that call it are numbered in the order of process ids.",)

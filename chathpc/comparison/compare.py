@@ -66,10 +66,13 @@ def _profiles(given: Given | Sequence[Given]) -> list[Profile]:
     several = [given] if isinstance(given, (Profile, str, Path)) else list(given)
     if not several:
         raise UsageError("A side of the comparison has no profile.", hint="Give one at least.")
-    from chathpc.adapters.load import load, refuse_repeated
+    from chathpc.adapters.load import load, refuse_repeated, refuse_same
 
-    refuse_repeated([Path(each) for each in several if not isinstance(each, Profile)])
-    return [each if isinstance(each, Profile) else load(each) for each in several]
+    places = [Path(each) for each in several if not isinstance(each, Profile)]
+    refuse_repeated(places)
+    read = {place: load(place) for place in places}
+    refuse_same(places, list(read.values()))
+    return [each if isinstance(each, Profile) else read[Path(each)] for each in several]
 
 
 def _compared(sides: Sides, notes: list[str], limit: float | None, tell: Progress) -> Diff:

@@ -60,7 +60,8 @@ class Profile:
     (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
-    are spread over its time; `build` what compilers say they did to the program.
+    are spread over its time; `build` what compilers say they did to the program. `recording` tells this recording from all others, in
+    whatever form it is stored; empty where the data has nothing that does.
     are spread over its time; `code` the machine code of GPU kernels, where a report or a disassembly shows it.
     """
 
@@ -84,6 +85,7 @@ class Profile:
     accesses: tuple[AccessDensity, ...] = ()
     build: Build | None = None
     code: tuple[MachineCode, ...] = ()
+    recording: str = ""
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
 
