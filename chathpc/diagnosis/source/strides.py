@@ -60,7 +60,7 @@ def _walk(expr: Expr, function: Function, unit: Unit, scope: affine.Scope, moves
     # Fortran stores the first index next to each other, C the last.
     indices = tuple(reversed(expr.parts)) if function.fortran else expr.parts
     steps = [affine.stride(part, scope, moves) for part in indices]
-    if any(step is None for step in steps):
+    if not steps or any(step is None for step in steps):
         return Walk(expr, Step.UNKNOWN)
     if expr.base is not None and affine.depends(expr.base, scope, moves.names):
         return Walk(expr, Step.UNKNOWN)  # a[i].b[j]: an array inside each element

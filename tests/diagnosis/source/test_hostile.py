@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from chathpc.diagnosis.diagnose import diagnose
@@ -109,6 +109,7 @@ def everything(name: str, text: bytes) -> int:
 @pytest.mark.parametrize("name", FILES)
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(words=st.lists(st.sampled_from(WORDS), max_size=120))
+@example(words=["+=", "for", "<", "10 continue", "omp_get_thread_num()"])  # an element without an index
 def test_any_words_in_any_order(name: str, words: list[str]) -> None:
     body = " ".join(words).encode()
     everything(name, body)
