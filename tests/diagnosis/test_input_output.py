@@ -33,7 +33,7 @@ def test_cpu_time_does_not_see_the_waiting_for_the_device() -> None:
 def test_time_below_a_buffered_call_is_named_by_what_it_does() -> None:
     nested = libc("_IO_fwrite", libc("_IO_new_file_write", libc("write", time=4.0)), time=1.0)
     diagnosis = diagnosed(build(main(output(nested), REST)))
-    assert statements(diagnosis, "io-bound")[0].endswith("mostly write (4.00 s).")
+    assert statements(diagnosis, "io-bound")[0].endswith(": write 4.00 s.")
 
 
 def test_forcing_data_to_the_device_is_said_by_name() -> None:

@@ -149,7 +149,7 @@ def test_time_of_the_kernel_for_pages_counts_for_the_line_that_touches_them(modu
     assert (found.where.function, found.where.short, found.share, found.against) == ("grow", "app.c:11", 0.5, ())
     assert statements(diagnosis, "page-faults") == [
         "The kernel's handling of page faults takes 5.00 s of 10.0 s (50.0 %).",
-        "Calls from grow take 5.00 s of the 5.00 s of allocating and releasing memory (100 %).",
+        "Calls from grow take 5.00 s of the 5.00 s of the kernel's handling of page faults (100 %).",
     ]
 
 

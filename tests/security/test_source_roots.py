@@ -53,7 +53,7 @@ def home(tmp_path: Path) -> Path:
 
 
 HOSTILE = [
-    "/etc/passwd", "/etc/passwd.c", "passwd", "passwd.c", "~/.ssh/id_rsa", "/root/.ssh/id_rsa", ".ssh/id_rsa", "id_rsa", "id_rsa.c",
+    "/etc/passwd", "/etc/passwd.c", "passwd", "passwd.c", "~/.ssh/id_rsa", "/etc/.ssh/id_rsa", ".ssh/id_rsa", "id_rsa", "id_rsa.c",
     "key.pem", "KEY.PEM", "key.c", "../key.pem", "../secret.c", "../../etc/passwd", "src/../../secret.c", "away/secret.c", "out.c", "loop.c",
     "gone.c", "null.c", "/dev/null", "/dev/stdin", "/proc/self/environ", "/proc/self/environ.c", "pipe.c", "folder.c", "binary.c", "huge.c", ".git/hook.c",
     "notes.txt", "Makefile", "c", "HEAT.C", "Heat.c", "heat.C", "", ".", "..", "/", "a\0.c", "src/heat.c\0.txt", "x" * 5000 + ".c", "[libm.so.6]",
@@ -76,7 +76,7 @@ def test_the_source_itself_is_read(home: Path) -> None:
         (with_sources(no_source, [root]), Provenance.NAMED),
         (with_sources(no_source, below=root), Provenance.FOUND),
     ):
-        for file in ("heat.c", "/home/other/src/heat.c", "../../heat.c", "C:\\x\\heat.c"):
+        for file in ("heat.c", "/home/you/src/heat.c", "../../heat.c", "C:\\x\\heat.c"):
             found = reader(file, 1, 0)
             assert found is not None
             assert (found.file, found.lines, found.provenance) == (file, ("int main(void)",), provenance)
