@@ -3,7 +3,8 @@
 A pytest plug-in. Tests of a family get the marker `prove`; `-m 'not prove'` leaves them out. `--prove all` leaves out all others,
 `--prove sample` all but a sample of each family, drawn by a hash of `--seed` and the test's id: at least one test of each kind
 (the marker `kind`), and as many in all as FAMILIES says. `python -m tests.proof` runs both and writes docs/proof.md.
-`--once` is for coverage, which makes tests three times as slow: of each test function one case of each kind, and few examples of Hypothesis.
+`--cover` is for coverage, which makes tests three times as slow: of the families only those that run code which no other test runs, one case
+of each kind, and few examples of Hypothesis.
 """
 
 from __future__ import annotations
@@ -93,14 +94,11 @@ def chosen(items: Iterable[pytest.Item], seed: str | None) -> set[str]:
     }
 
 
-def once(items: Iterable[pytest.Item], seed: str) -> set[str]:
-    """The ids of one case of each kind of each test function, without the families that run no code of their own."""
-    tests = []
-    for item in items:
-        family = family_of(item.nodeid)
-        if family is None or family.covers:
-            tests.append((item.nodeid, (item.nodeid.partition("[")[0], kind_of(item))))
-    return drawn(tests, seed, 0)
+def covering(items: Iterable[pytest.Item], seed: str) -> set[str]:
+    """The ids of all tests outside of families, and in those that cover code of one case of each kind of each function."""
+    tests = [(item.nodeid, family_of(item.nodeid), kind_of(item)) for item in items]
+    some = [(test, (test.partition("[")[0], kind)) for test, family, kind in tests if family and family.covers]
+    return {test for test, family, _ in tests if family is None} | drawn(some, seed, 0)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -108,7 +106,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--prove", choices=("all", "sample"), help="only tests of families: all of them, or a sample of each"
     )
-    group.addoption("--once", action="store_true", help="one case of each test function, for coverage")
+    group.addoption("--cover", action="store_true", help="what is run for coverage")
     group.addoption("--seed", default="", help="what a sample is drawn by")
     group.addoption(
         "--family", action="append", choices=[one.name for one in FAMILIES], help="only this one, repeatable"
@@ -116,9 +114,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.option.once:
-        settings.register_profile("once", settings.get_profile(settings.get_current_profile_name()), max_examples=10)
-        settings.load_profile("once")
+    if config.option.cover:
+        settings.register_profile("cover", settings.get_profile(settings.get_current_profile_name()), max_examples=10)
+        settings.load_profile("cover")
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -128,8 +126,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         if family is not None:
             item.add_marker("prove")
             item.user_properties.append(("family", family.name))
-    if config.option.once:
-        wanted = once(items, config.option.seed)
+    if config.option.cover:
+        wanted = covering(items, config.option.seed)
     elif config.option.prove is not None:
         wanted = chosen(items, config.option.seed if config.option.prove == "sample" else None)
     else:

@@ -98,10 +98,12 @@ def test_check_leaves_families_out_and_prove_all_others(suite: pytest.Pytester) 
     assert sum(sample.values()) - sample.get("deselected", 0) == kills
 
 
-def test_once_is_one_case_of_each_function_and_none_of_families_that_cover_nothing(suite: pytest.Pytester) -> None:
-    found = run(suite, "--once")
-    assert found.get("passed", 0) + found.get("failed", 0) == 1
-    assert found["deselected"] == 19
+def test_for_coverage_of_a_family_one_case_is_run_if_it_covers_code(suite: pytest.Pytester) -> None:
+    assert run(suite, "--cover") == {"passed": 9, "failed": 1, "deselected": 10}
+    other = suite.path / "tests/fix/test_loop.py"
+    other.write_text((suite.path / "tests/test_other.py").read_text())
+    found = run(suite, "--cover")
+    assert found["passed"] + found["failed"] == 11
 
 
 def test_what_became_of_a_family_is_read_from_pytests_report(suite: pytest.Pytester) -> None:
