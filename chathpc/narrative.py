@@ -37,7 +37,7 @@ def narrate(diagnosis: Diagnosis, audience: Audience = "expert") -> tuple[Senten
     """
     if diagnosis.verdict == Verdict.INSUFFICIENT:
         return (Sentence(diagnosis.headline),)
-    if diagnosis.verdict == Verdict.HEALTHY:
+    if not diagnosis.blames:
         return tuple(_healthy(diagnosis))[: 1 if audience == "manager" else None]
     return tuple(_bottleneck(diagnosis, audience))
 

@@ -24,6 +24,7 @@ from chathpc.profile.text import clean
 from chathpc.profile.values import MemoryValues
 from chathpc.report import (
     EvidenceRecord,
+    ExaminedRecord,
     FindingRecord,
     MetricRecord,
     PlaceRecord,
@@ -165,6 +166,7 @@ def _reported(
         evidence=[EvidenceRecord.of(item) for item in diagnosis.evidence],
         notes=list(diagnosis.notes),
         explanation=explanation,
+        examined=ExaminedRecord.of(diagnosis.examined),
         tree=_tree_record(profile, pruning),
         pruning=_pruning_record(pruning),
         timings=stages.seconds,
@@ -297,6 +299,8 @@ def _finding_record(profile: Profile, finding: Finding) -> FindingRecord:
         against=list(finding.against),
         advice=list(finding.advice),
         next_measurement=finding.next_measurement,
+        origin=finding.origin,
+        status=finding.status,
     )
 
 

@@ -1,4 +1,4 @@
-"""The report: what `chathpc explain` found, as data that other programs can rely on (schema chathpc-report/1).
+"""The report: what `chathpc explain` found, as data that other programs can rely on (schema chathpc-report/2).
 
 Renderers (chathpc.reports) turn it into text, Markdown, JSON, …; nothing is computed there.
 """
@@ -12,9 +12,13 @@ from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler
 from chathpc.diagnosis.fact import Fact, Kind, sentence
 
 if TYPE_CHECKING:
-    from chathpc.diagnosis.records import Place
+    from chathpc.diagnosis.records import Examined, Place
 
-SCHEMA = "chathpc-report/1"
+SCHEMA = "chathpc-report/2"
+
+
+#: What the profile as a whole says.
+VerdictName = Literal["bottleneck", "suspected", "hot-spot", "healthy", "insufficient-data"]
 
 
 class Record(BaseModel):
@@ -139,6 +143,36 @@ class FindingRecord(Record):
     against: list[str]
     advice: list[str]
     next_measurement: str | None
+    origin: Literal["profile", "source"] = Field(
+        default="profile", description="Whether the profile or the source named the cause."
+    )
+    status: Literal["measured", "derived"] = Field(
+        default="measured",
+        description="derived: the time at the place was measured, the cause was read in the source.",
+    )
+
+
+class SkippedRecord(Record):
+    """Checks that could not see anything, and why."""
+
+    checks: list[str]
+    reason: str
+    remedy: str = Field(description="What would supply what they lack: an option of chathpc, or a command.")
+
+
+class ExaminedRecord(Record):
+    """What was examined and what was not."""
+
+    run: list[str] = Field(default_factory=list, description="The checks that ran.")
+    skipped: list[SkippedRecord] = Field(default_factory=list)
+
+    @classmethod
+    def of(cls, examined: Examined) -> ExaminedRecord:
+        """What a diagnosis examined as part of a report."""
+        skipped = [
+            SkippedRecord(checks=list(each.checks), reason=each.reason, remedy=each.remedy) for each in examined.skipped
+        ]
+        return cls(run=list(examined.run), skipped=skipped)
 
 
 class ClaimRecord(Record):
@@ -269,14 +303,15 @@ class PruningRecord(Record):
 class Report(Record):
     """Everything that `chathpc explain` says."""
 
-    schema_: Literal["chathpc-report/1"] = Field(default="chathpc-report/1", alias="schema")
+    schema_: Literal["chathpc-report/2"] = Field(default="chathpc-report/2", alias="schema")
     profile: ProfileRecord
-    verdict: Literal["bottleneck", "healthy", "insufficient-data"]
+    verdict: VerdictName
     headline: str
     findings: list[FindingRecord]
     evidence: list[EvidenceRecord]
     notes: list[str]
     explanation: ExplanationRecord
+    examined: ExaminedRecord = Field(default_factory=ExaminedRecord)
     tree: TreeRecord | None
     pruning: PruningRecord
     timings: dict[str, float] = Field(description="Seconds per stage.")

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from chathpc.diagnosis.fact import Fact, Kind, sentence
 from chathpc.diagnosis.phrasing import as_clause, gain_sentence, meaning
-from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
+from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.prompts.loader import Audience
 from chathpc.prompts.untrusted import quote
 
@@ -28,7 +28,7 @@ def key_lines(diagnosis: Diagnosis, audience: Audience = "expert") -> list[str]:
     """
     if not diagnosis.findings:
         return [_told(diagnosis.headline)]
-    first, healthy = diagnosis.findings[0], diagnosis.verdict == Verdict.HEALTHY
+    first, healthy = diagnosis.findings[0], not diagnosis.blames
     what = [_told(diagnosis.headline if healthy else first.summary)]
     where = [] if audience == "manager" or healthy else _place(first)
     costs = _first_of(diagnosis, first, _COSTS)

@@ -30,10 +30,11 @@ KEYS = {
     "profile": {"format", "paths", "title", "shape", "contexts", "locations", "metrics", "caveats", "not_collected"},
     "findings": {
         "cause", "title", "summary", "where", "source", "seconds", "share", "share_error", "speedup_bound", "confidence", "confidence_reason",
-        "evidence", "against", "advice", "next_measurement",
+        "evidence", "against", "advice", "next_measurement", "origin", "status",
     },
     "evidence": {"id", "kind", "statement", "subject", "metric", "value", "unit", "whole", "parts", "where", "source", "tool", "error"},
     "explanation": {"text", "sentences", "model", "claims", "audience", "language", "lack", "note", "refused", "usage"},
+    "examined": {"run", "skipped"},
     "tree": {"metric", "unit", "total", "rows"},
     "pruning": {
         "contexts_before", "contexts_after", "metrics_before", "metrics_after", "time_kept_share", "tokens",
@@ -56,7 +57,7 @@ def uneven() -> Profile:
 def test_the_report_has_the_keys_that_programs_rely_on() -> None:
     data = json.loads(chathpc.explain(uneven()).to_json())
     assert set(data) == set(KEYS)
-    assert data["schema"] == "chathpc-report/1"
+    assert data["schema"] == "chathpc-report/2"
     for key, inside in KEYS.items():
         if inside is not None:
             item = data[key][0] if isinstance(data[key], list) else data[key]

@@ -8,8 +8,10 @@ from enum import StrEnum
 from pathlib import Path
 
 HEALTHY = "healthy"
+HOT_SPOT = "hot-spot"
+SUSPECTED = "suspected"
 INSUFFICIENT = "insufficient-data"
-#: What may stand for a cause in a label besides the ids of the catalogue: the two verdicts without a bottleneck.
+#: What may stand for a cause in a label besides the ids of the catalogue.
 VERDICTS = frozenset({HEALTHY, INSUFFICIENT})
 
 

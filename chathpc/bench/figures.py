@@ -8,7 +8,7 @@ from math import nan
 from statistics import median
 from typing import Literal
 
-from chathpc.bench.case import HEALTHY, INSUFFICIENT, Label
+from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, Label
 from chathpc.bench.floors import prior
 from chathpc.bench.score import FIRST_THREE, Score, rank_of
 from chathpc.bench.statistics import (
@@ -162,7 +162,18 @@ def _false(scores: Sequence[Score], labelled: Sequence[Score]) -> Iterable[Figur
     yield _share("precision", "Claims whose cause is right or acceptable (precision)", [each.true for each in stated])
     healthy = [each for each in labelled if each.case.healthy]
     yield _count("false-on-healthy", "False claims about healthy programs", [len(each.false) for each in healthy], 0)
-    yield _share("healthy", "Healthy programs called healthy", [HEALTHY in _first(each) for each in healthy])
+    yield _share(
+        "healthy",
+        "Healthy programs called healthy or a hot spot",
+        [bool({HEALTHY, HOT_SPOT} & _first(each)) for each in healthy],
+    )
+    unhealthy = [each for each in labelled if HEALTHY not in each.case.right]
+    yield _count(
+        "called-healthy",
+        "Unhealthy programs called healthy",
+        [int(each.outcome.verdict == HEALTHY) for each in unhealthy],
+        0,
+    )
     hidden = [each for each in labelled if not each.case.visible]
     yield _count("unseen", "Claims of faults that the profile cannot show", [len(each.unseen) for each in hidden], 0)
     ruled_out = [each for each in labelled if each.case.wrong]

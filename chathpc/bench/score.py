@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from chathpc.bench.case import HEALTHY, INSUFFICIENT, VERDICTS, Case, Label, Spot
+from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, SUSPECTED, Case, Label, Spot
 from chathpc.bench.outcome import Answer, Outcome, Words
 from chathpc.bench.statistics import Stated
 from chathpc.diagnosis.catalogue import cause as entry
@@ -103,18 +103,25 @@ def score(case: Case, outcome: Outcome) -> Score:
 def answers_of(outcome: Outcome) -> tuple[frozenset[str], ...]:
     """What a report says, first things first, each cause once.
 
-    A verdict without a bottleneck stands before all findings. A finding of which nothing can go (hot-compute) is what a healthy
+    A verdict that claims no cause stands before all findings. A finding of which nothing can go (hot-compute) is what such a
     run spends its time on: as first finding it is part of that verdict, not a second answer.
     """
     causes = list(dict.fromkeys(finding.cause for finding in outcome.findings))
     if outcome.failure:
         return ()
-    if outcome.verdict not in VERDICTS:
+    if not _claims_nothing(outcome):
         return tuple(frozenset({cause}) for cause in causes)
     first = {outcome.verdict}
-    if outcome.verdict == HEALTHY and causes and _nothing_can_go(causes[0]):
+    if outcome.verdict != INSUFFICIENT and causes and _nothing_can_go(causes[0]):
         first.add(causes.pop(0))
     return (frozenset(first), *(frozenset({cause}) for cause in causes))
+
+
+def _claims_nothing(outcome: Outcome) -> bool:
+    """Whether the verdict blames no cause: a suspicion counts as none where only a hot place has it, with nothing that could go."""
+    if outcome.verdict == SUSPECTED:
+        return not outcome.findings or outcome.findings[0].weight < claimed_weight()
+    return outcome.verdict in (HEALTHY, HOT_SPOT, INSUFFICIENT)
 
 
 def _nothing_can_go(cause: str) -> bool:
@@ -134,15 +141,14 @@ def claimed_weight() -> float:
 def _abstains_rightly(case: Case, outcome: Outcome) -> bool:
     """Whether `insufficient-data` was said where the label says so, and not elsewhere.
 
-    Of a fault that a profile cannot show, the verdict healthy is silence as well: it says that nothing is there of a kind that
-    the profile can show.
+    Of a fault that a profile cannot show, a hot spot or a mere suspicion is silence as well; to call the program healthy is not.
     """
     if outcome.failure:
         return False
     if case.cause == INSUFFICIENT:
         return outcome.verdict == INSUFFICIENT
     if not case.visible:
-        return outcome.verdict in VERDICTS
+        return _claims_nothing(outcome) and outcome.verdict != HEALTHY
     return outcome.verdict != INSUFFICIENT or INSUFFICIENT in case.right
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from chathpc.adapters.content import read_json
-from chathpc.bench.case import HEALTHY, INSUFFICIENT, Case, Label, Split, Spot, split_of
+from chathpc.bench.case import HEALTHY, HOT_SPOT, INSUFFICIENT, SUSPECTED, Case, Label, Split, Spot, split_of
 from chathpc.errors import AdapterError
 from chathpc.profile.text import clean
 
@@ -145,10 +145,10 @@ def _planted(folder: Path, group: str, truth: TruthLabel) -> list[Case]:
     healthy = truth.healthy or truth.cause == HEALTHY
     right = {truth.cause, *truth.acceptable}
     if healthy:
-        right.add(HEALTHY)
+        right |= {HEALTHY, HOT_SPOT}  # that the time is at a place blames nothing
     if not truth.visible_in_profile:
-        # To name what cannot be seen is a guess, however right; to claim nothing is all that can be done.
-        right = (right - {truth.cause}) | {HEALTHY, INSUFFICIENT}
+        # To name what cannot be seen is a guess, however right; to claim nothing is all that can be done. It is not healthy.
+        right = (right - {truth.cause}) | {HOT_SPOT, SUSPECTED, INSUFFICIENT}
     places = [truth.where, *truth.other_places]
     if truth.second and truth.second.either_first:
         right.add(truth.second.cause)
@@ -201,7 +201,7 @@ def _expert(folder: Path, group: str, notes: NotesLabel) -> Case:
         paths=(folder / DATABASE,),
         label=Label.EXPERT,
         cause=first,
-        right=frozenset(right),
+        right=frozenset({*right, *([HOT_SPOT] if HEALTHY in right else [])}),
         family=family_of(first, healthy=first == HEALTHY),
         origin=group,
         split=split_of(folder.name),

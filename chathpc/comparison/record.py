@@ -6,7 +6,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
-from chathpc.report import PlaceRecord, Record
+from chathpc.report import PlaceRecord, Record, VerdictName
 
 SCHEMA = "chathpc-diff/1"
 
@@ -101,7 +101,7 @@ class SideRecord(Record):
     runs: list[RunRecord]
     ranks: int
     threads: int
-    verdict: Literal["bottleneck", "healthy", "insufficient-data"]
+    verdict: VerdictName
     headline: str
 
 

@@ -12,7 +12,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, is_worth, share_error, time_text
+from chathpc.diagnosis.draft import Draft, confidence, share_error, time_text
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
@@ -20,17 +20,25 @@ from chathpc.diagnosis.nameless import nameless
 from chathpc.diagnosis.parallel_facts import parallel_evidence, spread_evidence
 from chathpc.diagnosis.path_facts import PathFacts, path_facts
 from chathpc.diagnosis.phase_facts import phase_facts
-from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
-from chathpc.diagnosis.rules import GROUPS, HOST_GROUP, KERNEL_GROUPS, Group, has_device_values, has_good_timeline
+from chathpc.diagnosis.records import Diagnosis, Examined, Finding, Verdict
+from chathpc.diagnosis.rules import (
+    GROUPS,
+    HOST_GROUP,
+    KERNEL_GROUPS,
+    Group,
+    examined,
+    has_device_values,
+    has_good_timeline,
+)
 from chathpc.diagnosis.rules.gpu_counters import undecided
 from chathpc.diagnosis.rules.input_output_log import is_log, processes_of, too_little_io
 from chathpc.diagnosis.start_up import only_start_up, too_brief
 from chathpc.diagnosis.timeline_facts import is_traced
-from chathpc.diagnosis.timeline_words import healthy_headline, is_amd, too_little, window_note
+from chathpc.diagnosis.timeline_words import is_amd, too_little, window_note
+from chathpc.diagnosis.verdict import headline_of, headroom, verdict_of
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.languages import language_of
-from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
 from chathpc.profile.source_text import no_source
 
@@ -62,20 +70,19 @@ def diagnose(profile: Profile, facts: Facts | None = None) -> Diagnosis:
         facts, ranked[:MOST_FINDINGS], beside=(*beside, *_spreads(facts, ranked), *access_evidence(facts), *differing)
     )
     notes = (*_notes(facts), *([path.note] if path.note else []))
-    if lacking:
-        verdict = Verdict.INSUFFICIENT
-    elif any(is_worth(facts, draft, _headroom(draft), common()["verdict_weight"].value) for draft in ranked):
-        verdict = Verdict.BOTTLENECK
-    else:
-        verdict = Verdict.HEALTHY
-    return Diagnosis(
+    verdict, why = (Verdict.INSUFFICIENT, lacking) if lacking else verdict_of(facts, ranked)
+    diagnosis = Diagnosis(
         verdict=verdict,
-        headline=lacking or _headline(facts, verdict, findings),
+        headline=why,
         findings=findings,
         evidence=evidence,
         notes=notes,
         not_collected=not_collected(profile),
+        examined=Examined() if lacking else examined(facts),
     )
+    if why:
+        return diagnosis
+    return replace(diagnosis, headline=findings[0].summary if diagnosis.blames else headline_of(facts, findings))
 
 
 def _insufficient(facts: Facts) -> str:
@@ -142,7 +149,7 @@ def _drafts(facts: Facts, group: Group) -> Iterable[Draft]:
     return (
         draft
         if draft.impact is not None
-        else replace(draft, headroom=_headroom(draft) * part, against=(*draft.against, *doubt))
+        else replace(draft, headroom=headroom(draft) * part, against=(*draft.against, *doubt))
         for draft in found
     )
 
@@ -160,12 +167,8 @@ def _with_device_source(facts: Facts, drafts: list[Draft]) -> list[Draft]:
     return with_host_calls(facts, with_kernel_source(facts, drafts, computing))
 
 
-def _headroom(draft: Draft) -> float:
-    return cause(draft.cause).headroom if draft.headroom is None else draft.headroom
-
-
 def _weight(draft: Draft) -> float:
-    return draft.impact if draft.impact is not None else draft.share * _headroom(draft)
+    return draft.impact if draft.impact is not None else draft.share * headroom(draft)
 
 
 #: Words of a compiler about hot code do not stand for it, unless they are worth acting on.
@@ -243,8 +246,8 @@ def _number(
 
 def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
     entry = cause(draft.cause)
-    headroom = _headroom(draft)
-    saved = draft.share * headroom
+    part = headroom(draft)
+    saved = draft.share * part
     probability, reason = confidence(facts, draft)
     on_device = entry.family.startswith("gpu-") or (draft.samples == 0 and facts.timeline is not None)
     timed = _has_device_time(facts.profile) if on_device else facts.in_seconds
@@ -255,7 +258,7 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         where=draft.where,
         seconds=draft.cost if timed else None,
         share=draft.share,
-        headroom=headroom,
+        headroom=part,
         speedup_bound=1 / (1 - saved) if 0 < saved < 1 else None,
         confidence=probability,
         confidence_reason=reason,
@@ -266,6 +269,8 @@ def _finding(facts: Facts, draft: Draft, ids: tuple[str, ...]) -> Finding:
         share_error=share_error(facts, draft),
         next_measurement=draft.next_measurement or _next(facts, entry),
         suspected=draft.suspected,
+        origin="source" if draft.derived else "profile",
+        status="derived" if draft.derived else "measured",
     )
 
 
@@ -347,47 +352,3 @@ def _notes(facts: Facts) -> tuple[str, ...]:
                 f"Starting and ending MPI takes {numbers.percent(setup / facts.total)} of the time; longer runs make it matter less."
             )
     return tuple(notes)
-
-
-#: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
-_AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
-
-
-def _headline(facts: Facts, verdict: Verdict, findings: Sequence[Finding]) -> str:
-    """The verdict in one sentence."""
-    if verdict == Verdict.BOTTLENECK:
-        return findings[0].summary
-    if has_good_timeline(facts):
-        return healthy_headline(facts.traced)
-    if findings and findings[0].cause in _AT_THE_LIMIT:
-        return f"{findings[0].summary} The machine does this as fast as it can; only less of it would be faster."
-    hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
-    waiting = (
-        facts.share(
-            Activity.MPI,
-            Activity.OMP_WAIT,
-            Activity.OMP_LOCK,
-            Activity.LOCK,
-            Activity.SLEEP,
-            Activity.BLOCKED,
-            Activity.IO,
-        )
-        if facts.profile.time is not None and facts.total
-        else 0.0
-    )
-    if hot is None:
-        return "No bottleneck of a kind that this profile can show."
-    computes = (
-        f"No bottleneck of a kind that this profile can show: the program computes, mostly in {hot.where.function} "
-        f"({numbers.percent(hot.share)})"
-    )
-    if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
-        return (
-            f"No bottleneck of a kind that this profile can show: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
-            f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
-        )
-    time = facts.profile.time
-    # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
-    if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
-        return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."
-    return f"{computes}, and {numbers.percent(waiting)} of the time is waiting or input and output."

@@ -181,7 +181,7 @@ def _of_whole(fact: Fact) -> str:
     if whole.value is None:
         return f" of {whole.of}"
     amount = told(whole.value, whole.unit)
-    share = "" if fact.share is None else f" ({numbers.percent(fact.share)})"
+    share = "" if fact.share is None or fact.kind == Kind.SHARE else f" ({numbers.percent(fact.share)})"
     return f" of the {amount} of {whole.of}{share}" if whole.of else f" of {amount}{share}"
 
 

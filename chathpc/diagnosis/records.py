@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 from chathpc.diagnosis.fact import Fact
 
+#: Where a finding comes from, and what its cause rests on.
+Origin = Literal["profile", "source"]
+Status = Literal["measured", "derived"]
+
 
 class Verdict(StrEnum):
-    """What the profile as a whole says."""
+    """What the profile as a whole says: a measured cause is worth removing; the source gives a reason that nothing measured yet; the
+    time is at a place and no cause was found; nothing waits and the work is at a limit, spread out or in tuned libraries; too little data.
+    """
 
     BOTTLENECK = "bottleneck"
+    SUSPECTED = "suspected"
+    HOT_SPOT = "hot-spot"
     HEALTHY = "healthy"
     INSUFFICIENT = "insufficient-data"
 
@@ -49,6 +58,8 @@ class Finding:
     `headroom` the part of the cost (0..1) that could go, `speedup_bound` = 1 / (1 − share × headroom) (Amdahl's law).
     `confidence` is a probability (0..1), `confidence_reason` says what it was computed from. `suspected` names causes that the source at a
     hot place makes one suspect and that this profile cannot show: no claim, but worth a measurement, or a try.
+    `origin` says whether the profile or the source named the cause; `status` is `derived` where only the time at the place was
+    measured and the cause was read in the source.
     """
 
     cause: str
@@ -68,6 +79,8 @@ class Finding:
     impact: float | None = None
     share_error: float | None = None
     suspected: tuple[str, ...] = ()
+    origin: Origin = "profile"
+    status: Status = "measured"
 
     @property
     def weight(self) -> float:
@@ -79,8 +92,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Skipped:
+    """Checks that could not see anything: their names, what the profile lacks for them, and what would supply it."""
+
+    checks: tuple[str, ...]
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """The checks that ran, by name, and those that could not."""
+
+    run: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """Verdict, the sentence that states it, findings (the most worthwhile first) and all evidence."""
+    """Verdict, the sentence that states it, findings (the most worthwhile first), all evidence, and what was examined."""
 
     verdict: Verdict
     headline: str
@@ -88,3 +118,11 @@ class Diagnosis:
     evidence: tuple[Fact, ...] = ()
     notes: tuple[str, ...] = ()
     not_collected: Mapping[str, str] = field(default_factory=dict)
+    examined: Examined = Examined()
+
+    @property
+    def blames(self) -> bool:
+        """True if the first finding is a cause that is worth removing, measured or read in the source."""
+        if self.verdict == Verdict.SUSPECTED:
+            return any(finding.status == "derived" for finding in self.findings[:1])
+        return self.verdict == Verdict.BOTTLENECK

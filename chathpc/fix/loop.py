@@ -69,10 +69,10 @@ def _forget(space: Workspace) -> None:
 
 
 def may_gain(diagnosis: Diagnosis) -> bool:
-    """Whether changes are tried: there is a bottleneck, or the source shows what only counters could tell from its innocent twin (threads
-    that write side by side). A change for it passes the same gates, or none is made.
+    """Whether changes are tried: a cause was measured or is suspected, or the time is at a place for no known reason. A change passes the
+    same gates, or none is made.
     """
-    return diagnosis.verdict == Verdict.BOTTLENECK or any(finding.suspected for finding in diagnosis.findings)
+    return diagnosis.verdict not in (Verdict.HEALTHY, Verdict.INSUFFICIENT)
 
 
 def _may_say_more(session: Session) -> bool:

@@ -71,14 +71,8 @@ def _headline(outcome: Outcome) -> str:
         )
     if outcome.improved:
         return "Faster with the same answers, but all changes together could not be timed."
-    if outcome.first.diagnosis.verdict.value == "healthy":
-        tried = len(outcome.attempts)
-        if not tried:
-            return "Nothing is proposed: the profile shows no bottleneck."
-        many = "1 change was tried and did not pass" if tried == 1 else f"{tried} changes were tried and none passed"
-        return (
-            f"Nothing is proposed: the profile shows no bottleneck, and for what the source suspects {many} all gates."
-        )
+    if outcome.healthy:
+        return "Nothing is proposed: the profile shows that the program is healthy."
     if outcome.first.diagnosis.verdict.value == "insufficient-data":
         return "Nothing is proposed: the profile has too little data to tell what is slow."
     tried = len(outcome.attempts)

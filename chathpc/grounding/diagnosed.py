@@ -165,12 +165,12 @@ def world(diagnosis: Diagnosis, words: Vocabulary, queries: Queries | None = Non
         roles=roles,
         levels=_levels(causes, [*statements, *(reader.read(f.title) for f in diagnosis.findings)], words),
         causes=causes,
-        stated=stated if diagnosis.verdict != Verdict.HEALTHY else NONE,
+        stated=stated if diagnosis.blames or diagnosis.verdict == Verdict.INSUFFICIENT else NONE,
         stems=frozenset().union(*(word_stems(text) for text in trusted), *(b.stems for b in bundles)),
         advice_stems=frozenset().union(*(word_stems(text) for text in (*advice, *_remedies(causes)))),
         advice_numbers=frozenset(q.value for s in advice_statements for q in s.quantities),
         advised_words=tuple(map(_words_of, advice_statements, advice)),
-        healthy=diagnosis.verdict == Verdict.HEALTHY,
+        healthy=not diagnosis.blames and diagnosis.verdict != Verdict.INSUFFICIENT,
         openers=frozenset(
             stem(text.split()[0].strip(",.:;")) for text in (*advice, *_remedies(causes)) if text.split()
         ),

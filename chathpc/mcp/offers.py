@@ -145,7 +145,7 @@ class ResourceOffer:
 #: What can be read by address; the pattern of the last stands for one address a problem.
 RESOURCES = (
     ResourceOffer(f"{SCHEME}report.md", "report", "The report of 'chathpc explain': verdict, findings, evidence, call tree.", _MIME["markdown"]),
-    ResourceOffer(f"{SCHEME}report.json", "report as data", "The same report as JSON, schema chathpc-report/1.", _MIME["json"]),
+    ResourceOffer(f"{SCHEME}report.json", "report as data", "The same report as JSON, schema chathpc-report/2.", _MIME["json"]),
     ResourceOffer(_CATALOGUE, "catalogue", "Ids and titles of the performance problems that chathpc knows.", _MIME["text"]),
 )  # fmt: skip
 CAUSE_RESOURCE = ResourceOffer(

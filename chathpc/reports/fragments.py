@@ -32,6 +32,7 @@ def report(report: Report) -> Html:
         tag("p", " · ".join(wording.run_line(report)), style=_DIM),
         tag("p", tag("b", wording.VERDICTS[report.verdict]), " ", tag("b", report.headline)),
         *_explanation(report),
+        *(tag("p", line, style=_DIM) for line in wording.examined(report)),
         *(_finding(number, one, report.headline, evidence) for number, one in enumerate(report.findings, start=1)),
     ]
     uncited = [evidence_item(key, evidence[key]) for key in wording.uncited(report)]

@@ -1,4 +1,4 @@
-"""A report or a comparison as JSON: schemas chathpc-report/1 and chathpc-diff/1 (docs/report-schema.json, docs/diff-schema.json)."""
+"""A report or a comparison as JSON: schemas chathpc-report/2 and chathpc-diff/1 (docs/report-schema.json, docs/diff-schema.json)."""
 
 from __future__ import annotations
 

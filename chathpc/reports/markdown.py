@@ -33,6 +33,9 @@ def render(report: Report, style: Style) -> str:
         f"**{wording.VERDICTS[report.verdict].capitalize()}.** {prose(report.headline)}",
         *_explanation(report),
     ]
+    examined = _list(prose(line) for line in wording.examined(report)) if wording.examined(report) else ""
+    if wording.looked_first(report):
+        blocks.append(examined)
     several = wording.several_tools(report)
     evidence = {record.id: wording.statement(record, several) for record in report.evidence}
     for number, finding in enumerate(report.findings, start=1):
@@ -48,6 +51,8 @@ def render(report: Report, style: Style) -> str:
     if report.profile.not_collected:
         missing = (f"{prose(what)}: {code(how)}" for what, how in report.profile.not_collected.items())
         blocks += ["## Not collected", _list(missing)]
+    if not wording.looked_first(report):
+        blocks.append(examined)
     if report.evidence:
         sources = (f"**{prose(record.id)}** {prose(record.source)}" for record in report.evidence)
         blocks += ["## Where the evidence comes from", _list(sources)]

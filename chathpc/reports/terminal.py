@@ -12,7 +12,13 @@ from chathpc.reports.calltree import largest, legend, tree_lines
 from chathpc.reports.page import INDENT, Page
 from chathpc.reports.style import Style
 
-_VERDICT_STYLES = {"bottleneck": "bold red", "healthy": "bold green", "insufficient-data": "bold yellow"}
+_VERDICT_STYLES = {
+    "bottleneck": "bold red",
+    "suspected": "bold red",
+    "hot-spot": "bold yellow",
+    "healthy": "bold green",
+    "insufficient-data": "bold yellow",
+}
 #: A call path is shown by its outermost and its innermost names.
 _PATH_HEAD, _PATH_TAIL = 1, 4
 
@@ -24,6 +30,8 @@ def render(report: Report, style: Style) -> str:
     page.blank()
     _verdict(page, report)
     _explanation(page, report)
+    if wording.looked_first(report):
+        _examined(page, report)
     evidence = {record.id: record for record in report.evidence}
     told: set[str] = set()
     several = wording.several_tools(report)
@@ -34,6 +42,8 @@ def render(report: Report, style: Style) -> str:
         _claims(page, report)
     _tree(page, report)
     _limits(page, report.profile, report.notes)
+    if not wording.looked_first(report):
+        _examined(page, report)
     if style.verbose:
         _making(page, report)
     page.blank()
@@ -44,6 +54,14 @@ def render(report: Report, style: Style) -> str:
 def _verdict(page: Page, report: Report) -> None:
     verdict = Text(wording.VERDICTS[report.verdict], style=_VERDICT_STYLES[report.verdict])
     page.flow([verdict, Text(), page.sentence(report.headline, "bold")], indent=0)
+
+
+def _examined(page: Page, report: Report) -> None:
+    lines = wording.examined(report)
+    if lines:
+        page.blank()
+    for line in lines:
+        page.paragraph(line, indent=0)
 
 
 def _finding(

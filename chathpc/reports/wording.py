@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from chathpc.profile import numbers
 from chathpc.report import (
@@ -15,7 +16,13 @@ from chathpc.report import (
     UsageRecord,
 )
 
-VERDICTS = {"bottleneck": "BOTTLENECK", "healthy": "HEALTHY", "insufficient-data": "NOT ENOUGH DATA"}
+VERDICTS = {
+    "bottleneck": "BOTTLENECK",
+    "suspected": "SUSPECTED",
+    "hot-spot": "HOT SPOT",
+    "healthy": "HEALTHY",
+    "insufficient-data": "NOT ENOUGH DATA",
+}
 
 #: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
 _UNIT = re.compile(r"\s*\([^()]*\)$")
@@ -54,6 +61,27 @@ def gain(finding: FindingRecord) -> str:
     if finding.speedup_bound is None:
         return f"not known; the cost is {cost}"
     return f"at most {numbers.speedup(finding.speedup_bound)} on the run; the cost is {cost}"
+
+
+def examined(report: Report) -> list[str]:
+    """What was examined, and what was not with what would show it, one line each."""
+    if not report.examined.run and not report.examined.skipped:
+        return []
+    lines = [f"Examined: {_checks(report.examined.run)}."]
+    lines += [
+        f"Not examined: {each.reason}, {_checks(each.checks)} skipped; {each.remedy}"
+        for each in report.examined.skipped
+    ]
+    return lines
+
+
+def looked_first(report: Report) -> bool:
+    """True where what was not examined matters more than the findings: nothing was measured that is worth removing."""
+    return report.verdict != "bottleneck" and bool(report.examined.skipped)
+
+
+def _checks(names: Sequence[str]) -> str:
+    return f"{numbers.count(len(names))} check{'s' if len(names) != 1 else ''}"
 
 
 def _share(finding: FindingRecord) -> str:

@@ -34,7 +34,7 @@ def cases_of(folder: Path) -> list[Case]:
 def test_a_case_is_run_in_a_process_of_its_own_with_the_answer_that_it_has_here(tmp_path: Path) -> None:
     cases = cases_of(three(tmp_path))
     outcomes = run_cases(cases)
-    assert [outcome.verdict for outcome in outcomes] == ["bottleneck", "insufficient-data", "healthy"]
+    assert [outcome.verdict for outcome in outcomes] == ["bottleneck", "insufficient-data", "hot-spot"]
     assert [plain(outcome) for outcome in outcomes] == [plain(measure(each.paths)) for each in cases]
     first = outcomes[0]
     assert (first.findings[0].cause, first.findings[0].function) == ("allocation-churn", "parse")

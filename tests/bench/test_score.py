@@ -24,7 +24,9 @@ FAULT = Case(
     spots=(Spot("save", "out.c", 10, 12), Spot("main")),
 )
 HEALTHY = replace(FAULT, cause="healthy", right=frozenset({"healthy", "hot-compute"}), healthy=True, spots=())
-HIDDEN = replace(FAULT, cause="io-bound", right=frozenset({"healthy", "insufficient-data"}), visible=False)
+HIDDEN = replace(
+    FAULT, cause="io-bound", right=frozenset({"hot-spot", "suspected", "insufficient-data"}), visible=False
+)
 NOTHING = replace(FAULT, cause="insufficient-data", right=frozenset({"insufficient-data"}), spots=())
 TWIN = replace(FAULT, label=Label.TWIN, right=frozenset(), wrong=frozenset({"io-bound"}))
 
@@ -127,10 +129,12 @@ def test_a_claim_of_what_the_profile_cannot_show_is_counted_and_silence_is_right
     claimed = score(HIDDEN, told(said("io-bound")))
     assert claimed.unseen == ("io-bound",)
     assert not claimed.abstains_rightly
-    for verdict in ("healthy", "insufficient-data"):
+    healthy = score(HIDDEN, told(verdict="healthy"))
+    assert not healthy.abstains_rightly
+    for verdict in ("hot-spot", "insufficient-data"):
         silent = score(HIDDEN, told(verdict=verdict))
         assert (silent.unseen, silent.rank, silent.abstains_rightly) == ((), 1, True)
-    hint = score(HIDDEN, told(said("hot-compute", 0), said("io-bound", 0.01), verdict="healthy"))
+    hint = score(HIDDEN, told(said("hot-compute", 0), said("io-bound", 0.01), verdict="hot-spot"))
     assert hint.unseen == ()
 
 

@@ -43,13 +43,13 @@ def test_all_places_of_a_label_may_be_named(tmp_path: Path) -> None:
 
 def test_a_healthy_program_is_right_if_it_is_called_healthy_whatever_its_time_goes_to(tmp_path: Path) -> None:
     found = labelled(tmp_path / "a", cause="memory-bandwidth", healthy=True)
-    assert found.right == {"memory-bandwidth", "healthy"}
+    assert found.right == {"memory-bandwidth", "healthy", "hot-spot"}
     assert (found.family, found.has_fault) == ("healthy", False)
 
 
 def test_to_name_what_cannot_be_seen_is_not_right_but_to_claim_nothing_is(tmp_path: Path) -> None:
     found = labelled(tmp_path / "a", cause="omp-false-sharing", visible_in_profile=False)
-    assert found.right == {"healthy", "insufficient-data"}
+    assert found.right == {"hot-spot", "suspected", "insufficient-data"}
     assert not found.has_fault
 
 

@@ -13,11 +13,12 @@ import pytest
 
 from chathpc.adapters.load import load
 from chathpc.diagnosis.diagnose import diagnose
-from chathpc.diagnosis.records import Diagnosis, Finding
+from chathpc.diagnosis.records import Diagnosis, Finding, Verdict
 from chathpc.errors import ChathpcError
 from chathpc.pipeline import explain
 from chathpc.profile.source_text import no_source
 from tests.diagnosis.parts import check
+from tests.diagnosis.poorer import POORER
 
 DATA = Path(os.environ.get("CHATHPC_TEST_DATA") or Path(__file__).parents[2].parent / "shared" / "data")
 needs_data = pytest.mark.skipif(
@@ -158,3 +159,27 @@ def test_evidence_of_any_database_hangs_together_and_makes_a_report(database: Pa
     check(diagnose(profile))
     report = explain(profile)
     assert type(report).model_validate_json(report.to_json()) == report
+
+
+def faulty() -> list[Path]:
+    """Planted programs with a fault, and mini-apps that an expert does not call healthy."""
+    notes = {folder: json.loads((folder / "NOTES.json").read_text()) for folder in APPS}
+    apps = [folder for folder, note in notes.items() if "healthy" not in note["acceptable_causes"]]
+    return [folder for folder in PLANTED if not truth_of(folder)["healthy"]] + apps
+
+
+@needs_data
+@pytest.mark.parametrize("folder", faulty(), ids=lambda path: path.name)
+def test_no_faulty_program_is_called_healthy_however_little_is_known_of_it(folder: Path) -> None:
+    assert diagnosis_of(folder / "database").verdict != Verdict.HEALTHY
+    profile = load(folder / "database")
+    called = {lacking: diagnose(poorer(profile)).verdict for lacking, poorer in POORER.items()}
+    assert Verdict.HEALTHY not in called.values(), called
+
+
+@needs_data
+@pytest.mark.parametrize("folder", [*PLANTED, *APPS], ids=lambda path: path.name)
+def test_what_is_a_bottleneck_does_not_become_healthy_by_losing_sight(folder: Path) -> None:
+    if diagnosis_of(folder / "database").verdict == Verdict.BOTTLENECK:
+        profile = load(folder / "database")
+        assert Verdict.HEALTHY not in {diagnose(poorer(profile)).verdict for poorer in POORER.values()}

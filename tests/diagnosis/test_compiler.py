@@ -80,7 +80,7 @@ def test_a_cold_loop_is_not_worth_a_word() -> None:
 def test_a_loop_that_was_vectorised_is_told_with_the_hot_code() -> None:
     diagnosis = explained(LOOP, vectorised(10))
     assert "not-vectorised" not in names(diagnosis)
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     solve = next(item for item in diagnosis.findings if item.where.function == "solve")
     texts = {item.id: item.statement for item in diagnosis.evidence}
     assert "1 record of GCC: the loop at app.c:10 was vectorised." in [texts[number] for number in solve.evidence]
@@ -109,7 +109,7 @@ def test_what_can_hardly_be_changed_is_evidence_and_no_finding(obstacle: Obstacl
 )
 def test_what_asks_for_another_loop_is_told_and_alone_no_bottleneck(obstacle: Obstacle) -> None:
     diagnosis = explained(LOOP, missed(10, obstacle))
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     assert {"not-vectorised", "hot-compute"} <= set(names(diagnosis))
 
 

@@ -27,7 +27,7 @@ HEADER = "/usr/include/c++/12/bits/stl_vector.h"
 def test_the_hottest_functions_are_named_with_their_hottest_line() -> None:
     solve = function("solve", hot_loop(6.0, "app.c:10"), line("app.c:20", time=1.0), at="app.c:8")
     diagnosis = diagnosed(build(main(solve, function("setup", line("app.c:40", time=3.0), at="app.c:39"))))
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     first, second = diagnosis.findings
     assert (first.cause, first.where.function, first.where.short) == ("hot-compute", "solve", "app.c:11")
     assert (first.seconds, first.share, first.speedup_bound) == (7.0, 0.7, None)

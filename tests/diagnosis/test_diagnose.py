@@ -108,7 +108,7 @@ def test_a_program_with_only_helper_threads_has_no_time_of_its_own() -> None:
     assert diagnosed(build(thread(libc("poll", time=9.0)))).verdict == "insufficient-data"
 
 
-def test_a_gain_below_a_twentieth_is_healthy() -> None:
+def test_a_gain_below_a_twentieth_is_no_bottleneck() -> None:
     def with_copies(seconds: float) -> Diagnosis:
         copying = function("shift", line("app.c:21", libc("memcpy", time=seconds)), at="app.c:19")
         return diagnosed(build(main(copying, function("rest", hot_loop(10.0 - seconds, "app.c:40")))))
@@ -116,28 +116,30 @@ def test_a_gain_below_a_twentieth_is_healthy() -> None:
     # The rule asks for a tenth, and for more than chance: three standard errors of 2,000 samples are 2 %, so 12.2 % is above
     # it and 11.8 % may not be. With a headroom of 0.8 that is far above the 5 % of the verdict.
     assert with_copies(1.22).verdict == "bottleneck"
-    assert with_copies(1.18).verdict == "healthy"
+    assert with_copies(1.18).verdict == "hot-spot"
 
 
 def test_a_late_sender_of_an_idle_worker_stays_below_the_verdict() -> None:
     # Waiting of a worker has a tenth of headroom: 0.45 × 0.1 is less than 0.05.
     idle = thread(libc("start_thread", function("serve", line("app.c:52", libc("poll", time=(None, 8.0))))))
     diagnosis = diagnosed(build(main(hot_loop((10.0, None))), idle))
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     assert finding(diagnosis, "blocking-wait").weight == pytest.approx(8 / 18 * 0.1)
 
 
-def test_the_headline_of_a_healthy_program_says_where_it_computes() -> None:
+def test_the_headline_of_a_hot_spot_says_where_the_program_computes() -> None:
     solve = function("solve", hot_loop(9.6, "app.c:10"), line("app.c:20", libc("write", time=0.4)), at="app.c:8")
     assert diagnosed(build(main(solve))).headline == (
-        "No bottleneck of a kind that this profile can show: the program computes, mostly in solve (96.0 %), "
-        "and 4.00 % of the time is waiting or input and output."
+        "The program computes, mostly in solve (96.0 %), and no cause was found; "
+        "4.00 % of the time is waiting or input and output."
     )
 
 
-def test_a_program_without_a_hot_function_is_healthy_too() -> None:
+def test_the_headline_without_a_hot_function_names_the_largest() -> None:
     parts = [function(f"f{number}", line(f"app.c:{number}", time=0.1)) for number in range(20)]
-    assert diagnosed(build(main(*parts))).headline == "No bottleneck of a kind that this profile can show."
+    assert diagnosed(build(main(*parts))).headline == (
+        "No cause was found for what takes the time; its largest place, f0, has 5.00 %."
+    )
 
 
 # -- evidence ------------------------------------------------------------------------------------------------
@@ -168,7 +170,7 @@ def test_counts_of_cycles_give_shares_but_no_seconds() -> None:
     diagnosis = diagnosed(build(main(grow, function("rest", *rows)), sample_count=5000))
     found = finding(diagnosis, "allocation-churn")
     assert (found.share, found.seconds) == (0.6, None)
-    assert diagnosis.evidence[0].statement == "Allocating and releasing memory takes 6.00 G of 10.0 G (60.0 %)."
+    assert diagnosis.evidence[0].statement == "Allocating and releasing memory has 6.00 G of 10.0 G (60.0 %)."
 
 
 @pytest.mark.parametrize(
@@ -312,7 +314,7 @@ def test_without_time_the_samples_or_instructions_stand_for_it() -> None:
 def test_times_that_were_measured_have_no_sampling_error() -> None:
     profile = replace(build(main(line("app.c:2", time=1e-3), function("other", time=1e-3))), timed=True)
     diagnosis = diagnosed(profile)
-    assert diagnosis.verdict == Verdict.HEALTHY
+    assert diagnosis.verdict == Verdict.HOT_SPOT
     assert diagnosis.findings[0].confidence_reason == "2 independent signs, times measured, not sampled"
     assert Facts(profile).error(0.5) == 0
 

@@ -73,7 +73,7 @@ def test_busy_kernels_without_counters_are_no_bottleneck_that_could_be_explained
     diagnosis = diagnosed(
         program(launch(timed("saxpy", 6.0)), launch(timed("sum", 3.0)), copied("copyin", 1.0, "app.cu:8"))
     )
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     (found,) = diagnosis.findings
     assert (found.cause, found.where.kernel, found.where.short, found.seconds) == (
         "gpu-kernel-bound",
@@ -300,8 +300,8 @@ def test_few_stalls_and_short_kernels_are_no_finding() -> None:
     assert causes(program(launch(short), launch(rest), launch(unseen))) == []
 
 
-def test_a_device_profile_without_findings_is_healthy_even_without_host_time() -> None:
+def test_a_device_profile_without_findings_is_not_called_healthy() -> None:
     diagnosis = diagnosed(program(copied("copyin", 1.0, "app.cu:8"), copied("sync", 9.0, "app.cu:9")))
-    assert diagnosis.verdict == "healthy"
-    assert diagnosis.headline == "No bottleneck of a kind that this profile can show."
+    assert diagnosis.verdict == "hot-spot"
+    assert diagnosis.headline == "No cause was found for what takes the time."
     assert "host time" in diagnosis.not_collected

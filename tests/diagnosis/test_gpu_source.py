@@ -54,7 +54,7 @@ def only(found: Profile) -> Finding:
 
 def test_the_source_says_why_a_kernel_of_which_only_the_time_is_known_is_slow() -> None:
     diagnosis = diagnosed(profile(timed(NAME, 8.0), timed("near(float*, float const*, int)", 2.0)))
-    assert diagnosis.verdict == "bottleneck"
+    assert diagnosis.verdict == "suspected"
     found = finding(diagnosis, FAR)
     assert (found.where.kernel, found.where.short, found.seconds) == (NAME, "kernels.cu:6", 8.0)
     assert found.share == pytest.approx(0.8)
@@ -197,7 +197,7 @@ def test_runtime_calls_beside_do_no_harm() -> None:
 def test_a_database_with_the_source_in_it_from_file_to_report(tmp_path: Path, body: str, cause_: str) -> None:
     kernel, file, part = database(Draw.of("end to end"), tmp_path, body)
     result = chathpc.explain(chathpc.load(tmp_path / "database"), llm="none")
-    assert result.verdict == ("bottleneck" if cause_ else "healthy")
+    assert result.verdict == ("suspected" if cause_ else "hot-spot")
     first = result.findings[0]
     assert first.cause == (cause_ or "gpu-kernel-bound")
     if cause_:

@@ -72,7 +72,7 @@ def test_the_healthy_sample_gets_no_culprit() -> None:
         api("cudaLaunchKernel", *every(1010, 2.5, 400, begin=-3)),
     )  # fmt: skip
     diagnosis = diagnosed(profile)
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
     assert [item.cause for item in diagnosis.findings] == ["gpu-kernel-bound"]
     assert diagnosis.findings[0].speedup_bound is None
     assert diagnosis.headline.startswith(
@@ -174,7 +174,7 @@ def test_the_dominant_kernel_is_named() -> None:
     found = finding(diagnosis, "gpu-kernel-bound")
     assert (found.where.kernel, found.where.path[0]) == ("void ops::ranged<Foo<int>, 4>(Foo<int>, int)", "advance")
     assert "ncu --set full -k regex:ranged -c 3 ./app" in str(found.next_measurement)
-    assert diagnosis.verdict == "healthy"
+    assert diagnosis.verdict == "hot-spot"
 
 
 def test_a_kernel_name_cannot_put_anything_into_a_command() -> None:

@@ -154,13 +154,13 @@ def test_a_pipeline_is_late_senders_and_the_barrier_after_it_is_their_doing() ->
     )
 
 
-def test_an_even_program_is_healthy() -> None:
+def test_an_even_program_blames_nothing() -> None:
     made: Programs = {
         rank: within("loop", ("compute", "work", 10 * MS), ("collective", "ALLREDUCE", None, 8)) * 60
         for rank in range(4)
     }
     diagnosis = found(made, Network(transfer=20))
-    assert diagnosis.verdict == Verdict.HEALTHY
+    assert diagnosis.verdict == Verdict.HOT_SPOT
     assert causes(diagnosis) == ["hot-compute"]
 
 

@@ -29,6 +29,8 @@ JIT, NCCL, UNEVEN, ALLOCATION, UNIFIED = (
 )  # fmt: skip
 COPIED, COLLECTIVE, MESSAGES = "redundant-copies", "mpi-collective-wait", "mpi-communication-bound"
 HEALTHY, BAD, NOTHING = "healthy", "bottleneck", "insufficient-data"
+#: A device that one kernel keeps busy is not at fault, and not known to be as fast as it can be.
+HOT_SPOT = "hot-spot"
 #: What no report of a healthy device may name.
 TROUBLE = (
     H2D,
@@ -188,7 +190,10 @@ def test_every_scenario_has_a_truth() -> None:
 def test_the_conclusion_is_the_trouble_that_was_built_in(truth: Truth) -> None:
     told = report(truth.scenario)
     causes = [finding.cause for finding in told.findings]
-    assert told.verdict == truth.verdict, (told.headline, causes)
+    assert told.verdict in ((HEALTHY, HOT_SPOT) if truth.verdict == HEALTHY else (truth.verdict,)), (
+        told.headline,
+        causes,
+    )
     assert not truth.first or (causes and causes[0] in truth.first), (told.headline, causes)
     assert set(truth.among) <= set(causes)
     assert not set(truth.never) & set(causes), causes

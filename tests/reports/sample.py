@@ -10,6 +10,7 @@ from chathpc.report import (
     ClaimRecord,
     ClaimStatistics,
     EvidenceRecord,
+    ExaminedRecord,
     ExplanationRecord,
     FindingRecord,
     MetricRecord,
@@ -18,6 +19,7 @@ from chathpc.report import (
     PruningRecord,
     Report,
     SentenceRecord,
+    SkippedRecord,
     TreeRecord,
     TreeRow,
 )
@@ -187,6 +189,14 @@ def sample(*, model: str | None = None) -> Report:
         notes=["The kernel counted 0.3 s of system time; it is too little to be judged."],
         explanation=ExplanationRecord(
             text=" ".join(sentence.text for sentence in sentences), sentences=sentences, model=model, claims=claims
+        ),
+        examined=ExaminedRecord(
+            run=["load imbalance", "barrier waiting", "late senders"],
+            skipped=[
+                SkippedRecord(
+                    checks=["quadratic-algorithm", "strided-access"], reason="source not found", remedy="--source DIR"
+                )
+            ],
         ),
         tree=TreeRecord(
             metric=TIME,

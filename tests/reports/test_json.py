@@ -14,15 +14,17 @@ from tests.reports.sample import sample
 
 #: Keys that programs rely on; more may come, none may go.
 CONTRACT = {
-    "": "schema profile verdict findings evidence explanation pruning timings versions",
+    "": "schema profile verdict findings evidence explanation examined pruning timings versions",
     "profile": "format paths title contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
-    "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement",
+    "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement origin status",
     "findings.0.where": "function file line kernel path",
     "evidence.0": "id kind statement subject metric value unit whole parts where source",
     "explanation": "text sentences model claims",
     "explanation.sentences.0": "text evidence status",
     "explanation.claims": "checked supported repaired struck",
+    "examined": "run skipped",
+    "examined.skipped.0": "checks reason remedy",
     "pruning": "contexts_before contexts_after metrics_before metrics_after time_kept_share tokens",
 }
 
@@ -56,7 +58,7 @@ def test_reading_the_json_gives_the_same_report() -> None:
 
 
 def test_the_json_names_its_schema() -> None:
-    assert written(sample())["schema"] == "chathpc-report/1"
+    assert written(sample())["schema"] == "chathpc-report/2"
 
 
 def test_a_path_that_is_not_utf8_and_a_number_that_is_not_finite_are_valid_json() -> None:

@@ -16,7 +16,7 @@ from chathpc.bench.fixes.outcome import Outcome, Tried, from_data, to_data
 from chathpc.bench.fixes.task import Task
 from chathpc.errors import ChathpcError
 from chathpc.fix import ledger
-from chathpc.fix.loop import Budget, fix
+from chathpc.fix.loop import Budget, fix, may_gain
 from chathpc.fix.loop import Outcome as Fixed
 from chathpc.fix.project_file import FILE, describes_project, read
 from chathpc.fix.records import Attempt, Proposer
@@ -171,7 +171,7 @@ def outcome_of(fixed: Fixed) -> Outcome:
     first = fixed.first.diagnosis
     if fixed.improved:
         ended = "improved"
-    elif first.verdict.value != "bottleneck":
+    elif not may_gain(first):
         ended = first.verdict.value
     else:
         ended = "nothing-passed" if fixed.complete else "unfinished"

@@ -7,17 +7,66 @@ from dataclasses import dataclass
 
 from chathpc.diagnosis.draft import Draft
 from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Examined, Skipped
 
 Rule = Callable[[Facts], Iterable[Draft]]
 
 
 @dataclass(frozen=True, slots=True)
+class Lack:
+    """What a profile lacks for some checks, in a few words, and what would supply it."""
+
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """Rules that look at the same kind of data. `lack` says what they cannot see without (None where they see all);
+    `also` names checks beside the rules: what the source is searched for, where recognisers are no rules of their own.
+    """
+
+    rules: tuple[Rule, ...] = ()
+    lack: Callable[[Facts], Lack | None] = lambda facts: None
+    also: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all checks, as a reader sees them."""
+        return (*(rule.__name__.strip("_").replace("_", " ") for rule in self.rules), *self.also)
+
+
+@dataclass(frozen=True, slots=True)
 class Group:
-    """Rules that need the same kind of data: they are asked where `applies` says that the profile has it."""
+    """Checks that are made where `applies` says that the profile has their data; `concerns` says whether they bear on the program."""
 
     name: str
     applies: Callable[[Facts], bool]
-    rules: Callable[[], tuple[Rule, ...]]
+    checks: Callable[[], tuple[Checks, ...]]
+    concerns: Callable[[Facts], bool] = lambda facts: False
+
+    def rules(self) -> tuple[Rule, ...]:
+        """All rules of the group, in their order."""
+        return tuple(rule for each in self.checks() for rule in each.rules)
+
+
+def examined(facts: Facts) -> Examined:
+    """Which checks ran on a profile, and which could not, for lack of what."""
+    run: list[str] = []
+    skipped: dict[Lack, list[str]] = {}
+    for group in GROUPS:
+        applies = group.applies(facts)
+        if not applies and not group.concerns(facts):
+            continue
+        for checks in group.checks():
+            lack = checks.lack(facts)
+            if lack is not None:
+                skipped.setdefault(lack, []).extend(checks.names)
+            elif applies:
+                run += checks.names
+    return Examined(
+        tuple(run), tuple(Skipped(tuple(names), lack.reason, lack.remedy) for lack, names in skipped.items())
+    )
 
 
 def has_device_values(facts: Facts) -> bool:
@@ -30,8 +79,9 @@ def has_good_timeline(facts: Facts) -> bool:
     return facts.timeline is not None and facts.timeline.lack is None
 
 
-def host_rules() -> tuple[Rule, ...]:
-    """Rules over the time of host threads."""
+def host_checks() -> tuple[Checks, ...]:
+    """Checks of the time of host threads."""
+    from chathpc.diagnosis import lacks
     from chathpc.diagnosis.rules import (
         compiler,
         compute,
@@ -43,60 +93,62 @@ def host_rules() -> tuple[Rule, ...]:
         mpi_sums,
         openmp,
         own_patterns,
+        source,
         waiting,
     )
 
     return (
-        *compute.RULES,
-        *compiler.RULES,
-        *openmp.RULES,
-        *mpi.RULES,
-        *mpi_sums.RULES,
-        *mpi_messages.RULES,
-        *waiting.RULES,
-        *input_output.RULES,
-        *memory.RULES,
-        *own_patterns.RULES,
-        *jit.RULES,
+        Checks(compute.RULES),
+        Checks(compiler.RULES),
+        Checks((*openmp.RULES, *mpi.RULES, *mpi_sums.RULES, *mpi_messages.RULES), lacks.threads),
+        Checks(waiting.RULES, lacks.waiting),
+        Checks(input_output.RULES),
+        Checks(memory.RULES),
+        Checks((*own_patterns.RULES, *jit.RULES)),
+        Checks(lack=lacks.source, also=source.CAUSES),
+        Checks(lack=lacks.counters, also=source.COUNTED),
     )
 
 
-def total_rules() -> tuple[Rule, ...]:
-    """Rules over sums of device time, where it is not known when the device worked."""
+def total_checks() -> tuple[Checks, ...]:
+    """Checks of sums of device time, where it is not known when the device worked."""
     from chathpc.diagnosis.rules import gpu_kernel, gpu_system
 
-    return (*gpu_system.RULES, gpu_kernel.kernel_bound)
+    return (Checks((*gpu_system.RULES, gpu_kernel.kernel_bound)),)
 
 
-def timeline_rules() -> tuple[Rule, ...]:
-    """Rules over timelines of devices; they say the same as those over sums, and more."""
+def timeline_checks() -> tuple[Checks, ...]:
+    """Checks of timelines of devices; they say the same as those of sums, and more."""
+    from chathpc.diagnosis import lacks
     from chathpc.diagnosis.rules import gpu_copies, gpu_gaps, gpu_launches, gpu_timeline
 
-    return (*gpu_timeline.RULES, *gpu_copies.RULES, *gpu_gaps.RULES, *gpu_launches.RULES)
+    rules = (*gpu_timeline.RULES, *gpu_copies.RULES, *gpu_gaps.RULES, *gpu_launches.RULES)
+    return (Checks(rules, lacks.timeline),)
 
 
-def sample_rules() -> tuple[Rule, ...]:
-    """Rules over stall samples and launch facts of kernels, and over what compilers say of them."""
+def sample_checks() -> tuple[Checks, ...]:
+    """Checks of stall samples and launch facts of kernels, and of what compilers say of them."""
     from chathpc.diagnosis.rules import compiler_kernels, gpu_kernel
 
     return (
-        *(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound),
-        *compiler_kernels.RULES,
+        Checks(tuple(rule for rule in gpu_kernel.RULES if rule is not gpu_kernel.kernel_bound)),
+        Checks(tuple(compiler_kernels.RULES)),
     )
 
 
-def counter_rules() -> tuple[Rule, ...]:
-    """Rules over counters of kernels."""
+def counter_checks() -> tuple[Checks, ...]:
+    """Checks of counters of kernels."""
+    from chathpc.diagnosis import lacks
     from chathpc.diagnosis.rules import gpu_counters
 
-    return tuple(gpu_counters.RULES)
+    return (Checks(tuple(gpu_counters.RULES), lacks.kernel_counters),)
 
 
-def log_rules() -> tuple[Rule, ...]:
-    """Rules over logs of input and output."""
+def log_checks() -> tuple[Checks, ...]:
+    """Checks of logs of input and output."""
     from chathpc.diagnosis.rules import input_output_log
 
-    return input_output_log.RULES
+    return (Checks(input_output_log.RULES),)
 
 
 def has_io_log(facts: Facts) -> bool:
@@ -109,12 +161,12 @@ def has_io_log(facts: Facts) -> bool:
 HOST_GROUP = "host time"
 KERNEL_GROUPS = ("stall samples of kernels", "counters of kernels")
 
-#: All rules. A new kind of data is one more line.
+#: All checks. A new kind of data is one more line.
 GROUPS = (
-    Group(HOST_GROUP, lambda facts: facts.has_host_time, host_rules),
-    Group("device time over a timeline", has_good_timeline, timeline_rules),
-    Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_rules),
-    Group(KERNEL_GROUPS[0], has_device_values, sample_rules),
-    Group(KERNEL_GROUPS[1], has_device_values, counter_rules),
-    Group("log of input and output", has_io_log, log_rules),
+    Group(HOST_GROUP, lambda facts: facts.has_host_time, host_checks),
+    Group("device time over a timeline", has_good_timeline, timeline_checks, has_device_values),
+    Group("device time in all", lambda facts: has_device_values(facts) and facts.timeline is None, total_checks),
+    Group(KERNEL_GROUPS[0], has_device_values, sample_checks),
+    Group(KERNEL_GROUPS[1], has_device_values, counter_checks),
+    Group("log of input and output", has_io_log, log_checks),
 )

@@ -255,6 +255,7 @@ def _spent(facts: Facts, sums: Totals) -> Fact:
         Kind.AMOUNT,
         sums.time,
         subject="input and output",
+        form=Form.MANY,
         unit="s",
         whole=Quantity(sums.window, "s", "process time"),
         parts=(Part("writes", sums.write, "s"), Part("reads", sums.read, "s"), Part("opens and stats", sums.meta, "s")),

@@ -42,6 +42,26 @@ from chathpc.profile import numbers
 from chathpc.profile.activity import Activity, base_name
 from chathpc.profile.tree import NodeKind
 
+#: Causes that the source of hot places is searched for.
+CAUSES = (
+    "allocation-churn",
+    "expensive-math",
+    "io-bound",
+    "loop-invariant-work",
+    "memory-bandwidth",
+    "memory-latency",
+    "omp-critical-contention",
+    "omp-false-sharing",
+    "omp-fine-grained-regions",
+    "page-faults",
+    "quadratic-algorithm",
+    "redundant-copies",
+    "redundant-recursion",
+    "strided-access",
+)
+#: What only counters of the processor show.
+COUNTED = ("cache misses",)
+
 
 @dataclass(frozen=True, slots=True)
 class _Found:

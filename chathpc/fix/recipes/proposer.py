@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 
-from chathpc.diagnosis.records import Verdict
 from chathpc.fix.recipes.analysis.edits import Edit, applied
 from chathpc.fix.recipes.analysis.expansion import changes
 from chathpc.fix.recipes.analysis.program import Program, Spot, program
@@ -71,7 +70,7 @@ class Recipes:
         tried = {attempt.candidate.id for attempt in history}
         parent = next((attempt.candidate.id for attempt in reversed(history) if attempt.verdict == "accepted"), None)
         scored = list(_scored(context, problem, self.recipes, parent))
-        if problem.diagnosis.verdict == Verdict.BOTTLENECK:
+        if problem.diagnosis.blames:
             scored += _with_flags(context, problem, parent)
         unique: dict[str, tuple[float, Candidate]] = {}
         for score, candidate in scored:

@@ -151,7 +151,7 @@ def told(text: str, threads: int = 2) -> str:
     file = "a.c" if "pthread" in text else "a.cpp"
     diagnosis = diagnosis_of(text.lstrip("\n"), file, once=True, threads=threads)
     if any(one.cause == SHARING for one in diagnosis.findings):
-        assert diagnosis.verdict == Verdict.BOTTLENECK
+        assert diagnosis.verdict == Verdict.SUSPECTED
         return CLAIMED
     suspected = [SHARING in one.suspected for one in diagnosis.findings]
     said = [any("It may be false sharing" in each for each in one.against) for one in diagnosis.findings]
@@ -196,5 +196,5 @@ def test_one_thread_shares_nothing() -> None:
 
 def test_a_suspicion_is_no_claim() -> None:
     diagnosis = diagnosis_of(PLAIN.lstrip("\n"), "a.cpp", once=True, threads=2)
-    assert diagnosis.verdict == Verdict.HEALTHY
+    assert diagnosis.verdict == Verdict.SUSPECTED
     assert [(one.cause, one.suspected) for one in diagnosis.findings] == [("hot-compute", (SHARING,))]

@@ -1,0 +1,88 @@
+"""What a profile lacks for the checks of its rules, and what would supply it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from chathpc.diagnosis.catalogue import common
+from chathpc.diagnosis.coverage import not_collected
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.rules import Lack
+from chathpc.profile.activity import Activity
+from chathpc.profile.source_text import no_source
+from chathpc.profile.tree import IntArray, NodeKind
+
+#: Lines whose files are looked for, the costliest first.
+_LINES = 10
+
+
+def source(facts: Facts) -> Lack | None:
+    """No source of any of the lines that take longest."""
+    if facts.profile.read_source is not no_source and any(
+        facts.profile.source(node, context=0) is not None for node in hot_lines(facts)
+    ):
+        return None
+    if not facts.profile.tree.has(NodeKind.LINE, NodeKind.LOOP) and not (facts.profile.tree.line > 0).any():
+        return Lack("no source lines recorded", _command(facts, "source lines", "compile with -g and measure again"))
+    return Lack("source not found", "--source DIR")
+
+
+def hot_lines(facts: Facts) -> list[int]:
+    """Contexts with a source line that the most time counts for, the costliest first."""
+    tree, site = facts.profile.tree, facts.activities.site
+    counted = np.flatnonzero((site >= 0) & (facts.time > 0))
+    sums = np.bincount(site[counted], weights=facts.time[counted], minlength=len(tree))
+    sums[(tree.line <= 0) | (tree.file < 0)] = 0.0
+    order: IntArray = np.argsort(-sums, kind="stable")[:_LINES].astype(np.int32)
+    return [node for node in order.tolist() if sums[node] > 0]
+
+
+def counters(facts: Facts) -> Lack | None:
+    """No cache misses counted."""
+    metric = facts.profile.metrics.get("cpu.cache.misses")
+    if metric is not None and metric.has_values:
+        return None
+    return Lack("no counters of the processor", _command(facts, "hardware counters", "perf record -e cache-misses"))
+
+
+def waiting(facts: Facts) -> Lack | None:
+    """A clock that stands still while a thread waits, or something else than a clock."""
+    if facts.profile.sees_waiting:
+        return None
+    return Lack("its clock does not see waiting", _command(facts, "waiting", "measure with a wall clock"))
+
+
+def threads(facts: Facts) -> Lack | None:
+    """Times of threads and ranks are not told apart, though there may be several."""
+    where = facts.profile.where
+    if len(where) > 1 or (len(where) == 1 and (where.rank[0] >= 0 or where.thread[0] >= 0) and not _is_parallel(facts)):
+        return None
+    return Lack("threads and ranks not told apart", _command(facts, "threads", "measure each thread and rank"))
+
+
+def _is_parallel(facts: Facts) -> bool:
+    return facts.spent(
+        Activity.MPI, Activity.MPI_SETUP, Activity.OMP_WAIT, Activity.OMP_LOCK, Activity.OMP_OVERHEAD
+    ) > (common()["hardly_any"].value * facts.total)
+
+
+def timeline(facts: Facts) -> Lack | None:
+    """It is not known when devices worked."""
+    if facts.timeline is not None and facts.timeline.lack is None:
+        return None
+    return Lack("no timeline of the devices", _command(facts, "timeline", "nsys profile -t cuda,mpi,nvtx ./app"))
+
+
+def kernel_counters(facts: Facts) -> Lack | None:
+    """No counters of kernels."""
+    from chathpc.diagnosis.kernel_counters import has_counters
+
+    if has_counters(facts.profile):
+        return None
+    return Lack("no counters of kernels", _command(facts, "counters of kernels", "ncu --set full ./app"))
+
+
+def _command(facts: Facts, what: str, otherwise: str) -> str:
+    """The command that the profile's own tool would collect something with, else a general one."""
+    found = (command for name, command in not_collected(facts.profile).items() if name.startswith(what))
+    return next(found, otherwise)

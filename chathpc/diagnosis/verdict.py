@@ -1,0 +1,161 @@
+"""The verdict on the whole: what was found and measured, what only the source says, or why nothing is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+import numpy as np
+
+from chathpc.diagnosis import lacks
+from chathpc.diagnosis.catalogue import cause, common
+from chathpc.diagnosis.draft import Draft, is_worth
+from chathpc.diagnosis.facts import Facts
+from chathpc.diagnosis.records import Finding, Verdict
+from chathpc.diagnosis.rules import has_device_values, has_good_timeline
+from chathpc.diagnosis.timeline_words import healthy_headline
+from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned
+from chathpc.profile import numbers
+from chathpc.profile.activity import Activity
+from chathpc.profile.metric import Clock
+
+#: Causes that a healthy run may have: a unit of the machine is used as well as it can be.
+AT_THE_LIMIT = ("gpu-memory-bandwidth", "gpu-compute-bound", "io-bound", "memory-bandwidth")
+#: What a thread does while it does no work of the program.
+WAITING = (
+    Activity.MPI,
+    Activity.OMP_WAIT,
+    Activity.OMP_LOCK,
+    Activity.OMP_OVERHEAD,
+    Activity.LOCK,
+    Activity.SLEEP,
+    Activity.BLOCKED,
+    Activity.JOIN,
+    Activity.IO,
+)
+_WAITING_OR_IO = tuple(each for each in WAITING if each not in (Activity.OMP_OVERHEAD, Activity.JOIN))
+
+
+def verdict_of(facts: Facts, ranked: Sequence[Draft]) -> tuple[Verdict, str]:
+    """The verdict on a profile in which something can be concluded, and for `healthy` the sentence that says why; else empty.
+
+    A finding counts where what could go of its cost is worth it (`verdict_weight`) by more than sampling explains.
+    """
+    worth = [draft for draft in ranked if is_worth(facts, draft, headroom(draft), common()["verdict_weight"].value)]
+    if any(not draft.derived for draft in worth):
+        return Verdict.BOTTLENECK, ""
+    if worth or any(draft.suspected for draft in ranked):
+        return Verdict.SUSPECTED, ""
+    why = _healthy(facts, ranked)
+    return (Verdict.HEALTHY, why) if why else (Verdict.HOT_SPOT, "")
+
+
+def headroom(draft: Draft) -> float:
+    """The part of a draft's cost that can go: its own, or its cause's."""
+    return cause(draft.cause).headroom if draft.headroom is None else draft.headroom
+
+
+def _healthy(facts: Facts, ranked: Sequence[Draft]) -> str:
+    """Why the run is healthy, as a sentence; empty where the profile does not show that."""
+    if has_good_timeline(facts):
+        idle, work = facts.traced.share(facts.traced.idle), _device_work(facts, ranked)
+        little = idle <= common()["healthy_waiting"].value
+        return f"The devices are idle for {numbers.percent(idle)} of the time, and {work}." if little and work else ""
+    if not facts.has_host_time:
+        limit = _at_the_limit(ranked)
+        return f"{limit[:1].upper()}{limit[1:]}." if limit else ""
+    if has_device_values(facts) or lacks.waiting(facts) is not None or lacks.threads(facts) is not None:
+        return ""
+    limit = _at_the_limit(ranked)
+    waiting = facts.share(*WAITING)
+    if limit and ranked[0].cause == "io-bound":
+        waiting -= facts.share(Activity.IO)
+    differ, work = imbalance(facts), limit or _host_work(facts)
+    if waiting > common()["healthy_waiting"].value or differ > common()["healthy_imbalance"].value or not work:
+        return ""
+    threads = f", the work of {facts.thread_count} threads differs by {numbers.percent(differ)}"
+    return f"{numbers.percent(waiting)} of the time is waiting{threads if facts.thread_count > 1 else ''}, and {work}."
+
+
+def imbalance(facts: Facts) -> float:
+    """How much less than the busiest the program's threads work on average, 0..1: 1 − mean / maximum."""
+    matrix = facts.matrix
+    working = np.delete(matrix, list(WAITING), axis=1).sum(axis=1)
+    return float(1 - working.mean() / working.max()) if len(working) and working.max() > 0 else 0.0
+
+
+def _at_the_limit(ranked: Sequence[Draft]) -> str:
+    """That a unit of the machine limits most of the work, in words; empty where that was not measured."""
+    limits = [draft for draft in ranked if draft.cause in AT_THE_LIMIT]
+    if not limits or sum(draft.share for draft in limits) < common()["most"].value:
+        return ""
+    return "the machine does the work as fast as it can: " + limits[0].summary.rstrip(".")
+
+
+def _host_work(facts: Facts) -> str:
+    """That the work is spread out, or done by tuned libraries, in words; empty where one place dominates."""
+    tuned = float(facts.time[in_tuned_libraries(facts.profile.tree)].sum()) / facts.total
+    if tuned >= common()["most"].value:
+        return f"tuned libraries do {numbers.percent(tuned)} of it"
+    largest = float(facts.by_function(facts.time)[1].max(initial=0.0)) / facts.total
+    # Without places above the sampling error nothing is known of how the work is spread.
+    if 0 < largest < common()["dominating"].value:
+        return f"no place has more than {numbers.percent(largest)}"
+    return ""
+
+
+def _device_work(facts: Facts, ranked: Sequence[Draft]) -> str:
+    """That kernels are at a limit, spread out, or those of tuned libraries, in words."""
+    limit = _at_the_limit(ranked)
+    if limit:
+        return limit
+    kernels = facts.traced.kernels()
+    whole = sum(kernel.seconds for kernel in kernels)
+    if not whole:
+        return ""
+    tuned = sum(kernel.seconds for kernel in kernels if is_tuned(kernel.name)) / whole
+    if tuned >= common()["most"].value:
+        return f"kernels of tuned libraries have {numbers.percent(tuned)} of the kernels' time"
+    largest = max(kernel.seconds for kernel in kernels) / whole
+    if largest < common()["dominating"].value:
+        return f"no kernel has more than {numbers.percent(largest)}"
+    return ""
+
+
+def headline_of(facts: Facts, findings: Sequence[Finding]) -> str:
+    """Where the time is, in one sentence, where no cause was found that is worth removing."""
+    if has_good_timeline(facts):
+        return healthy_headline(facts.traced)
+    if findings and findings[0].cause in AT_THE_LIMIT:
+        return f"{findings[0].summary} The machine does this as fast as it can; only less of it would be faster."
+    hot = next((finding for finding in findings if finding.cause in ("hot-compute", "gpu-kernel-bound")), None)
+    if hot is None:
+        return _largest(facts)
+    if hot.cause == "gpu-kernel-bound" and not facts.has_host_time:
+        return (
+            f"No cause was found: kernels have {numbers.percent(hot.share)} of the device's busy time, most of it "
+            f"{hot.where.kernel or hot.where.function}. Whether the device was idle in between, and what the host did, it does not tell."
+        )
+    computes = (
+        f"The program computes, mostly in {hot.where.function} ({numbers.percent(hot.share)}), and no cause was found"
+    )
+    if hot.suspected:
+        title = cause(hot.suspected[0]).title
+        return f"{computes} by measurement; its source suggests {title[0].lower()}{title[1:]}."
+    waiting = facts.share(*_WAITING_OR_IO) if facts.profile.time is not None and facts.total else 0.0
+    time = facts.profile.time
+    # So little waiting that a CPU clock saw says nothing about the waiting that it did not see.
+    if time is not None and time.clock == Clock.CPU and waiting < common()["hardly_any"].value:
+        return f"{computes}. Its clock stands still while a thread waits, so waiting cannot be seen."
+    return f"{computes}; {numbers.percent(waiting)} of the time is waiting or input and output."
+
+
+def _largest(facts: Facts) -> str:
+    """The place with most of the time, where none of them is hot."""
+    hot = facts.hot_place(facts.time) if facts.has_host_time else None
+    if hot is None or hot.place.function is None or hot.weight in (0.0, inf):
+        return "No cause was found for what takes the time."
+    return (
+        f"No cause was found for what takes the time; its largest place, {hot.place.function}, "
+        f"has {numbers.percent(hot.weight / facts.total)}."
+    )

@@ -1,0 +1,107 @@
+"""The verdict: what was not looked at never makes a program healthy."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import chathpc
+from chathpc.diagnosis.diagnose import diagnose
+from chathpc.diagnosis.records import Verdict
+from chathpc.diagnosis.tuned_libraries import is_tuned
+from chathpc.profile.location import Locations
+from chathpc.profile.metric import Clock
+from chathpc.profile.profile import Profile
+from tests.diagnosis.parts import diagnosed, function, libc, main, wall
+from tests.diagnosis.poorer import POORER
+from tests.profile.build import build, call, line
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted(path.parent for path in (ROOT / "examples").glob("*/*/meta.db"))
+
+
+@pytest.mark.parametrize("lacking", POORER)
+@pytest.mark.parametrize("database", EXAMPLES, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_an_example_with_less_in_its_profile_does_not_become_healthy(database: Path, lacking: str) -> None:
+    profile = chathpc.load(database)
+    assert diagnose(profile).verdict in (Verdict.BOTTLENECK, Verdict.SUSPECTED, Verdict.HOT_SPOT)
+    assert diagnose(POORER[lacking](profile)).verdict != Verdict.HEALTHY
+
+
+def of_one_thread(profile: Profile) -> Profile:
+    """The profile as recorded on the one thread of a program, by a clock that runs while it waits."""
+    return wall(replace(profile, where=Locations.of(1, thread=np.zeros(1, np.int64))))
+
+
+def spread_out(functions: int = 20, **more: float) -> Profile:
+    """A serial program whose time is in many functions alike."""
+    parts = [
+        function(f"f{n}", line(f"app.c:{10 * n}", time=1.0), at=f"app.c:{10 * n}") for n in range(1, functions + 1)
+    ]
+    waits = [libc("usleep", time=more["waiting"])] if "waiting" in more else []
+    return of_one_thread(build(main(*parts, *waits)))
+
+
+def test_work_that_is_spread_out_without_waiting_is_healthy() -> None:
+    diagnosis = diagnosed(spread_out())
+    assert diagnosis.verdict == Verdict.HEALTHY
+    assert diagnosis.headline == "0 % of the time is waiting, and no place has more than 5.00 %."
+
+
+def test_work_that_is_spread_out_beside_much_waiting_is_not_healthy() -> None:
+    assert diagnosed(spread_out(waiting=3.0)).verdict != Verdict.HEALTHY
+
+
+def test_nothing_is_healthy_by_a_clock_that_stands_still_while_threads_wait() -> None:
+    profile = spread_out()
+    metrics = {name: replace(metric, clock=Clock.CPU) for name, metric in profile.metrics.items()}
+    assert diagnosed(replace(profile, metrics=metrics)).verdict == Verdict.HOT_SPOT
+
+
+def test_a_parallel_program_is_not_known_to_be_healthy_where_threads_are_not_told_apart() -> None:
+    several = [call("PMPI_Waitall", module="/usr/lib/libmpi.so.40", time=1.0)]
+    parts = [function(f"f{n}", line(f"app.c:{10 * n}", time=1.0), at=f"app.c:{10 * n}") for n in range(1, 21)]
+    assert diagnosed(wall(build(main(*parts, *several)))).verdict == Verdict.HOT_SPOT
+
+
+def test_time_at_one_place_without_a_cause_is_a_hot_spot() -> None:
+    diagnosis = diagnosed(
+        of_one_thread(build(main(function("f", line("app.c:11", time=9.0)), function("g", time=1.0))))
+    )
+    assert diagnosis.verdict == Verdict.HOT_SPOT
+    assert "f (90.0 %)" in diagnosis.headline
+
+
+def test_a_program_in_a_tuned_library_is_healthy() -> None:
+    library = call("dgemm_kernel_HASWELL", module="/usr/lib/libopenblas.so.0", time=9.0)
+    diagnosis = diagnosed(of_one_thread(build(main(function("f", library), function("g", line("app.c:3", time=1.0))))))
+    assert diagnosis.verdict == Verdict.HEALTHY
+    assert "tuned libraries do 90.0 % of it" in diagnosis.headline
+
+
+@pytest.mark.parametrize(
+    ("name", "tuned"),
+    [
+        ("/usr/lib/x86_64-linux-gnu/libopenblas.so.0", True),
+        ("libmkl_avx512.so.2", True),
+        ("libfftw3.so.3", True),
+        ("dgemm_", True),
+        ("cublasGemmEx", True),
+        ("my_gemm_loop", False),
+        ("blast", False),
+        ("libm.so.6", False),
+    ],
+)
+def test_tuned_libraries_are_known_by_name(name: str, tuned: bool) -> None:
+    assert is_tuned(name) is tuned
+
+
+def test_what_was_not_examined_is_told_with_its_remedy() -> None:
+    examined = diagnosed(of_one_thread(build(main(function("f", line("app.c:11", time=9.0)))))).examined
+    (source,) = [each for each in examined.skipped if each.reason == "source not found"]
+    assert source.remedy == "--source DIR"
+    assert "quadratic-algorithm" in source.checks
+    assert not set(examined.run) & {name for each in examined.skipped for name in each.checks}
