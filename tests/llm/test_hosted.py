@@ -450,4 +450,4 @@ def test_a_question_is_answered_by_a_served_model_with_tools() -> None:
     assert answer.text == "dot has 10.0 s (50.0 %) of the run's cpu.time itself."
     assert [step.tool for step in answer.steps] == ["top"]
     assert isinstance(told, list)
-    assert "dot has 10.0 s" in told[3]["content"]
+    assert "10.0 s of the 20.0 s of cpu.time (50.0 %)" in told[3]["content"]
