@@ -14,7 +14,7 @@ from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Finding, Verdict
 from chathpc.diagnosis.rules import has_device_values, has_good_timeline
 from chathpc.diagnosis.timeline_words import healthy_headline
-from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned
+from chathpc.diagnosis.tuned_libraries import in_tuned_libraries, is_tuned_kernel
 from chathpc.profile import numbers
 from chathpc.profile.activity import Activity
 from chathpc.profile.metric import Clock
@@ -113,7 +113,7 @@ def _device_work(facts: Facts, ranked: Sequence[Draft]) -> str:
     whole = sum(kernel.seconds for kernel in kernels)
     if not whole:
         return ""
-    tuned = sum(kernel.seconds for kernel in kernels if is_tuned(kernel.name)) / whole
+    tuned = sum(kernel.seconds for kernel in kernels if is_tuned_kernel(kernel.name)) / whole
     if tuned >= common()["most"].value:
         return f"kernels of tuned libraries have {numbers.percent(tuned)} of the kernels' time"
     largest = max(kernel.seconds for kernel in kernels) / whole

@@ -11,7 +11,7 @@ import pytest
 import chathpc
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.records import Verdict
-from chathpc.diagnosis.tuned_libraries import is_tuned
+from chathpc.diagnosis.tuned_libraries import is_tuned_kernel, is_tuned_module
 from chathpc.profile.location import Locations
 from chathpc.profile.metric import Clock
 from chathpc.profile.profile import Profile
@@ -82,21 +82,43 @@ def test_a_program_in_a_tuned_library_is_healthy() -> None:
     assert "tuned libraries do 90.0 % of it" in diagnosis.headline
 
 
+def test_a_function_of_the_program_that_is_called_like_one_of_a_library_is_not_tuned() -> None:
+    own = function("dgemm_naive", line("app.c:11", time=10.0))
+    assert diagnosed(of_one_thread(build(main(own)))).verdict == Verdict.HOT_SPOT
+
+
+@pytest.mark.parametrize(
+    ("path", "tuned"),
+    [
+        ("/usr/lib/x86_64-linux-gnu/libopenblas.so.0", True),
+        ("/opt/intel/libmkl_avx512.so.2", True),
+        ("libfftw3f.so.3", True),
+        ("libcblas.so", True),
+        ("libblastwave.so", False),
+        ("libmkl_intel_thread.so.2", False),
+        ("libm.so.6", False),
+        ("my_libopenblas_test", False),
+        ("/opt/app", False),
+    ],
+)
+def test_tuned_libraries_are_known_by_their_load_modules(path: str, tuned: bool) -> None:
+    assert is_tuned_module(path) is tuned
+
+
 @pytest.mark.parametrize(
     ("name", "tuned"),
     [
-        ("/usr/lib/x86_64-linux-gnu/libopenblas.so.0", True),
-        ("libmkl_avx512.so.2", True),
-        ("libfftw3.so.3", True),
-        ("dgemm_", True),
-        ("cublasGemmEx", True),
-        ("my_gemm_loop", False),
-        ("blast", False),
-        ("libm.so.6", False),
+        ("ampere_h16816gemm_128x64_ldg8_stages_32x6_nn", True),
+        ("volta_sgemm_128x64_nn", True),
+        ("void cutlass::Kernel2<cutlass_80_simt_sgemm>(cutlass::Params)", True),
+        ("Cijk_Ailk_Bljk_SB_MT64x64x8", True),
+        ("sgemm_naive(float*, float*, float*)", False),
+        ("my_dgemm_kernel", False),
+        ("sgemm_1D_blocktiling", False),
     ],
 )
-def test_tuned_libraries_are_known_by_name(name: str, tuned: bool) -> None:
-    assert is_tuned(name) is tuned
+def test_kernels_of_tuned_libraries_are_known_by_the_form_of_their_names(name: str, tuned: bool) -> None:
+    assert is_tuned_kernel(name) is tuned
 
 
 def test_what_was_not_examined_is_told_with_its_remedy() -> None:
