@@ -20,7 +20,7 @@ _MODULE = re.compile(
 )
 _KERNEL = re.compile(
     r"(?:void )?(?:(?:volta|turing|ampere|ada|hopper|maxwell|sm\d+)_\w*gemm|(?:cutlass|cublas|cublasLt|cudnn|cusolver|rocblas)(?:::|_|\d)"
-    r"|Cijk_|gemv2[TN]_kernel|nvjet_|flash_fwd|flash_bwd|(?:regular|vector|composite)_fft)"
+    r"|Cijk_|gemv2[TN]_kernel|nvjet_|(?:flash::)?flash_(?:fwd|bwd)|(?:regular|vector|composite)_fft)"
 )
 
 
