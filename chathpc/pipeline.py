@@ -17,11 +17,10 @@ from chathpc.asked import Outgoing, outgoing
 from chathpc.diagnosis.diagnose import diagnose
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.records import Diagnosis, Finding, Place
-from chathpc.profile.metric import column_of
 from chathpc.profile.profile import Profile
+from chathpc.profile.run import run_facts
 from chathpc.profile.source_text import check_named
 from chathpc.profile.text import clean
-from chathpc.profile.values import MemoryValues
 from chathpc.report import (
     EvidenceRecord,
     ExaminedRecord,
@@ -159,7 +158,7 @@ def _reported(
     with stages("explain"):
         explanation = explain_in_words(profile, diagnosis, pruning, llm=llm, settings=settings, notice=notice)
     report = Report(
-        profile=_profile_record(profile, diagnosis),
+        profile=_profile_record(profile, facts, diagnosis),
         verdict=diagnosis.verdict.value,
         headline=diagnosis.headline,
         findings=[_finding_record(profile, finding) for finding in diagnosis.findings],
@@ -230,7 +229,7 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
         call = facts.activities.call
         opaque = (call >= 0) & (call != np.arange(len(call)))
     result = prune(
-        own_threads(profile, facts),
+        profile,
         focus=focus,
         metrics=[name for name in metrics if name],
         token_budget=tokens,
@@ -239,29 +238,16 @@ def _prune(profile: Profile, facts: Facts, diagnosis: Diagnosis, tokens: int) ->
     return replace(result, metrics_before=sum(metric.has_values for metric in profile.metrics.values()))
 
 
-def own_threads(profile: Profile, facts: Facts) -> Profile:
-    """The profile with the host time of the program's own threads only, as the findings count it."""
-    if profile.time is None or not facts.helper_time:
-        return profile
-    name = profile.time.id
-    others = [key for key, metric in profile.metrics.items() if metric.has_values and key != name]
-    values = MemoryValues(
-        tree=profile.tree,
-        exclusives={**{key: profile.values.exclusive(key) for key in others}, name: column_of(facts.time)},
-        inclusives={**{key: profile.values.inclusive(key) for key in others}, name: column_of(facts.inclusive)},
-    )
-    return replace(profile, values=values)
-
-
 # -- records -------------------------------------------------------------------------------------------------
 
 
-def _profile_record(profile: Profile, diagnosis: Diagnosis) -> ProfileRecord:
+def _profile_record(profile: Profile, facts: Facts, diagnosis: Diagnosis) -> ProfileRecord:
     return ProfileRecord(
         format=profile.format,
         paths=[clean(str(source.path)) for source in profile.sources],
         title=profile.title,
-        shape=profile.where.shape(),
+        shape=profile.shape,
+        run=run_facts(profile, facts.samples if facts.has_host_time else None),
         contexts=len(profile.tree),
         locations=len(profile.where),
         # A derived metric may have no value for the whole run (NaN, which JSON cannot say).

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import BaseModel, ConfigDict, Field, SerializerFunctionWrapHandler, model_serializer
 
 from chathpc.diagnosis.fact import Fact, Kind, sentence
+from chathpc.profile.run import RunFacts
 
 if TYPE_CHECKING:
     from chathpc.diagnosis.records import Examined, Place
@@ -59,7 +60,8 @@ class ProfileRecord(Record):
     format: str
     paths: list[str]
     title: str
-    shape: str = Field(description="The locations in words: 1 node × 4 threads.")
+    shape: str = Field(description="Nodes, ranks and threads of the program in words: 4 ranks × 2 threads.")
+    run: RunFacts = Field(description="The run as a whole, in numbers; null or 0 where the profile does not tell.")
     contexts: int
     locations: int
     metrics: list[MetricRecord]

@@ -14,7 +14,7 @@ from chathpc.adapters.hpctoolkit.cct import ContextDatabase
 from chathpc.adapters.hpctoolkit.derived import DerivedMetric, read_derived
 from chathpc.adapters.hpctoolkit.meta import Meta, read_meta
 from chathpc.adapters.hpctoolkit.profiles import Block, ContextNodes, ProfileDatabase
-from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline
+from chathpc.adapters.hpctoolkit.trace import count_elements, read_timeline, wall_seconds
 from chathpc.adapters.hpctoolkit.values import DatabaseValues, scopes_of
 from chathpc.adapters.hpctoolkit.vocabulary import metric_for, metrics_for
 from chathpc.errors import AdapterError
@@ -96,7 +96,7 @@ def read(path: Path) -> Profile:
             "No program structure: lines, loops and inlined functions are unknown (run hpcstruct before hpcprof)."
         )
     version = f"4.{meta.file.minor}"
-    samples = _samples(path, caveats)
+    samples, seconds = _traced(path, caveats)
     return Profile(
         format=f"HPCToolkit v{version}",
         title=meta.title or path.resolve().name,
@@ -106,7 +106,8 @@ def read(path: Path) -> Profile:
         where=profiles.identifiers(meta.identifier_kinds),
         sources=(Source(path, "HPCToolkit", version),),
         caveats=tuple(caveats),
-        run={"description": meta.description} if _informative(meta) else {},
+        run=({"description": meta.description} if _informative(meta) else {})
+        | ({} if seconds is None else {"seconds": f"{seconds:.9g}"}),
         sample_count=samples,
         read_source=copied(path / "src", "src"),
         read_timeline=partial(_timeline, path, nodes_of, profiles) if (path / "trace.db").exists() else no_timeline,
@@ -159,17 +160,18 @@ def _timeline(path: Path, nodes_of: ContextNodes, profiles: ProfileDatabase) -> 
     return read_timeline(DatabaseFile(path / "trace.db"), nodes_of, _rows(profiles))
 
 
-def _samples(path: Path, caveats: list[str]) -> int | None:
+def _traced(path: Path, caveats: list[str]) -> tuple[int | None, float | None]:
+    """The number of samples in the trace, and the seconds from the first to the last."""
     file = path / "trace.db"
     if not file.exists():
-        return None
+        return None, None
     try:
         opened = DatabaseFile(file)
         _note_newer(opened, caveats)
-        return count_elements(opened) or None
+        return count_elements(opened) or None, wall_seconds(opened)
     except AdapterError as error:
         caveats.append(f"trace.db cannot be used ({error.message}).")
-        return None
+        return None, None
 
 
 def _derived(path: Path, ids: dict[str, str], caveats: list[str]) -> tuple[list[DerivedMetric], frozenset[str]]:

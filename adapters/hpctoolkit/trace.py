@@ -21,6 +21,13 @@ def count_elements(file: DatabaseFile) -> int:
     return int((end - begin).sum()) // st.TRACE_ELEMENT.itemsize
 
 
+def wall_seconds(file: DatabaseFile) -> float | None:
+    """Seconds between the first and the last element of all traces; None without any."""
+    head = file.header(0, st.TRACES)
+    nanoseconds = int(head["maxTimestamp"]) - int(head["minTimestamp"])
+    return nanoseconds * 1e-9 if nanoseconds > 0 else None
+
+
 def read_timeline(file: DatabaseFile, nodes_of: ContextNodes, row_of_profile: NDArray[np.int64]) -> Timeline:
     """All traces; lanes of unknown profiles are left out. AdapterError where a trace lies outside the file."""
     head = file.header(0, st.TRACES)

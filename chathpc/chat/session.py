@@ -79,9 +79,9 @@ class Session:
         _ = self.diagnosis
         tell("indexing")
         _ = self.index
-        if self.profile.time is not None:
+        if self.measured.time is not None:
             self.level("function")
-            self.rows("line", self.profile.time)
+            self.rows("line", self.measured.time)
         if len(self.others) == 1:  # of several one is named first
             tell("comparing")
             with suppress(ChathpcError):  # told to who asks for it
@@ -126,13 +126,6 @@ class Session:
         with extended(self.patterns):
             return report_of(self.measured, self.facts, self.diagnosis)
 
-    @cached_property
-    def profile(self) -> Profile:
-        """The profile with the host time of the program's own threads only, as the findings count it."""
-        from chathpc.pipeline import own_threads
-
-        return own_threads(self.measured, self.facts)
-
     # -- metrics -------------------------------------------------------------------------------------------
 
     def metric(self, name: str = "") -> Metric:
@@ -174,7 +167,7 @@ class Session:
 
     def total(self, metric: Metric) -> float:
         """Sum of a metric over the program's own threads, in its unit."""
-        return self.profile.total(metric.id)
+        return self.measured.total(metric.id)
 
     # -- tables --------------------------------------------------------------------------------------------
 
@@ -184,7 +177,7 @@ class Session:
         if key not in self._rows:
             if by not in self._groupings:
                 self._groupings[by] = group_nodes(self.measured.tree, by)
-            self._rows[key] = rows_of(self.profile, metric, self._groupings[by])
+            self._rows[key] = rows_of(self.measured, metric, self._groupings[by])
         return self._rows[key]
 
     def level(self, by: str) -> Level:
@@ -331,18 +324,18 @@ class Session:
 
     def inclusive(self, metric: Metric) -> FloatArray:
         """Inclusive values of all nodes."""
-        return self.profile.inclusive(metric.id).dense(len(self.measured.tree))
+        return self.measured.inclusive(metric.id).dense(len(self.measured.tree))
 
     def value_at(self, target: Target, metric: Metric) -> tuple[float, float]:
         """Exclusive and inclusive value of a place: the functions' own lines and loops, and all below; recursion counted once."""
         tree = self.measured.tree
         outer = tree.outermost(target.nodes)
-        own = self.profile.exclusive(metric.id)
+        own = self.measured.exclusive(metric.id)
         member = np.zeros(len(tree) + 1, dtype=bool)
         member[target.nodes] = True
         of_functions = bool(np.all(self._is_head[target.nodes]))  # else a file or line: what stands in it in the source
         mine = member[tree.function[own.nodes] if of_functions else own.nodes]
-        values = self.profile.inclusive(metric.id)
+        values = self.measured.inclusive(metric.id)
         position = np.searchsorted(values.nodes, outer)
         inside = position < len(values.nodes)
         hit = np.zeros(len(outer), dtype=bool)

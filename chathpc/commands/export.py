@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output
+from chathpc.commands.output import all_threads_option, answer, check_output
 from chathpc.commands.progress import Progress
 from chathpc.export import TARGETS
 
@@ -29,9 +29,12 @@ For example: chathpc export hpctoolkit-app-database --to speedscope -o app.speed
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--to", "target", metavar="FORMAT", required=True, type=click.Choice(list(TARGETS)), help="See above.")
 @click.option("--metric", metavar="M", help="Weigh by this metric (see 'chathpc metrics'). Default: the time.")
+@all_threads_option
 @click.option("-o", "--output", metavar="FILE", help="Write to FILE instead of stdout; replaces it as a whole.")
 @click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
-def command(paths: tuple[Path, ...], target: str, metric: str | None, output: str | None, quiet: bool) -> None:
+def command(
+    paths: tuple[Path, ...], target: str, metric: str | None, all_threads: bool, output: str | None, quiet: bool
+) -> None:
     """Write what was read as a file that other tools open."""
     check_output(output, paths)
     with Progress(quiet=quiet) as progress:
@@ -41,6 +44,9 @@ def command(paths: tuple[Path, ...], target: str, metric: str | None, output: st
 
         progress("reading the profile")
         profile = chathpc.load(*paths)
+        profile = profile.everything if all_threads else profile
+        if profile.helpers.sentence and not quiet:
+            click.echo(profile.helpers.sentence, err=True)
         progress("writing")
         text = exporter(target)(profile, metric)
     answer(text, output)

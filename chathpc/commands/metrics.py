@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, chosen_format, output_options, style_for
 
 if TYPE_CHECKING:
     from chathpc.profile.profile import Profile
@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 
 @click.command("metrics")
 @click.argument("path", type=click.Path(path_type=Path))
+@all_threads_option
 @output_options(("text", "json"))
-def command(path: Path, form: str | None, output: str | None) -> None:
+def command(path: Path, all_threads: bool, form: str | None, output: str | None) -> None:
     """List what was measured, and where.
 
     For example: chathpc metrics hpctoolkit-app-database
@@ -29,6 +30,7 @@ def command(path: Path, form: str | None, output: str | None) -> None:
     import chathpc
 
     profile = chathpc.load(path)
+    profile = profile.everything if all_threads else profile
     if chosen_format(form, output) == "json":
         answer(_json(profile), output)
     else:
@@ -49,6 +51,10 @@ def _spread(profile: Profile) -> dict[str, float] | None:
 
 
 def _json(profile: Profile) -> str:
+    from dataclasses import asdict
+
+    from chathpc.profile.run import run_facts
+
     metrics = [
         {
             "id": metric.id,
@@ -64,7 +70,8 @@ def _json(profile: Profile) -> str:
         "title": profile.title,
         "format": profile.format,
         "contexts": len(profile.tree),
-        "shape": profile.where.shape(),
+        "shape": profile.shape,
+        "run": asdict(run_facts(profile)),
         "metrics": metrics,
         "locations": {"count": len(profile.where), "time": _spread(profile)},
         "caveats": list(profile.caveats),
@@ -75,12 +82,16 @@ def _json(profile: Profile) -> str:
 
 def _text(profile: Profile, style: Style) -> str:
     from chathpc.profile import numbers
+    from chathpc.profile.run import run_facts, run_words
     from chathpc.reports.page import Page
     from chathpc.reports.table import table_lines
 
     page = Page(style)
     contexts = f"{numbers.count(len(profile.tree))} contexts"
-    page.paragraph(" · ".join((profile.title, profile.format, profile.where.shape(), contexts)), indent=0, style="dim")
+    words = (profile.title, profile.format, *run_words(run_facts(profile)), contexts)
+    page.paragraph(" · ".join(words), indent=0, style="dim")
+    if profile.helpers.sentence:
+        page.paragraph(profile.helpers.sentence, indent=0, style="dim")
     page.blank()
     rows = []
     for metric in profile.metrics.values():

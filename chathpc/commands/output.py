@@ -34,6 +34,13 @@ def output_options(formats: Iterable[str]) -> Callable[[Function], Function]:
     return lambda function: form(file(function))
 
 
+all_threads_option = click.option(
+    "--all-threads",
+    is_flag=True,
+    help="Count threads that libraries run for themselves, too (MPI progress, GPU monitors).",
+)
+
+
 def chosen_format(form: str | None, output: str | None) -> str:
     """The format that was asked for: by option, else by the ending of the file's name, else text."""
     return form or _SUFFIXES.get(Path(output or "").suffix.lower(), "text")

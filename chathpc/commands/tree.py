@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from chathpc.commands.allocation import keep_freed_memory
-from chathpc.commands.output import answer, check_output, chosen_format, output_options, style_for
+from chathpc.commands.output import all_threads_option, answer, check_output, chosen_format, output_options, style_for
 from chathpc.commands.share import Share
 
 if TYPE_CHECKING:
@@ -28,6 +28,7 @@ _LEVELS = ("function", "loop", "line")
     "--min-share", metavar="P", type=Share(), default="1%", show_default=True, help="Leave out what has less."
 )
 @click.option("--depth", metavar="N", type=click.IntRange(min=1), help="At most N levels.")
+@all_threads_option
 @output_options(("text", "json"))
 def command(
     path: Path,
@@ -35,6 +36,7 @@ def command(
     by: str,
     min_share: float,
     depth: int | None,
+    all_threads: bool,
     form: str | None,
     output: str | None,
 ) -> None:
@@ -48,6 +50,7 @@ def command(
     from chathpc.reports.rows import tree_record
 
     profile = chathpc.load(path)
+    profile = profile.everything if all_threads else profile
     record = tree_record(profile, metric=metric, by=by, min_share=min_share, depth=depth)
     if chosen_format(form, output) == "json":
         answer(json.dumps({"schema": "chathpc-tree/1"} | record.model_dump(), indent=2) + "\n", output)
@@ -63,7 +66,9 @@ def _text(profile: Profile, record: TreeRecord, style: Style) -> str:
     page = Page(style)
     total = f"{numbers.quantity(record.total, record.unit)} of {record.metric}"
     contexts = f"{numbers.count(len(record.rows))} of {numbers.count(len(profile.tree))} contexts"
-    page.paragraph(" · ".join((profile.title, profile.where.shape(), total, contexts)), indent=0, style="dim")
+    page.paragraph(" · ".join((profile.title, profile.shape, total, contexts)), indent=0, style="dim")
+    if profile.helpers.sentence:
+        page.paragraph(profile.helpers.sentence, indent=0, style="dim")
     page.blank()
     for line in tree_lines(record, style):
         page.row(line)

@@ -12,7 +12,7 @@ from chathpc.diagnosis.access_facts import access_evidence
 from chathpc.diagnosis.catalogue import cause, common
 from chathpc.diagnosis.catalogue.entry import Cause
 from chathpc.diagnosis.coverage import not_collected
-from chathpc.diagnosis.draft import Draft, confidence, share_error, time_text
+from chathpc.diagnosis.draft import Draft, confidence, share_error
 from chathpc.diagnosis.fact import Fact
 from chathpc.diagnosis.facts import Facts
 from chathpc.diagnosis.joined import disagreement_evidence, with_agreement, with_disagreements
@@ -340,12 +340,9 @@ def _notes(facts: Facts) -> tuple[str, ...]:
     notes = []
     if has_good_timeline(facts):
         notes.append(window_note(facts.traced))
+    if facts.profile.helpers.sentence:
+        notes.append(facts.profile.helpers.sentence)
     if facts.profile.time is not None and facts.total:
-        if facts.helper_time > common()["hardly_any"].value * facts.total:
-            notes.append(
-                f"Threads that libraries run for themselves (MPI progress and event loops) only wait and are left out: "
-                f"{time_text(facts, facts.helper_time)} beside the {time_text(facts, facts.total)} of the program."
-            )
         setup = facts.spent(Activity.MPI_SETUP)
         if setup > common()["set_up_note"].value * facts.total:
             notes.append(

@@ -44,9 +44,7 @@ class HotPlace:
 
 @dataclass(frozen=True, slots=False, eq=False)
 class Facts:
-    """A profile seen by its host time. All shares are of `total`: the time of the program's own threads, without
-    helpers.
-    """
+    """A profile seen by its host time. All shares are of `total`: the time of the program's threads."""
 
     profile: Profile
 
@@ -74,25 +72,17 @@ class Facts:
 
     @cached_property
     def time(self) -> FloatArray:
-        """Exclusive time of each node, without helper threads, GPU operations and the profiler itself."""
-        values = self.profile.exclusive(self.metric).dense(len(self.profile.tree))
-        values[self.activities.of(Activity.HELPER)] = 0.0
-        return np.maximum(values, 0.0)
-
-    @cached_property
-    def helper_time(self) -> float:
-        """Time of threads that libraries run for themselves."""
-        values = self.profile.exclusive(self.metric).dense(len(self.profile.tree))
-        return float(values[self.activities.of(Activity.HELPER)].sum())
+        """Exclusive time of each node."""
+        return np.maximum(self.profile.exclusive(self.metric).dense(len(self.profile.tree)), 0.0)
 
     @cached_property
     def total(self) -> float:
-        """Time of the program's own threads."""
+        """Time of the program's threads."""
         return float(self.time.sum())
 
     @cached_property
     def inclusive(self) -> FloatArray:
-        """Inclusive time of each node, without helper threads."""
+        """Inclusive time of each node."""
         return self.profile.tree.inclusive(self.time)
 
     @cached_property
@@ -118,7 +108,7 @@ class Facts:
         counted = self.total / max(period, limit["shortest_period"].value if self.in_seconds else 1.0)
         if self.profile.sample_count is None:
             return counted
-        traced = self.profile.sample_count * self.total / (self.total + self.helper_time)
+        traced = self.profile.sample_count * self.total / (self.total + self.profile.helpers.time)
         return traced if traced < limit["traced_part"].value * counted else max(counted, traced)
 
     def error(self, share: float) -> float:
@@ -209,12 +199,8 @@ class Facts:
 
     @cached_property
     def locations(self) -> IntArray:
-        """The locations that are threads of the program: CPU threads with time that is not nearly all a library's
-        polling.
-        """
-        totals = self._all_locations.sum(axis=1)
-        helper = self._all_locations[:, Activity.HELPER]
-        program = (totals > 0) & (helper < common()["helper_share"].value * totals) & ~self.profile.where.is_gpu
+        """The locations that are threads of the program: CPU threads with time."""
+        program = (self._all_locations.sum(axis=1) > 0) & ~self.profile.where.is_gpu & ~self.profile.helpers.locations
         return np.flatnonzero(program).astype(np.int32)
 
     @property

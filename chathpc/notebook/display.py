@@ -90,9 +90,10 @@ def _tree_text(shown: TreeRecord) -> str:
 
 def _profile_words(shown: Profile) -> list[str]:
     from chathpc.profile import numbers
+    from chathpc.profile.run import run_facts, run_words
 
     contexts = f"{numbers.count(len(shown.tree))} contexts"
-    return [word for word in (shown.title, shown.format, shown.where.shape(), contexts) if word]
+    return [word for word in (shown.title, shown.format, *run_words(run_facts(shown)), contexts) if word]
 
 
 def _totals(shown: Profile) -> list[tuple[str, str, str]]:
@@ -111,7 +112,8 @@ def _profile_html(shown: Profile) -> str:
     from chathpc.reports.markup import joined, table, tag
 
     totals = table(("metric", "total", "meaning"), _totals(shown), numbers=frozenset({1}))
-    return str(joined((tag("p", tag("b", " · ".join(_profile_words(shown)))), totals)))
+    helpers = tag("p", shown.helpers.sentence) if shown.helpers.sentence else ""
+    return str(joined((tag("p", tag("b", " · ".join(_profile_words(shown)))), helpers, totals)))
 
 
 def _profile_text(shown: Profile) -> str:
@@ -120,6 +122,8 @@ def _profile_text(shown: Profile) -> str:
 
     page = Page(_style())
     page.paragraph(" · ".join(_profile_words(shown)), indent=0)
+    if shown.helpers.sentence:
+        page.paragraph(shown.helpers.sentence, indent=0)
     for line in table_lines(("metric", "total", "meaning"), _totals(shown), page.style, right="total"):
         page.row(line)
     return page.text()

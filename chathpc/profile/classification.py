@@ -156,8 +156,18 @@ def classify(tree: CallTree) -> Activities:
 
 def template_library(tree: CallTree) -> BoolArray:
     """True for functions of the C++ standard library that were compiled into the program from its headers."""
-    files = np.array([any(part in path for part in _STANDARD_HEADERS) for path in tree.files] + [False])
-    return np.asarray(files[tree.file] | _named(tree, lambda name: name.startswith(_STANDARD_NAMES)))
+    files = np.array([in_standard_headers(path) for path in tree.files] + [False])
+    return np.asarray(files[tree.file] | named(tree, is_of_standard_templates))
+
+
+def in_standard_headers(path: str) -> bool:
+    """True for the C++ standard library's headers."""
+    return any(part in path for part in _STANDARD_HEADERS)
+
+
+def is_of_standard_templates(name: str) -> bool:
+    """True for the names of the C++ standard library's functions."""
+    return name.startswith(_STANDARD_NAMES)
 
 
 #: Folders of the C++ standard library's headers, and how its functions' names begin.
@@ -172,7 +182,7 @@ _STANDARD_HEADERS = (
 _STANDARD_NAMES = ("std::", "__gnu_cxx::", "void std::", "bool std::")
 
 
-def _named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
+def named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = False) -> BoolArray:
     """True for the nodes whose name passes a test, which is made once a name."""
     return np.asarray(np.array([test(name) for name in tree.names] + [nameless])[tree.name])
 
@@ -180,7 +190,7 @@ def _named(tree: CallTree, test: Callable[[str], bool], *, nameless: bool = Fals
 def _is_unnamed_fortran(tree: CallTree) -> BoolArray:
     """True for functions of GNU Fortran's library of which only the load module is known."""
     library = np.array([is_fortran_library(path) for path in tree.modules] + [False])[tree.module]
-    return np.asarray(library & _named(tree, lambda name: name.startswith(_UNNAMED)))
+    return np.asarray(library & named(tree, lambda name: name.startswith(_UNNAMED)))
 
 
 def _has_file(tree: CallTree) -> BoolArray:
@@ -202,15 +212,15 @@ def _frames(tree: CallTree) -> Frames:
     # A name decides where it can be trusted: in libraries, and for placeholders; a program's own `read` or `copy` is
     # not libc's. Regions of instrumentation have no load modules, and perf leaves them out where lines are shown.
     trusted = (by_module != _USER) | placeholder
-    trusted |= np.isin(by_name, _BY_NAME) & (outside | _named(tree, is_interface))
-    trusted |= _named(tree, is_librarys_alone)
-    math = _named(tree, is_math)
-    trusted |= outside & (math | _named(tree, lambda name: name.endswith("@plt")))
+    trusted |= np.isin(by_name, _BY_NAME) & (outside | named(tree, is_interface))
+    trusted |= named(tree, is_librarys_alone)
+    math = named(tree, is_math)
+    trusted |= outside & (math | named(tree, lambda name: name.endswith("@plt")))
     frame = np.where(trusted & (by_name != _USER), by_name, by_module)
     # The dynamic loader's and the C library's inner functions, whatever they do.
-    frame[outside & (frame == _USER) & _named(tree, is_inner)] = Activity.LIBRARY
-    frame[math & (outside | (by_module == Activity.MATH) | _named(tree, is_for_vectors))] = Activity.MATH
-    frame[placeholder & _named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
+    frame[outside & (frame == _USER) & named(tree, is_inner)] = Activity.LIBRARY
+    frame[math & (outside | (by_module == Activity.MATH) | named(tree, is_for_vectors))] = Activity.MATH
+    frame[placeholder & named(tree, lambda name: name.startswith(_TRANSPARENT))] = _USER
     # System libraries that only pass control on (start_thread, qsort, __libc_start_main) count as the program's code at
     # the top of a thread, where nothing of the program has been seen yet.
     frame[tree.kind == NodeKind.ENTRY] = _USER
@@ -237,7 +247,7 @@ def _sites(tree: CallTree, in_library: BoolArray, starters: BoolArray) -> tuple[
     function = np.maximum(tree.function, 0)
     program = ~in_library & (tree.kind != NodeKind.ENTRY) & (tree.kind != NodeKind.PLACEHOLDER)
     # The region of a directive is a part of the function around it.
-    program &= ~(_named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
+    program &= ~(named(tree, lambda name: name.startswith(DIRECTIVE)) & (tree.kind == NodeKind.REGION))
     program &= ~template_library(tree)[function] & ~starters[function]
     site = tree.nearest(program)
     if starters.any():
@@ -270,11 +280,11 @@ def _refine_behind(tree: CallTree, found: Activities) -> None:
     around = kind[np.maximum(tree.parent, 0)]
     # Right below the process: nobody knows where.
     nowhere = (caller < 0) | (tree.parent[np.maximum(tree.parent, 0)] < 0)
-    binding = _named(tree, is_binding)[np.maximum(call, 0)] & (call >= 0)
+    binding = named(tree, is_binding)[np.maximum(call, 0)] & (call >= 0)
     alone = np.where(nowhere | binding, Activity.HELPER, Activity.BLOCKED)
     kind[blocked] = np.where(np.isin(around, _MAY_BLOCK), around, alone)[blocked]
     kind[kernel] = np.where(np.isin(around, (*_MAY_BLOCK, Activity.ALLOCATION)), around, Activity.LIBRARY)[kernel]
-    bodies = _named(tree, is_outlined) | found.called_by_openmp(tree)
+    bodies = named(tree, is_outlined) | found.called_by_openmp(tree)
     region = bodies[np.maximum(caller, 0)] & (caller >= 0)
     kind[blocked & (kind == Activity.BLOCKED) & region] = Activity.OMP_WAIT
 
@@ -291,7 +301,7 @@ def _refine_openmp(tree: CallTree, kind: Frames, call: IntArray, frame: Frames, 
         return
     telling = np.isin(frame, (Activity.OMP_LOCK, Activity.OMP_WAIT))
     # perf's `[unknown]` may also be the end of a barrier, which the function calls that holds the region.
-    unnamed = _named(tree, lambda name: name.startswith(_UNKNOWN), nameless=True)
+    unnamed = named(tree, lambda name: name.startswith(_UNKNOWN), nameless=True)
     named_lock = telling & (frame == Activity.OMP_LOCK) & (nearest_frame == np.arange(len(tree)))
     lock_at = tree.nearest(named_lock)
     locked = inside & (lock_at >= 0) & (call <= lock_at)

@@ -16,6 +16,29 @@ Int64Array = NDArray[np.int64]
 LEVELS = {"node": "node", "rank": "rank", "thread": "thread", "gpu_context": "GPU context", "stream": "stream"}
 
 
+@dataclass(frozen=True, slots=True)
+class LocationCounts:
+    """Numbers of nodes, ranks and GPU streams; `threads` is the most that a process has."""
+
+    nodes: int
+    ranks: int
+    threads: int
+    streams: int
+
+    def words(self, *, thread: str = "thread", gpus: int = 0) -> str:
+        """`2 nodes × 4 ranks × 8 threads × 1 GPU`; one node, and one thread a rank, go without saying, as do streams of known GPUs."""
+        devices = (gpus, "GPU", 1) if gpus else (self.streams, "GPU stream", 1)
+        counted = (
+            (self.nodes, "node", 2),
+            (self.ranks, "rank", 1),
+            (self.threads, thread, 2 if self.ranks else 1),
+            devices,
+        )
+        return " × ".join(
+            f"{number:,} {word}{'s' if number != 1 else ''}" for number, word, least in counted if number >= least
+        )
+
+
 @dataclass(frozen=True, eq=False)
 class Locations:
     """The places that were measured, in columns of equal length; −1 where a part does not apply.
@@ -69,16 +92,13 @@ class Locations:
             parts.append(f"{word} {value}")
         return " ".join(parts) or f"location {index}"
 
-    def shape(self) -> str:
-        """The measurement in a few words: `2 nodes × 4 ranks × 8 threads`, threads being the most that a rank has."""
-        cpu = ~self.is_gpu
-        words = []
-        nodes = len(np.unique(self.node[cpu & (self.node >= 0)]))
-        ranks = len(np.unique(self.rank[cpu & (self.rank >= 0)]))
+    def counts(self, without: BoolArray | None = None) -> LocationCounts:
+        """How many nodes, ranks, threads and GPU streams there are among all locations but those in `without`."""
+        cpu = ~self.is_gpu if without is None else ~self.is_gpu & ~without
         per_process = np.unique(np.stack([self.node[cpu], self.rank[cpu]]), axis=1, return_counts=True)[1]
-        threads = int(per_process.max()) if len(per_process) else 0
-        streams = int(self.is_gpu.sum())
-        for count, word in ((nodes, "node"), (ranks, "rank"), (threads, "thread"), (streams, "GPU stream")):
-            if count > 0:
-                words.append(f"{count} {word}{'s' if count != 1 else ''}")
-        return " × ".join(words) or f"{len(self)} locations"
+        return LocationCounts(
+            nodes=len(np.unique(self.node[cpu & (self.node >= 0)])),
+            ranks=len(np.unique(self.rank[cpu & (self.rank >= 0)])),
+            threads=int(per_process.max()) if len(per_process) else 0,
+            streams=int(self.is_gpu.sum()),
+        )

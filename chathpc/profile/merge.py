@@ -62,7 +62,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
         tree,
         len(where),
         [
-            View(view.values, place, row, (pairs[0], index[pairs[1]]))
+            View(view.everything.values, place, row, (pairs[0], index[pairs[1]]))
             for view, place, row, pairs in zip(views, places, rows, copies, strict=True)
         ],
         owners,
@@ -105,6 +105,7 @@ def merge(profiles: Sequence[Profile]) -> Profile:
             for found in disagreements(base, tool_of(base), other, tool_of(other))
         ),
         code=tuple(one for view in views for one in view.code),
+        all_threads=all(view.all_threads for view in views),
         read_source=joined(view.read_source for view in views),
         read_timeline=partial(_timeline, views, places, rows),
     )
@@ -134,7 +135,7 @@ def _measured(view: Profile) -> BoolArray:
     mask = np.zeros(len(view.tree), dtype=bool)
     for name, metric in view.metrics.items():
         if metric.has_values:
-            mask[view.exclusive(name).nodes] = True
+            mask[view.everything.exclusive(name).nodes] = True
     return mask
 
 

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from chathpc.errors import UsageError
-from chathpc.profile.location import Locations
+from chathpc.profile.helper_threads import HelperThreads, ProgramValues, no_helpers
+from chathpc.profile.location import LocationCounts, Locations
 from chathpc.profile.metric import Aggregation, Clock, Column, Metric, Unit
 from chathpc.profile.source_text import SourceExcerpt, SourceReader, files_of, no_source, only_shown, with_sources
-from chathpc.profile.tree import CallTree, FloatArray
+from chathpc.profile.tree import BoolArray, CallTree, FloatArray, IntArray
 from chathpc.profile.values import Values
 
 if TYPE_CHECKING:
@@ -60,9 +61,12 @@ class Profile:
     (instrumentation, traces) and not sampled. `insufficient` says, as a sentence, why nothing at all can be concluded;
     empty otherwise. `devices` are the GPUs by their ordinal; `remarks` what the tool's own rules found;
     `disagreements` what joined views of several tools measured differently; `accesses` how a kernel's accesses to memory
-    are spread over its time; `build` what compilers say they did to the program. `recording` tells this recording from all others, in
-    whatever form it is stored; empty where the data has nothing that does.
-    are spread over its time; `code` the machine code of GPU kernels, where a report or a disassembly shows it.
+    are spread over its time; `build` what compilers say they did to the program; `code` the machine code of GPU kernels, where a
+    report or a disassembly shows it. `recording` tells this recording from all others, in whatever form it is stored; empty where the
+    data has nothing that does.
+
+    All values are those of the program: what threads of libraries that never work for it have is left out (`helpers` says what),
+    unless `all_threads` is set.
     """
 
     format: str
@@ -86,8 +90,57 @@ class Profile:
     build: Build | None = None
     code: tuple[MachineCode, ...] = ()
     recording: str = ""
+    all_threads: bool = False
     read_source: SourceReader = no_source
     read_timeline: Callable[[], Timeline | None] = no_timeline
+
+    def __post_init__(self) -> None:
+        """Lay the values of the program's own threads over those that were measured; nothing is read for that."""
+        values = self.values.everything if isinstance(self.values, ProgramValues) else self.values
+        if not self.all_threads:
+            values = ProgramValues(values, self.tree, self.where, self.metrics, self.time)
+        object.__setattr__(self, "values", values)
+
+    # -- threads -------------------------------------------------------------------------------------------
+
+    @property
+    def everything(self) -> Profile:
+        """The same with all that was measured, helper threads of libraries too."""
+        return self if self.all_threads else replace(self, all_threads=True)
+
+    @property
+    def helpers(self) -> HelperThreads:
+        """The threads that libraries run for themselves, which no value counts."""
+        return self.values.helpers if isinstance(self.values, ProgramValues) else no_helpers(len(self.where))
+
+    @cached_property
+    def threads(self) -> IntArray:
+        """The locations that are threads of the program: CPU threads that have some of the time."""
+        if self.time is None:
+            return np.flatnonzero(~self.where.is_gpu).astype(np.int32)
+        timed = np.nan_to_num(self.location_totals(self.time.id)) > 0
+        return np.flatnonzero(timed & ~self.helpers.locations & ~self.where.is_gpu).astype(np.int32)
+
+    @property
+    def counts(self) -> LocationCounts:
+        """How many nodes, ranks, threads and GPU streams the program has."""
+        return self.where.counts(without=self.helpers.locations | self._without_time)
+
+    @property
+    def shape(self) -> str:
+        """The same in words: `2 nodes × 4 ranks × 8 threads`."""
+        return self.counts.words()
+
+    @cached_property
+    def _without_time(self) -> BoolArray:
+        """True for threads that have none of the CPU's time, which other threads of their process have: a CPU clock sees nothing
+        of a thread that never works.
+        """
+        where, timed = self.where, np.isin(np.arange(len(self.where)), self.threads)
+        if self.time is None or not self.time.id.startswith("cpu."):
+            return np.zeros(len(where), dtype=bool)
+        process = np.unique(np.stack([where.node, where.rank]), axis=1, return_inverse=True)[1].reshape(-1)
+        return np.asarray(~timed & (where.thread >= 0) & ~where.is_gpu & np.isin(process, process[timed]))
 
     # -- metrics -------------------------------------------------------------------------------------------
 
@@ -136,16 +189,14 @@ class Profile:
         return self.values.inclusive(self.metric(metric).id)
 
     def total(self, metric: str) -> float:
-        """Sum over all entry points and locations: in `Metric.unit` when asked by canonical id,
-        in the tool's own unit when asked by the tool's own name (`perf::cpu-clock` counts nanoseconds)."""
+        """Sum over all entry points and locations, in `Metric.unit` whatever name the metric is asked by."""
         found = self.metric(metric)
         if found.aggregation == Aggregation.DERIVED:
             return self.values.derived_total(found.id)
         column = self.values.inclusive(found.id)
         roots = [value for root in self.tree.roots if (value := column.at(int(root))) is not None]
         summed = found.aggregation == Aggregation.SUM
-        total = float(np.sum(np.array(roots), dtype=np.longdouble)) if summed else max(roots, default=0.0)
-        return total if metric == found.id else total / found.scale
+        return float(np.sum(np.array(roots), dtype=np.longdouble)) if summed else max(roots, default=0.0)
 
     # -- tables --------------------------------------------------------------------------------------------
 

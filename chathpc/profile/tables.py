@@ -206,7 +206,7 @@ def table(profile: Profile, by: str, metric: Metric) -> pd.DataFrame:
 
 
 def location_table(profile: Profile) -> pd.DataFrame:
-    """One row per location: its label, its parts (−1 where one does not apply), and its totals.
+    """One row per location: its label, its kind (thread, helper thread, GPU), its parts (−1 where one does not apply), and its totals.
 
     The totals of the metrics that add up and have values are in columns named by metric id; NaN where a location has none.
     """
@@ -214,6 +214,9 @@ def location_table(profile: Profile) -> pd.DataFrame:
 
     where = profile.where
     columns: dict[str, object] = {"label": pd.Series([where.label(i) for i in range(len(where))], dtype=object)}
+    helper = profile.helpers.locations
+    kinds = np.where(where.is_gpu, "GPU", np.where(helper, "helper thread", "thread"))
+    columns["kind"] = pd.Series(kinds.tolist(), dtype=object)
     columns |= {part: getattr(where, part) for part in (*LEVELS, "core")}
     for metric in profile.metrics.values():
         if metric.aggregation == Aggregation.SUM and metric.has_values and not metric.hidden:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from chathpc.profile import numbers
+from chathpc.profile.run import run_words
 from chathpc.report import (
     ClaimRecord,
     EvidenceRecord,
@@ -24,8 +25,6 @@ VERDICTS = {
     "insufficient-data": "NOT ENOUGH DATA",
 }
 
-#: Some tools write the unit behind the name of a metric: `REALTIME (sec)`.
-_UNIT = re.compile(r"\s*\([^()]*\)$")
 #: Digits behind the point that say nothing: `80.0 ms`.
 _ZEROS = re.compile(r"\.0+(?= )")
 #: Confidence (a probability) from which a finding is called so.
@@ -33,15 +32,11 @@ _HIGH, _MEDIUM = 0.8, 0.5
 
 
 def run_line(report: Report) -> list[str]:
-    """The run in a few words: title, format, shape, total of the metric that is explained."""
+    """The run in a few words: title, format, threads, times; without any time the total of the metric that is explained."""
     profile = report.profile
-    words = [profile.title, profile.format, profile.shape]
-    if report.tree is not None:
-        names = {metric.id: metric.source_name for metric in profile.metrics}
-        total = numbers.quantity(report.tree.total, report.tree.unit)
-        what = "thread time" if report.tree.metric.startswith("cpu.time") else "in all"
-        source = _UNIT.sub("", names.get(report.tree.metric, "")) or report.tree.metric
-        words.append(f"{total} {what} by {source}")
+    words = [profile.title, profile.format, *run_words(profile.run)]
+    if report.tree is not None and profile.run.metric is None:
+        words.append(f"{numbers.quantity(report.tree.total, report.tree.unit)} of {report.tree.metric}")
     return [word for word in words if word]
 
 

@@ -69,7 +69,7 @@ def touch_everything(profile: Profile) -> None:
     len(profile.locations)
     for number in range(min(len(profile.where), NODES)):
         profile.where.label(number)
-    profile.where.shape()
+    profile.where.counts().words()
     timeline = profile.timeline
     if timeline is not None:
         for lane in timeline.lanes:

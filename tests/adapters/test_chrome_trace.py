@@ -228,7 +228,7 @@ def test_python_frames_of_a_nameless_thread_belong_to_the_profiled_process(tmp_p
     profile = load(tmp_path / "t.json", trace.text())
     assert profile.title == "python3"
     assert [label for label in lines(profile) if not label.startswith(" ")] == ["python3"]
-    assert profile.where.shape() == "2 threads × 3 GPU streams"
+    assert profile.where.counts().words() == "2 threads × 3 GPU streams"
 
 
 def test_a_trace_of_the_host_alone_says_so_and_has_no_gpu_metric(tmp_path: Path) -> None:

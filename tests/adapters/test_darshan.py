@@ -83,7 +83,7 @@ def test_impossible_times_are_left_out_and_told(tmp_path: Path) -> None:
 
 
 def test_large_balanced_writes_are_the_file_systems_limit(tmp_path: Path) -> None:
-    assert causes(write_log(tmp_path / "a.darshan", POSIX=[WRITES])) == ("healthy", ["io-bound"])
+    assert causes(write_log(tmp_path / "a.darshan", POSIX=[WRITES])) == ("hot-spot", ["io-bound"])
 
 
 def test_small_requests_are_found(tmp_path: Path) -> None:

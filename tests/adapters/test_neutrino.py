@@ -221,11 +221,11 @@ def test_a_report_tells_what_was_recorded_and_concludes_nothing_else(tmp_path: P
     assert report.findings == []
     name = "saxpy(int, float, float*, float*)"
     assert [item.statement for item in report.evidence] == [
-        f"{name} makes 4 accesses to 12.3 kB of memory in each launch, 1.33 to each page of 4 KiB.",
-        f"{name} moves 1.02 kB by sync accesses in each launch, 0.0833 times its footprint.",
-        f"{name} moves 128 B by async accesses in each launch, 0.0104 times its footprint.",
-        f"Of the 2 multiprocessors that ran {name} the busiest works 1.50 times the mean.",
-        f"Half of the accesses of {name} fall into 1.56 % of its threads' time.",
+        f"Memory that {name} accesses in each launch is 12.3 kB: 4 accesses, 1.33 to each page of 4 KiB.",
+        f"The data that {name} moves by sync accesses in each launch is 1.02 kB, its footprint 12.3 kB (0.0833 times as much).",
+        f"The data that {name} moves by async accesses in each launch is 128 B, its footprint 12.3 kB (0.0104 times as much).",
+        f"The work of the busiest of 2 multiprocessors that ran {name} is 1.50 times the mean.",
+        f"The part of its threads' time with half of the accesses of {name} is 1.56 %.",
     ]
 
 

@@ -225,8 +225,8 @@ def test_threads_that_wait_at_a_barrier_have_a_critical_path(tmp_path: Path) -> 
     assert profile.timeline.communication is None
     told = [each.statement for each in diagnose(profile).evidence]
     path = next(each for each in told if each.startswith("The critical path"))
-    assert path.startswith("The critical path is 200 ms of work in the 200 ms of the trace: main 100 %.")
-    assert any(each.startswith("POP: parallel efficiency 70.0 % = load balance 70.0 %") for each in told)
+    assert path.startswith("The critical path takes 200 ms of the 200 ms of the trace (100 %): main 100 %.")
+    assert any("= load balance 70.0 %" in each for each in told)
 
 
 def test_two_traces_of_one_run_are_merged_with_their_messages(tmp_path: Path) -> None:

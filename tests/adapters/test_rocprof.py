@@ -370,7 +370,7 @@ def test_merged_runs_are_processes_of_one_profile(tmp_path: Path) -> None:
     runs = ("_0a1b2c3d_0000_1111_2222_333344445555", "_ffffffff_0000_1111_2222_333344445555")
     profile = load(rocprof.write_rocpd(tmp_path / "m.db", runs=runs))
     assert profile.total("gpu.kernel.time") == pytest.approx(2 * SUMS["gpu.kernel.time"])
-    assert profile.where.shape().startswith("2 ranks")
+    assert profile.where.counts().words().startswith("2 ranks")
     assert not caveat(profile, "cannot be joined")
 
 

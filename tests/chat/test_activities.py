@@ -149,7 +149,8 @@ def test_what_lies_in_no_function_of_the_program_is_a_row_of_its_own() -> None:
 
 def test_the_longest_thread_is_told_beside_the_time_of_all() -> None:
     text = call(example("omp"), "summary", {}).text
-    assert "9.01 s of cpu.time over all threads. One thread has 2.25 s of it at most." in text
+    assert "9.01 s over all threads (sampled with REALTIME, 1,802 samples)" in text
+    assert "One thread has 2.25 s of it at most." in text
 
 
 def test_what_was_not_collected_is_told_where_a_problem_was_not_found() -> None:

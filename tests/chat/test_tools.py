@@ -213,7 +213,7 @@ def test_every_number_of_an_answer_is_a_fact(name: str, profile: str) -> None:
     known = _numbers(*(fact.statement for fact in result.facts), *session.index.names, *session.files)
     # What is said of the measurement and of the diagnosis as such, and how many rows are shown.
     diagnosis, measured = session.diagnosis, session.measured
-    known |= _numbers(measured.title, measured.format, measured.where.shape(), diagnosis.headline)
+    known |= _numbers(measured.title, measured.format, measured.where.counts().words(), diagnosis.headline)
     known |= _numbers(*(text for finding in diagnosis.findings for text in (finding.title, finding.summary)))
     known |= {str(number) for number in range(max(len(result.rows), len(diagnosis.evidence)) + 1)}
     amounts = [

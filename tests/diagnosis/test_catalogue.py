@@ -216,7 +216,6 @@ def test_common_thresholds_are_those_that_all_rules_share():
         "start_up_share": (0.5, "share"),
         "short_run_seconds": (1, "seconds"),
         "shortest_run_seconds": (1e-3, "seconds"),
-        "helper_share": (0.8, "share"),
         "min_kernel_share": (0.1, "share"),
         "most": (0.5, "share"),
         "nearly_all": (0.95, "share"),

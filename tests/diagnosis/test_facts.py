@@ -19,7 +19,7 @@ def test_shares_are_of_the_programs_own_threads() -> None:
     polling = thread(call("progress", libc("poll", time=6.0), module="/usr/lib/libopen-pal.so.40"))
     facts = Facts(build(main(line("app.c:2", time=3.0), mpi("MPI_Barrier", time=1.0)), polling))
     assert facts.total == 4.0
-    assert facts.helper_time == 6.0
+    assert facts.profile.helpers.time == 6.0
     assert facts.spent(Activity.MPI) == 1.0
     assert facts.share(Activity.MPI) == 0.25
     assert facts.share(Activity.COMPUTE, Activity.MPI) == 1.0

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 
 from chathpc.report import ClaimStatistics, ExplanationRecord, ProfileRecord, PruningRecord, Report
+from tests.reports.sample import sample
 
 SCRIPT = Path(__file__).resolve().parents[2] / "docs" / "generate.py"
 
@@ -83,7 +84,16 @@ def test_a_report_conforms_to_the_published_schema_and_one_without_its_name_does
     schema = json.loads(generate.schema_page())
     report = Report(
         profile=ProfileRecord(
-            format="f", paths=[], title="", shape="", contexts=0, locations=0, metrics=[], caveats=[], not_collected={}
+            format="f",
+            paths=[],
+            title="",
+            shape="",
+            run=sample().profile.run,
+            contexts=0,
+            locations=0,
+            metrics=[],
+            caveats=[],
+            not_collected={},
         ),
         verdict="healthy",
         headline="",

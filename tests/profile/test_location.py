@@ -33,16 +33,16 @@ def test_a_location_without_parts_has_a_number():
 
 def test_the_shape_counts_nodes_ranks_and_the_threads_of_the_largest_rank():
     where = columns(node=[1, 1, 1, 2, 2], rank=[0, 0, 0, 1, 1], thread=[0, 1, 2, 0, 1])
-    assert where.shape() == "2 nodes × 2 ranks × 3 threads"
+    assert where.counts().words() == "2 nodes × 2 ranks × 3 threads"
 
 
 def test_ranks_of_one_number_on_two_nodes_are_two_processes_when_threads_are_counted():
     where = columns(node=[1, 2], rank=[0, 0], thread=[0, 0])
-    assert where.shape() == "2 nodes × 1 rank × 1 thread"
+    assert where.counts().words() == "2 nodes × 1 rank"
 
 
 def test_gpu_streams_are_counted_apart_from_threads():
     where = columns(node=[1, 1, 1], thread=[0, -1, -1], gpu_context=[-1, 0, 0], stream=[-1, 0, 1])
-    assert where.shape() == "1 node × 1 thread × 2 GPU streams"
+    assert where.counts().words() == "1 thread × 2 GPU streams"
     only_gpu = columns(gpu_context=[0], stream=[0])
-    assert only_gpu.shape() == "1 GPU stream"
+    assert only_gpu.counts().words() == "1 GPU stream"

@@ -6,6 +6,8 @@ The numbers hang together: 9.01 s of thread time, 3.17 s at the barrier, speed-u
 from __future__ import annotations
 
 from chathpc.diagnosis.fact import Kind
+from chathpc.profile.metric import Clock, Unit
+from chathpc.profile.run import RunFacts
 from chathpc.report import (
     ClaimRecord,
     ClaimStatistics,
@@ -172,7 +174,25 @@ def sample(*, model: str | None = None) -> Report:
             format="hpctoolkit",
             paths=["stencil/database"],
             title="stencil_omp",
-            shape="1 node × 4 threads",
+            shape="4 threads",
+            run=RunFacts(
+                nodes=1,
+                ranks=0,
+                threads=4,
+                gpus=0,
+                gpu_streams=0,
+                openmp=True,
+                wall_seconds=2.26,
+                metric=TIME,
+                total=9.01,
+                unit=Unit.SECONDS,
+                clock=Clock.WALL,
+                collected="sampled",
+                event="REALTIME",
+                samples=1802,
+                helper_threads=0,
+                helper_time=0.0,
+            ),
             contexts=128,
             locations=4,
             metrics=[MetricRecord(id=TIME, source_name="REALTIME", unit="s", total=9.01)],

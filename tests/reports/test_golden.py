@@ -58,7 +58,7 @@ def test_without_unicode_the_text_is_ascii_and_has_bars_all_the_same() -> None:
 def test_a_legacy_encoding_keeps_the_characters_that_it_has() -> None:
     text = renderers()["text"](sample(), Style(encoding="latin-1"))
     text.encode("latin-1")
-    assert "1 node × 4 threads" in text
+    assert " · 4 OpenMP threads · " in text
 
 
 def test_colours_appear_only_when_asked_for_and_change_no_word() -> None:
@@ -73,7 +73,7 @@ def test_colours_appear_only_when_asked_for_and_change_no_word() -> None:
 
 def test_the_verdict_comes_first() -> None:
     lines = renderers()["text"](sample(), Style()).splitlines()
-    assert lines[2].startswith("BOTTLENECK  35.2 % of the thread time")
+    assert lines[3].startswith("BOTTLENECK  35.2 % of the thread time")
 
 
 def test_what_the_claim_check_struck_is_not_shown_but_counted() -> None:
@@ -125,10 +125,3 @@ def test_the_headline_is_not_said_again() -> None:
     for form in ("text", "markdown"):
         words = " ".join(renderers()[form](report, Style(width=110)).split())
         assert words.count(report.headline) == 1
-
-
-def test_a_unit_behind_the_name_of_a_metric_is_left_out() -> None:
-    report = sample()
-    metric = report.profile.metrics[0].model_copy(update={"source_name": "REALTIME (sec)"})
-    report = report.model_copy(update={"profile": report.profile.model_copy(update={"metrics": [metric]})})
-    assert renderers()["text"](report, Style()).splitlines()[0].endswith("9.01 s thread time by REALTIME")

@@ -80,7 +80,7 @@ ACTIVE = {"link_open", "image", "html_inline", "html_block", "table_open"}
 def everywhere(text: str, *, model: str | None = "m") -> Report:
     """The sample with every text that does not come from chathpc itself replaced by `text`."""
     keep = {"schema", "id", "kind", "verdict", "unit", "metric", "status", "evidence", "model", "timings", "versions"}
-    keep |= {"audience", "language", "origin"}
+    keep |= {"audience", "language", "origin", "clock", "collected"}
 
     def replaced(value: Any, key: str = "") -> Any:
         if isinstance(value, dict):

@@ -15,7 +15,7 @@ from tests.reports.sample import sample
 #: Keys that programs rely on; more may come, none may go.
 CONTRACT = {
     "": "schema profile verdict findings evidence explanation examined pruning timings versions",
-    "profile": "format paths title contexts locations metrics caveats not_collected",
+    "profile": "format paths title run contexts locations metrics caveats not_collected",
     "profile.metrics.0": "id source_name unit total",
     "findings.0": "cause title where seconds share speedup_bound confidence evidence against advice next_measurement origin status",
     "findings.0.where": "function file line kernel path",

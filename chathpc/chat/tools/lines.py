@@ -38,7 +38,7 @@ def source(session: Session, asked: SourceArguments) -> Result:
     target = session.find(asked.place if measured else file_name)
     tree = session.measured.tree
     total = session.total(metric)
-    own = session.profile.exclusive(metric.id)
+    own = session.measured.exclusive(metric.id)
     member = np.zeros(len(tree), dtype=bool)
     member[target.nodes] = True
     of_function = bool((tree.function[target.nodes] == target.nodes).all()) and not split_place(asked.place)[1]

@@ -120,7 +120,7 @@ def query(session: Session, asked: QueryArguments) -> Result:
 def hottest(session: Session, metric: Metric) -> Searched:
     """The MOST_CONTEXTS largest functions and loops by inclusive value."""
     level = session.level("loop")
-    own, inclusive = level.values(session.profile, metric)
+    own, inclusive = level.values(session.measured, metric)
     usable = np.flatnonzero(inclusive > 0)
     kept = usable[np.lexsort((usable, -inclusive[usable]))][:MOST_CONTEXTS]
     keep = np.zeros(len(level.tree), dtype=bool)

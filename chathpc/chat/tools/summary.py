@@ -16,6 +16,7 @@ from chathpc.diagnosis.records import Finding
 from chathpc.errors import UsageError
 from chathpc.profile import numbers
 from chathpc.profile.metric import Metric
+from chathpc.profile.run import run_facts, run_words
 from chathpc.prompts.untrusted import quote
 
 _LONGEST = 600
@@ -25,28 +26,33 @@ def summary(session: Session, asked: NoArguments) -> Result:
     """What was measured, and the verdict of the diagnosis in one sentence."""
     profile = session.measured
     title = quote(profile.title)
-    text = f"{title}: {quote(profile.format)}, {profile.where.shape()}, {numbers.count(len(profile.tree))} contexts."
+    run = run_facts(profile, session.facts.samples if session.facts.has_host_time else None)
+    words = "; ".join(run_words(run))
+    text = f"{title}: {quote(profile.format)}; {words}; {numbers.count(len(profile.tree))} contexts."
     facts = FactList(quote(profile.sources[0].path.name if profile.sources else profile.format))
     facts.add(Kind.COUNT, title, len(profile.tree), "contexts")
     if profile.time is not None:
-        total = numbers.quantity(session.total(profile.time), profile.time.unit.value)
-        statement = f"The run has {total} of {profile.time.id} over all threads."
-        text += f" {statement}"
+        unit, own = profile.time.unit.value, session.total(profile.time)
+        time = profile.time.id
+        facts.add(Kind.VALUE, f"{time} of the run over all threads", own, unit, metric=time)
         longest = _longest(session, profile.time)
         if longest is not None:
-            text += f" One thread has {numbers.quantity(longest, profile.time.unit.value)} of it at most."
+            text += f" One thread has {numbers.quantity(longest, unit)} of it at most."
+            facts.add(Kind.VALUE, "the longest time of one thread", longest, unit, form=Form.ONE, metric=time)
+        if run.wall_seconds is not None:
+            facts.add(Kind.VALUE, "the wall-clock time of the run", run.wall_seconds, "s", form=Form.ONE)
+        if run.samples is not None:
+            facts.add(Kind.COUNT, "the run", run.samples, "samples", form=Form.ONE)
+        if profile.helpers.sentence:
+            text += f" {profile.helpers.sentence}"
             facts.add(
                 Kind.VALUE,
-                "the longest time of one thread",
-                longest,
-                profile.time.unit.value,
+                "the time of helper threads, left out",
+                profile.helpers.time,
+                unit,
                 form=Form.ONE,
-                metric=profile.time.id,
+                metric=time,
             )
-        facts.add(
-            Kind.VALUE, f"{profile.time.id} of the run over all threads", session.total(profile.time), profile.time.unit.value,
-            metric=profile.time.id,
-        )  # fmt: skip
     headline = quote(session.diagnosis.headline, longest=_LONGEST)
     evidence = _of_findings(session, session.diagnosis.findings[:1])
     return Result(f"{text} {headline}", facts=(*facts.all(), *evidence))
@@ -235,7 +241,7 @@ def metrics(session: Session, asked: MetricArguments) -> Result:
     facts = []
     rows = []
     for metric in chosen[: asked.limit]:
-        total = session.profile.total(metric.id) if metric.has_values and metric.id in session.additive else None
+        total = session.measured.total(metric.id) if metric.has_values and metric.id in session.additive else None
         if total is not None:
             one = FactList(source_of(session, metric, "total of the run"))
             one.add(Kind.VALUE, f"{metric.id} of the run", total, metric.unit.value, metric=metric.id)

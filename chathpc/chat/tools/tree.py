@@ -34,7 +34,7 @@ def tree(session: Session, asked: TreeArguments) -> Result:
     if metric.aggregation != Aggregation.SUM:
         raise UsageError(f"The values of '{metric.id}' do not add up over a tree.")
     level = session.level(asked.by)
-    own, inclusive = level.values(session.profile, metric)
+    own, inclusive = level.values(session.measured, metric)
     total = session.total(metric)
     shown = inclusive > 0
     top, note = None, ""

@@ -114,8 +114,9 @@ def test_a_cct_db_whose_table_is_damaged_is_not_used(written: Written) -> None:
         cct.put(cct.u64(0x18) + 8, "I", (1 << 32) - 1)
     profile = read(written.path)
     assert any(c.startswith("cct.db cannot be used") for c in profile.caveats)
-    assert isinstance(profile.values, DatabaseValues)
-    assert profile.values.contexts is None
+    values = profile.everything.values
+    assert isinstance(values, DatabaseValues)
+    assert values.contexts is None
     assert profile.location_totals(TIME).tolist() == [7.875, 13.0]
 
 

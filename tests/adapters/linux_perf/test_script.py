@@ -97,7 +97,7 @@ def test_clocks_are_seconds_of_a_cpu_clock_and_cycles_are_cycles() -> None:
     profile = parsed(write(heat()))
     metric = profile.metrics["cpu.time"]
     assert (metric.unit, metric.clock, metric.source_name) == (Unit.SECONDS, Clock.CPU, "cpu-clock")
-    assert profile.total("cpu-clock") == pytest.approx(400e6)
+    assert profile.total("cpu-clock") == pytest.approx(0.4)
     cycles = parsed(write([Sample((MAIN,), event="cycles:u", period=5000)] * 3))
     assert cycles.metrics["cpu.cycles"].unit == Unit.CYCLES
     assert cycles.total("cpu.cycles") == 15_000

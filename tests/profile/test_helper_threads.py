@@ -1,0 +1,141 @@
+"""Threads that libraries run for themselves: recognised by their stacks, named, and no part of any value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from chathpc.profile.activity import Activity
+from chathpc.profile.classification import classify
+from chathpc.profile.helper_threads import helper_nodes
+from chathpc.profile.location import Locations
+from chathpc.profile.merge import merge
+from chathpc.profile.profile import Profile
+from chathpc.profile.tree import CallTree
+from tests.diagnosis.parts import function, libc, main, mpi, ranks, thread
+from tests.profile.build import Amount, Node, build, call, entry, line
+
+MPI = "/usr/lib/libopen-pal.so.40"
+CUDA = "/usr/lib/libcuda.so.1"
+
+
+def polling(time: Amount, module: str = MPI) -> Node:
+    return thread(call("progress", libc("poll", time=time), module=module))
+
+
+def with_helpers() -> Profile:
+    """Two ranks of three threads: one works, one polls for MPI, one for the GPU's runtime."""
+    return build(
+        main(line("app.c:2", time=(3.0, None, None, 2.0, None, None)), mpi("MPI_Barrier", time=(1.0, 0, 0, 2.0, 0, 0))),
+        polling((None, 6.0, None, None, 7.0, None)),
+        polling((None, None, 5.0, None, None, 5.5), CUDA),
+        locations=ranks(2, threads=3),
+    )
+
+
+def test_the_total_is_that_of_the_programs_threads_and_one_sentence_says_what_is_not_in_it() -> None:
+    profile = with_helpers()
+    assert profile.total("cpu.time") == 8.0
+    assert profile.exclusive("cpu.time").sum() == 8.0
+    assert profile.everything.total("cpu.time") == 31.5
+    assert profile.helpers.time == 23.5
+    assert profile.helpers.owners == {"the MPI library": 2, "the GPU runtime": 2}
+    assert profile.helpers.sentence == "4 helper threads of the MPI library and the GPU runtime left out: 23.5 s."
+    assert profile.helpers.locations.tolist() == [False, True, True, False, True, True]
+    assert profile.threads.tolist() == [0, 3]
+    assert profile.shape == "2 ranks"
+    assert profile.everything.shape == "2 ranks × 3 threads"
+
+
+def test_tables_and_locations_leave_them_out_too() -> None:
+    profile = with_helpers()
+    for by in ("function", "line", "module"):
+        assert profile.table(by)["exclusive"].sum() == 8.0
+    assert np.nansum(profile.locations["cpu.time"]) == 8.0
+    assert profile.locations["kind"].tolist() == ["thread", "helper thread", "helper thread"] * 2
+
+
+def test_per_location_values_leave_them_out() -> None:
+    profile = with_helpers()
+    roots = profile.tree.roots
+    per_location = profile.values.per_location("cpu.time", roots)
+    assert per_location.sum() == 8.0
+    assert per_location.sum(axis=1).tolist() == [4.0, 0, 0, 4.0, 0, 0]
+    everything = profile.everything.values.per_location("cpu.time", roots)
+    assert everything.sum(axis=1).tolist() == [4.0, 6.0, 5.0, 4.0, 7.0, 5.5]
+
+
+def test_a_format_that_tells_no_threads_apart_still_leaves_out_their_stacks() -> None:
+    profile = build(main(line("app.c:2", time=3.0)), polling(6.0))
+    assert profile.total("cpu.time") == 3.0
+    assert profile.helpers.sentence == "Helper threads of the MPI library left out: 6.00 s."
+    assert profile.shape == profile.everything.shape
+
+
+def test_nothing_is_left_out_or_said_where_all_threads_are_the_programs() -> None:
+    profile = build(main(line("app.c:2", time=(3.0, 1.0))), locations=ranks(1, threads=2))
+    assert profile.total("cpu.time") == 4.0
+    assert profile.helpers.sentence == ""
+    assert profile.shape == "1 rank × 2 threads"
+
+
+def test_what_the_programs_thread_does_before_its_first_function_belongs_to_the_run() -> None:
+    start = libc("_dl_start", time=(0.25, None))
+    profile = build(main(line("app.c:2", time=(3.0, None))), start, polling((None, 3.5)), locations=ranks(1, threads=2))
+    assert profile.total("cpu.time") == 3.25
+    assert profile.helpers.time == 3.5
+
+
+def test_a_cpu_clock_sees_nothing_of_threads_that_never_work_and_they_are_not_counted() -> None:
+    profile = build(main(line("app.c:2", time=(3.0, None, 2.0, None))), locations=ranks(2, threads=2))
+    assert profile.shape == "2 ranks"
+
+
+def test_a_rank_without_time_is_still_a_rank() -> None:
+    profile = build(main(line("app.c:2", time=(3.0, None))), locations=ranks(2))
+    assert profile.shape == "2 ranks"
+
+
+def test_joined_views_leave_out_what_each_leaves_out() -> None:
+    one, two = with_helpers(), with_helpers()
+    assert merge([one, two]).total("cpu.time") == pytest.approx(16.0)
+    assert merge([one, two]).everything.total("cpu.time") == pytest.approx(63.0)
+
+
+def _parts() -> st.SearchStrategy[Node]:
+    leaf: st.SearchStrategy[Callable[..., Node]] = st.sampled_from(
+        [
+            lambda *below: function("work", *below, time=1.0),
+            lambda *below: libc("poll", *below, time=1.0),
+            lambda *below: libc("start_thread", *below),
+            lambda *below: libc("_dl_fixup", *below, time=1.0),
+            lambda *below: call("progress", *below, module=MPI, time=1.0),
+            lambda *below: call("operator()", *below, at="/usr/include/c++/13/bits/stl_algo.h:3", time=1.0),
+            lambda *below: call("std::sort", *below, time=1.0),
+            lambda *below: call("exp", *below, time=1.0),
+            lambda *below: call("malloc", *below, time=1.0),
+            lambda *below: mpi("MPI_Recv", *below, time=1.0),
+            lambda *below: libc("asm_exc_page_fault", *below, time=1.0),
+        ]
+    )
+    return st.recursive(
+        leaf.map(lambda make: make()),
+        lambda below: st.tuples(leaf, st.lists(below, max_size=3)).map(lambda pair: pair[0](*pair[1])),
+        max_leaves=12,
+    )
+
+
+@given(st.lists(_parts(), min_size=1, max_size=4))
+def test_the_quick_search_finds_what_the_classification_of_the_whole_tree_finds(parts: list[Node]) -> None:
+    tree: CallTree = build(entry("<thread root>", *parts), main(line("app.c:2", time=1.0))).tree
+    assert helper_nodes(tree).tolist() == classify(tree).of(Activity.HELPER).tolist()
+
+
+def test_gpu_streams_are_no_helper_threads() -> None:
+    where = Locations.of(2, thread=np.array([0, -1]), gpu_context=np.array([-1, 0]), stream=np.array([-1, 7]))
+    profile = build(main(line("app.c:2", time=(1.0, None))), polling((None, 5.0)), locations=where)
+    assert profile.helpers.locations.tolist() == [False, False]
