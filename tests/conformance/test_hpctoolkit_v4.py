@@ -169,7 +169,11 @@ def test_metrics_with_values_and_their_totals_are_those_of_the_reference_reader(
     assert {name: metric.has_values for name, metric in measured.items()} == {
         one["name"]: one["has_values"] for one in truth["metrics"]
     }
-    counted = {name: one["total"] for name, one in truth["values"].items() if measured[name] in summed(profile)}
+    counted = {
+        name: one["total"] * measured[name].scale
+        for name, one in truth["values"].items()
+        if measured[name] in summed(profile)
+    }
     assert {name: profile.total(name) for name in counted} == close(counted)
     # The reference reader adds up what is set, not counted; the period of PC sampling is 4096 cycles in all of these.
     for name in set(truth["values"]) - set(counted):

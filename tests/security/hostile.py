@@ -61,7 +61,7 @@ def _renamed(profile: Profile, old: str, new: str) -> Profile:
         return tuple(new if name == old else name for name in names)
 
     renamed = replace(tree, names=table(tree.names), files=table(tree.files))
-    values = replace(profile.values, tree=renamed)  # type: ignore[type-var]
+    values = replace(profile.everything.values, tree=renamed)  # type: ignore[type-var]
     return replace(profile, tree=renamed, values=values)
 
 
