@@ -155,12 +155,21 @@ def test_two_clients_have_a_server_each_and_may_ask_several_things_at_once(tmp_p
 
 #: The command line with a record of all files that it opens and all programs that it starts, written to its last argument.
 _WATCHED = """
-import json, sys, tempfile
+import json, os, sys, tempfile
 tempfile.gettempdir()  # tries by writing; what is watched begins after it
 seen = []
+folders = []  # a name below an open folder: the event does not tell the folder
+unwatched = os.open
+def open_below(path, flags, mode=0o777, *, dir_fd=None):
+    folders.append("" if dir_fd is None else os.readlink(f"/proc/self/fd/{dir_fd}"))
+    try:
+        return unwatched(path, flags, mode, dir_fd=dir_fd)
+    finally:
+        folders.pop()
+os.open = open_below
 def watch(event, arguments):
     if event == "open" and isinstance(arguments[0], (str, bytes)):
-        name = arguments[0] if isinstance(arguments[0], str) else arguments[0].decode("utf-8", "surrogateescape")
+        name = os.path.join(folders[-1] if folders else "", os.fsdecode(arguments[0]))
         seen.append([name, arguments[2]])
     elif event in ("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.fork", "socket.connect", "socket.bind"):
         seen.append([event, -1])
