@@ -18,6 +18,7 @@ from chathpc.fix.strategies import NAMES
 
 if TYPE_CHECKING:
     from chathpc.fix.outcome import Outcome
+    from chathpc.fix.project import Allowed
     from chathpc.fix.report import FixReport
 
 FORMATS = ("text", "markdown", "json")
@@ -44,6 +45,13 @@ FORMATS = ("text", "markdown", "json")
     show_default=True,
     help="Changes to try at most.",
 )
+@click.option(
+    "--allow",
+    "allowed",
+    type=click.Choice(["durability"]),
+    multiple=True,
+    help="What a change may give up: durability, if files need only be safe when the run ends.",
+)
 @click.option("--apply", "applied", is_flag=True, help="Change the files in FOLDER, after a yes on the terminal.")
 @click.option("--yes", is_flag=True, help="With --apply: do not ask.")
 @click.option("--branch", metavar="NAME", help="Commit the change on a new branch; what is checked out stays as it is.")
@@ -66,6 +74,7 @@ def command(
     rounds: int,
     time_limit: float,
     candidates: int,
+    allowed: tuple[Allowed, ...],
     applied: bool,
     yes: bool,
     branch: str | None,
@@ -88,7 +97,8 @@ def command(
 
     Then: chathpc fix my-program
 
-    Exits with 0 if there is an improvement or nothing to improve, 6 if no change passed, 5 if a limit was reached before.
+    Exits with 0 if there is an improvement or nothing to improve, 6 if no change passed or only one that gives something up, 5 if a
+    limit was reached before.
     """
     if init:
         return _init(folder)
@@ -105,8 +115,9 @@ def command(
         from chathpc.sandbox import choose
 
         asked = proposers(tuple(dict.fromkeys(strategies or usual(llm))), llm, progress)
+        project = read(folder)
         outcome = fix(
-            read(folder),
+            replace(project, allow=tuple(dict.fromkeys((*project.allow, *allowed)))),
             asked,
             sandbox=choose(allow_none=no_sandbox),
             work=work,
@@ -120,7 +131,12 @@ def command(
         found = report(outcome)
         text = fix_renderers()[chosen_format(form, output)](found, style)
     answer(text, output)
-    if outcome.improved:
+    if outcome.conditional and (applied or branch is not None):
+        raise UsageError(
+            "The change gives something up, so it was not applied.",
+            hint="If you can do without it, say --allow durability.",
+        )
+    if outcome.accepted:
         _kept(outcome, found, patch, branch, applied, yes)
     return exit_code(outcome)
 

@@ -14,7 +14,7 @@ from chathpc.fix.outcome import Outcome, outcome_of
 from chathpc.fix.profiling import Profiler, measured
 from chathpc.fix.project import Project
 from chathpc.fix.records import Attempt, Proposer
-from chathpc.fix.rounds import best_of_round, has_time
+from chathpc.fix.rounds import best_if, best_of_round, has_time
 from chathpc.fix.runner import Runner
 from chathpc.fix.session import Budget, Progress, Session
 from chathpc.fix.workspace import Workspace, remove, work_folder
@@ -97,6 +97,11 @@ def _run(session: Session, profile: Path | None) -> Outcome:
                 complete = False
             if spent is not None or last.profile is None or (best is None and not _may_say_more(session)):
                 break
+    conditional = None if accepted else best_if(session)
+    if conditional is not None:
+        files, flags = first.changed_by(conditional.candidate)
+        last = session.state(files, flags, session.runner.build(files, flags), conditional.candidate.id)
+        accepted.append(conditional)
     outcome = outcome_of(session, first, last, accepted, complete=complete)
     if complete:
         session.ledger.append("end", {"improved": outcome.improved, "healthy": outcome.healthy})

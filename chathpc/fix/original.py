@@ -10,6 +10,7 @@ from pathlib import Path
 from chathpc.errors import ChathpcError, UsageError
 from chathpc.fix import globs
 from chathpc.fix.gates.build import first_error
+from chathpc.fix.gates.effects import WITHOUT_STRACE
 from chathpc.fix.gates.reference import Reference
 from chathpc.fix.history import Past
 from chathpc.fix.outputs import compare
@@ -66,6 +67,8 @@ def first_state(session: Session, profile: Path | None) -> State:
             hint="Correct 'build' in chathpc.yaml.",
         )
     session.reference = Reference(session.runner, built)
+    if not session.runner.traces:
+        session.remarks.append(WITHOUT_STRACE)
     if "original" not in session.past.measured:
         _agrees_with_itself(session, built)
         seconds = session.original.run(session.original.timed()).seconds
@@ -119,5 +122,6 @@ def _sources(project: Project, root: Path) -> dict[str, str]:
 
 
 def _fingerprint(project: Project) -> str:
-    """A hash of everything that the project declares."""
-    return hashlib.sha256(json.dumps(repr(replace(project, root=Path("."))), ensure_ascii=True).encode()).hexdigest()
+    """A hash of everything that the project declares, but for what may be given up: that changes no trial."""
+    declared = repr(replace(project, root=Path("."), allow=()))
+    return hashlib.sha256(json.dumps(declared, ensure_ascii=True).encode()).hexdigest()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from chathpc.comparison.record import Diff
 from chathpc.diagnosis.records import Verdict
+from chathpc.fix.gates.effects import durability
 from chathpc.fix.project import Project
 from chathpc.fix.records import Attempt, Speedup
 from chathpc.fix.session import Session, State
@@ -28,7 +29,9 @@ class Baseline:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What came of it. `accepted` build on each other; `speedup` is that of all of them together against the original."""
+    """What came of it. `accepted` build on each other; `speedup` is that of all of them together against the original. `given_up` says in
+    sentences without a point what they give up; where that is not allowed, the one that is accepted depends on its user's word.
+    """
 
     project: Project
     first: State
@@ -43,6 +46,12 @@ class Outcome:
     complete: bool
     work: Path
     sandbox: str
+    given_up: tuple[str, ...] = ()
+
+    @property
+    def conditional(self) -> bool:
+        """What was accepted gives up something that the project does not allow for."""
+        return bool(self.given_up) and "durability" not in self.project.allow
 
     @property
     def healthy(self) -> bool:
@@ -51,8 +60,8 @@ class Outcome:
 
     @property
     def improved(self) -> bool:
-        """Something was accepted."""
-        return bool(self.accepted)
+        """Something was accepted, and depends on nobody's word."""
+        return bool(self.accepted) and not self.conditional
 
 
 def outcome_of(session: Session, first: State, last: State, accepted: Sequence[Attempt], *, complete: bool) -> Outcome:
@@ -88,6 +97,7 @@ def outcome_of(session: Session, first: State, last: State, accepted: Sequence[A
         complete=complete,
         work=session.runner.workspace.root,
         sandbox=session.runner.sandbox.name,
+        given_up=tuple(dict.fromkeys(each for attempt in accepted for each in durability(attempt.gates))),
     )
 
 

@@ -8,6 +8,8 @@ from typing import Literal
 
 from chathpc.sandbox import Limits
 
+#: What a change may give up where its user says so.
+Allowed = Literal["durability"]
 Tool = Literal["auto", "hpctoolkit", "perf", "nsys", "ncu", "command"]
 
 
@@ -98,6 +100,7 @@ class Project:
     build files). `build` is a shell command; `flags` is None where there is no single place for them. `run` is the one that is timed
     and profiled, `inputs` are those that are checked (`run` among them). `threads` are values of OMP_NUM_THREADS to check with, empty
     for serial programs. `launcher` stands before the command (`mpirun -n 2`, `srun -n 4`). `kernels` are also judged by themselves.
+    `allow` names what a change may give up: with durability, what a run leaves need only be safe when it ends.
     """
 
     root: Path
@@ -114,3 +117,4 @@ class Project:
     gpu: bool = False
     limits: Limits = field(default_factory=Limits)
     kernels: tuple[Kernel, ...] = ()
+    allow: tuple[Allowed, ...] = ()

@@ -137,6 +137,7 @@ def _project(root: Path, file: Path, values: ProjectValues) -> Project:
         gpu=values.gpu,
         limits=Limits(**limits),
         kernels=tuple(_kernel(one) for one in values.kernels),
+        allow=tuple(values.allow),
     )
 
 

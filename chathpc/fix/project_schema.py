@@ -306,6 +306,12 @@ class ProjectValues(_Values):
         description="Bounds of a build or a run.",
         examples=[{"seconds": "2 min", "memory": "8 GiB"}],
     )
+    allow: list[Literal["durability"]] = Field(
+        default=[],
+        max_length=1,
+        description="What a change may give up: durability, if what a run leaves need only be safe when it ends.",
+        examples=[["durability"]],
+    )
     kernels: list[KernelValues] = Field(
         default=[],
         max_length=_MOST,

@@ -12,9 +12,9 @@ from chathpc.diagnosis.records import Diagnosis, Finding
 from chathpc.fix.project import Project
 from chathpc.profile.profile import Profile
 
-Gate = Literal["scope", "build", "correctness", "speed", "plausibility", "cause"]
+Gate = Literal["scope", "build", "correctness", "effects", "speed", "plausibility", "cause"]
 #: In this order; the first that says no ends it.
-GATES: tuple[Gate, ...] = ("scope", "build", "correctness", "speed", "plausibility", "cause")
+GATES: tuple[Gate, ...] = ("scope", "build", "correctness", "effects", "speed", "plausibility", "cause")
 Figure = str | float | int | bool | None | Sequence["Figure"] | Mapping[str, "Figure"]
 
 
@@ -22,10 +22,12 @@ class Verdict(StrEnum):
     """What became of a candidate."""
 
     ACCEPTED = "accepted"
+    IMPROVED_IF = "improved-if"
     OUT_OF_SCOPE = "out-of-scope"
     BUILD_FAILED = "build-failed"
     WRONG_ANSWER = "wrong-answer"
     CHEATED = "cheated"
+    EFFECTS_LOST = "effects-lost"
     SLOWER = "slower"
     INCONCLUSIVE = "inconclusive"
     INVALID = "invalid"

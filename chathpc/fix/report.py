@@ -24,7 +24,7 @@ class SpeedupRecord(Record):
 class GateRecord(Record):
     """What one gate said of a change."""
 
-    gate: Literal["scope", "build", "correctness", "speed", "plausibility", "cause"]
+    gate: Literal["scope", "build", "correctness", "effects", "speed", "plausibility", "cause"]
     passed: bool
     verdict: str | None
     statement: str
@@ -63,7 +63,7 @@ class FixReport(Record):
     """Everything that `chathpc fix` says."""
 
     schema_: Literal["chathpc-fix/1"] = Field(default="chathpc-fix/1", alias="schema")
-    verdict: Literal["improved", "healthy", "nothing-passed", "insufficient-data", "unfinished"]
+    verdict: Literal["improved", "improved-if", "healthy", "nothing-passed", "insufficient-data", "unfinished"]
     headline: str
     folder: str
     command: str
@@ -76,6 +76,9 @@ class FixReport(Record):
     seconds_after: float | None
     accepted: list[str] = Field(
         description="Ids of the changes that were accepted, in the order in which they build on each other."
+    )
+    given_up: list[str] = Field(
+        description="What a crash may cost more than before once it is applied; the verdict is improved-if unless that is allowed."
     )
     attempts: list[AttemptRecord]
     baselines: list[BaselineRecord]

@@ -16,15 +16,15 @@ from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
 from chathpc.report import TreeRecord
 
-#: Rows of each tree that are shown.
-_ROWS = 14
+#: Rows of each tree that are shown, and things that are given up.
+_ROWS, _GIVEN_UP = 14, 3
 
 
 def report(outcome: Outcome) -> FixReport:
     """Everything that is to be told."""
     project = outcome.project
     before, after = _seconds(outcome)
-    new_flags = outcome.last.flags if outcome.improved else None
+    new_flags = outcome.last.flags if outcome.accepted else None
     alone = _compiler_alone(outcome)
     return FixReport(
         verdict=_verdict(outcome),
@@ -39,12 +39,13 @@ def report(outcome: Outcome) -> FixReport:
         seconds_before=before,
         seconds_after=after,
         accepted=[each.candidate.id for each in outcome.accepted],
+        given_up=list(outcome.given_up),
         attempts=[_attempt(each) for each in outcome.attempts],
         baselines=[_baseline(each) for each in outcome.baselines],
         compiler_alone=alone,
-        patch=unified(outcome.originals, outcome.last.files) if outcome.improved else "",
-        tree_before=_tree(outcome.first) if outcome.improved else None,
-        tree_after=_tree(outcome.last) if outcome.improved else None,
+        patch=unified(outcome.originals, outcome.last.files) if outcome.accepted else "",
+        tree_before=_tree(outcome.first) if outcome.accepted else None,
+        tree_after=_tree(outcome.last) if outcome.accepted else None,
         comparison=outcome.diff,
         remarks=list(outcome.remarks),
         work=clean(str(outcome.work)),
@@ -52,9 +53,11 @@ def report(outcome: Outcome) -> FixReport:
     )
 
 
-def _verdict(outcome: Outcome) -> Literal["improved", "healthy", "nothing-passed", "insufficient-data", "unfinished"]:
-    if outcome.improved:
-        return "improved"
+def _verdict(
+    outcome: Outcome,
+) -> Literal["improved", "improved-if", "healthy", "nothing-passed", "insufficient-data", "unfinished"]:
+    if outcome.accepted:
+        return "improved-if" if outcome.conditional else "improved"
     if outcome.first.diagnosis.verdict == Health.HEALTHY:
         return "healthy"
     if outcome.first.diagnosis.verdict == Health.INSUFFICIENT:
@@ -64,6 +67,8 @@ def _verdict(outcome: Outcome) -> Literal["improved", "healthy", "nothing-passed
 
 def _headline(outcome: Outcome) -> str:
     speedup = outcome.speedup
+    if outcome.given_up:
+        return _conditional(outcome)
     if outcome.improved and speedup is not None:
         titles = "; ".join(each.candidate.title for each in outcome.accepted)
         return (
@@ -80,6 +85,22 @@ def _headline(outcome: Outcome) -> str:
         return "Nothing is proposed: no strategy has a change for what was found."
     reasons = ", ".join(f"{count} {name}" for name, count in _reasons(outcome).items())
     return f"Nothing is proposed: of {tried} change{'s' if tried > 1 else ''} none passed all gates ({reasons})."
+
+
+def _conditional(outcome: Outcome) -> str:
+    """First what is given up, then what that wins."""
+    told = "; ".join(outcome.given_up[:_GIVEN_UP])
+    more = len(outcome.given_up) - _GIVEN_UP
+    told += f"; {more} more" if more > 0 else ""
+    titles = "; ".join(each.candidate.title for each in outcome.accepted)
+    speedup = outcome.speedup
+    won = "Faster" if speedup is None else f"{speedup.estimate:.2f}x faster ({speedup.low:.2f} to {speedup.high:.2f})"
+    condition = (
+        "If a crash may cost more than before"
+        if outcome.conditional
+        else "As was allowed, a crash may cost more than before"
+    )
+    return f"{condition} ({told}): {won[0].lower()}{won[1:]} with the same answers and the same files in the end: {titles}."
 
 
 def _reasons(outcome: Outcome) -> dict[str, int]:
@@ -135,7 +156,7 @@ def _baseline(baseline: Baseline) -> BaselineRecord:
 
 def _compiler_alone(outcome: Outcome) -> bool | None:
     """Whether flags alone come close to what was accepted: their interval reaches it, or nothing but flags was accepted."""
-    if outcome.improved and not any(each.candidate.files for each in outcome.accepted):
+    if outcome.accepted and not any(each.candidate.files for each in outcome.accepted):
         return True
     found = [
         each.speedup
@@ -177,9 +198,9 @@ def _versions() -> dict[str, str]:
 
 
 def exit_code(outcome: Outcome) -> int:
-    """0 improved or nothing to improve, 5 if a limit was reached before, 6 if nothing passed."""
+    """0 improved or nothing to improve, 5 if a limit was reached before, 6 if nothing passed, or only what gives something up."""
     from chathpc.errors import BudgetSpentError, FixRejectedError
 
     if outcome.improved or outcome.healthy:
         return 0
-    return FixRejectedError.exit_code if outcome.complete else BudgetSpentError.exit_code
+    return FixRejectedError.exit_code if outcome.complete or outcome.conditional else BudgetSpentError.exit_code

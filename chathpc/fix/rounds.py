@@ -25,7 +25,7 @@ def best_of_round(
             tried = attempt(session, key, candidate, base)
             session.longest = max(session.longest, session.clock() - begun)
             session.attempts.append(tried)
-            if tried.verdict == Verdict.ACCEPTED:
+            if session.takes(tried):
                 passed.append((tried, key))
     except BudgetSpentError as error:
         spent = error
@@ -37,6 +37,14 @@ def best_of_round(
     tried, key = best
     files, flags = base.changed_by(tried.candidate)
     return (session.state(files, flags, session.runner.build(files, flags), key), tried), spent
+
+
+def best_if(session: Session) -> Attempt | None:
+    """The best change that passes only if its user can do without what it gives up; None if there is none. All are of the original, for
+    nothing else was gone on with.
+    """
+    found = [each for each in session.attempts if each.verdict == Verdict.IMPROVED_IF and not session.takes(each)]
+    return max(found, key=lambda each: each.speedup.low if each.speedup else 0.0, default=None)
 
 
 def _candidates(session: Session, number: int, base: State) -> Iterator[tuple[str, Candidate]]:
@@ -80,7 +88,7 @@ def _spend(session: Session) -> None:
 def has_time(session: Session) -> bool:
     """Whether one more candidate can be judged in this session."""
     taken = session.past.seconds + session.clock() - session.begun
-    accepted = any(each.verdict == Verdict.ACCEPTED for each in session.attempts)
+    accepted = any(map(session.takes, session.attempts))
     return time_for_another(session.budget.seconds, taken, session.longest, accepted=accepted)
 
 

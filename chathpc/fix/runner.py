@@ -7,13 +7,16 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 
 from chathpc.errors import ChathpcError
+from chathpc.fix.effects import Effects, Kind, Record
+from chathpc.fix.left_files import LeftFile, left_files, state
 from chathpc.fix.outputs import Outputs
 from chathpc.fix.project import Project, Run
-from chathpc.fix.workspace import Workspace, entries, listing, write_files
+from chathpc.fix.workspace import Workspace, listing, remove, write_files
 from chathpc.sandbox import Completed, Request, Sandbox
 from chathpc.sandbox.limits import ALL_ADDRESSES
 
@@ -55,11 +58,12 @@ class Built:
 
 @dataclass(frozen=True, slots=True)
 class Ran:
-    """A run: how it ended, what it left to be compared, and the files that are new or changed after it."""
+    """A run: how it ended, what it left to be compared, all files that are otherwise after it, and what it did if it was traced."""
 
     completed: Completed
     outputs: Outputs
-    left: tuple[str, ...] = ()
+    left: Mapping[str, LeftFile] = field(default_factory=dict)
+    effects: Effects | None = None
 
     @property
     def seconds(self) -> float:
@@ -157,16 +161,18 @@ class Runner:
 
     # -- run -------------------------------------------------------------------------------------------------
 
-    def run(self, built: Built, case: Case, *, seconds: float | None = None) -> Ran:
-        """One run in a fresh copy of the built tree. Never raises for what the program does."""
+    def run(self, built: Built, case: Case, *, seconds: float | None = None, traced: bool = False) -> Ran:
+        """One run in a fresh copy of the built tree, `traced` or not. Never raises for what the program does."""
         stage = self.workspace.fresh_stage(built.folder)
-        before = _state(stage)
+        before = state(stage)
+        record = Record(stage) if traced else None
         completed = self._run(
             self._launched(case.command),
             self._environment(case),
             stdin=self.stdin(case.run),
             seconds=seconds,
             sanitized=case.sanitized,
+            record=record,
         )
         self.runs += 1
         contents: dict[str, bytes | None] = {}
@@ -175,9 +181,20 @@ class Runner:
                 contents[name] = completed.stdout if name == "stdout" else completed.stderr
             else:
                 contents[name] = _content(stage, name)
-        after = _state(stage)
-        left = tuple(sorted(path for path, state in after.items() if before.get(path) != state))
-        return Ran(completed, Outputs(completed.code if completed.status == "exited" else -1, contents), left)
+        outputs = Outputs(completed.code if completed.status == "exited" else -1, contents)
+        return Ran(completed, outputs, left_files(stage, before), None if record is None else record.effects)
+
+    @cached_property
+    def traces(self) -> bool:
+        """Whether strace works in this sandbox."""
+        record = Record(self.workspace.stage)
+        remove(self.workspace.stage)
+        self.workspace.stage.mkdir(parents=True)
+        try:
+            done = self._run("echo yes > traced", self._environment(), record=record)
+        except ChathpcError:
+            return False
+        return done.succeeded and record.effects.whole and record.effects.of(Kind.BYTES) == {"traced": 4}
 
     def check_command(self, original: Built, ran: Ran) -> Completed | None:
         """What the project's own check says of the outputs of a run; None where it declares none.
@@ -246,6 +263,7 @@ class Runner:
         stdin: bytes = b"",
         seconds: float | None = None,
         sanitized: bool = False,
+        record: Record | None = None,
     ) -> Completed:
         limits = self.project.limits
         if seconds is not None:
@@ -261,6 +279,7 @@ class Runner:
                 stdin=stdin,
                 limits=limits,
                 gpu=self.project.gpu,
+                trace=None if record is None else record.feed,
             )
         )
 
@@ -288,11 +307,6 @@ def _beyond_system(environment: Mapping[str, str]) -> tuple[Path, ...]:
             if not any(path.is_relative_to(system) for system in _SYSTEM) and path not in found:
                 found.append(path)
     return tuple(found)
-
-
-def _state(root: Path) -> dict[str, tuple[int, int, int]]:
-    """Size, time and mode of every file below `root`."""
-    return {path: (status.st_size, status.st_mtime_ns, status.st_mode) for path, status in entries(root)}
 
 
 def _content(root: Path, name: str) -> bytes | None:

@@ -20,6 +20,7 @@ from chathpc.fix.ledger import Ledger
 from chathpc.fix.profiling import Profiler
 from chathpc.fix.project import Project
 from chathpc.fix.records import Attempt, Candidate, Proposer, Speedup
+from chathpc.fix.records import Verdict as Passed
 from chathpc.fix.runner import Built, Runner
 from chathpc.fix.speed import Timing
 from chathpc.fix.thresholds import threshold
@@ -102,6 +103,12 @@ class Session:
         if self.reference is None:
             raise AssertionError("the original was not built")
         return self.reference
+
+    def takes(self, attempt: Attempt) -> bool:
+        """Whether a change is gone on with: it passed, and gives up nothing that may not be given up."""
+        return attempt.verdict == Passed.ACCEPTED or (
+            attempt.verdict == Passed.IMPROVED_IF and "durability" in self.project.allow
+        )
 
     # -- states ----------------------------------------------------------------------------------------------
 
@@ -186,14 +193,18 @@ class Session:
 
     # -- timings ---------------------------------------------------------------------------------------------
 
-    def timed(self, original: Built, changed: Built, fewest: float | None = None) -> tuple[Timing, str]:
-        """Two trees timed in pairs of runs, and what was wrong with an answer; with `fewest` pairs in less time."""
+    def timed(
+        self, original: Built, changed: Built, fewest: float | None = None, *, watched: float | None = None
+    ) -> tuple[Timing, str]:
+        """Two trees timed in pairs of runs, and what was wrong with an answer; with `fewest` pairs in less time. `watched` as for
+        `speed.measure`.
+        """
         seconds = self.budget.timing * (1 if fewest is None else threshold("less_timing"))
 
         def once() -> tuple[Timing, str]:
             return speed_gate.measure(
                 self.runner, original, changed, seconds=seconds, random=self.random, clock=self.clock,
-                tell=self.progress, fewest=fewest,
+                tell=self.progress, fewest=fewest, unexamined=self.original.unsteady(), watched=watched,
             )  # fmt: skip
 
         timing, problem = once()

@@ -13,6 +13,7 @@ from chathpc.reports.style import Style
 
 VERDICTS = {
     "improved": ("IMPROVED", "bold green"),
+    "improved-if": ("IMPROVED IF", "bold yellow"),
     "healthy": ("HEALTHY", "bold green"),
     "nothing-passed": ("NOTHING PASSED", "bold yellow"),
     "insufficient-data": ("TOO LITTLE DATA", "bold yellow"),
@@ -123,4 +124,7 @@ def outcome(attempt: AttemptRecord) -> str:
     """What became of an attempt that is no part of the result."""
     if attempt.verdict == "accepted":
         return f"Passed all gates with {interval(attempt.speedup)}, less than another one."
+    if attempt.verdict == "improved-if":
+        given_up = next((gate.statement for gate in attempt.gates if gate.gate == "effects"), "")
+        return f"Passed all gates with {interval(attempt.speedup)}, and gives something up (--allow durability). {given_up}"
     return f"{attempt.verdict.replace('-', ' ').capitalize()}: {attempt.reason}"

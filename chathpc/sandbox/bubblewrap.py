@@ -19,13 +19,17 @@ from pathlib import Path
 from chathpc.errors import ChathpcError
 from chathpc.sandbox import system
 from chathpc.sandbox.contract import Completed, Request
-from chathpc.sandbox.execution import execute, signalled
+from chathpc.sandbox.execution import Ended, execute, signalled
 from chathpc.sandbox.limits import resource_limits
 from chathpc.sandbox.seccomp import filter_program
+from chathpc.sandbox.tracing import Trace
 
-#: First process inside: says when the command begins, and hands its status on. Its own words ("Segmentation fault") are nobody's
-#: output.
-_FIRST = 'printf %s "$0" >&2; exec 9>&2 2>/dev/null; (exec 2>&9 9>&-; exec "$@"); exit "$?"'
+#: First process inside: says when the command begins, hands its status on, and says how many bytes it and all that it waited for handed to
+#: calls that write. Its own words ("Segmentation fault") are nobody's output.
+_FIRST = (
+    'printf %s "$0" >&2; exec 9>&2 2>/dev/null; (exec 2>&9 9>&-; exec "$@"); status="$?"; '
+    'while read -r name value; do [ "$name" = wchar: ] && printf %s%s "$0" "$value" >&9; done </proc/self/io; exit "$status"'
+)
 #: Seconds within which bubblewrap has made its namespaces.
 _SET_UP = 20.0
 
@@ -43,8 +47,9 @@ class Bubblewrap:
         """Run it to its end or its limits. Errors: UsageError for an impossible request, ChathpcError if bwrap itself fails."""
         system.check(request)
         (status, status_end), (gate_end, gate) = os.pipe(), os.pipe()
-        handed = [status_end, gate_end]
-        kept = [status, gate]
+        trace = Trace(request)
+        handed = [status_end, gate_end, *trace.handed]
+        kept = [status, gate, *trace.kept]
         mark = secrets.token_hex(16)
         try:
             options = [*self._options(request)]
@@ -56,7 +61,7 @@ class Bubblewrap:
                 options += ["--seccomp", str(handed[-1])]
             options += ["--remount-ro", "/", "--chdir", str(request.folder)]
             options += ["--json-status-fd", str(status_end), "--block-fd", str(gate_end), "--"]
-            command = [self._program, *options, "/bin/sh", "-c", _FIRST, mark, *request.command]
+            command = [self._program, *options, "/bin/sh", "-c", _FIRST, mark, *trace.command]
 
             def begin(process: subprocess.Popen[bytes]) -> _Namespace:
                 while handed:
@@ -65,7 +70,8 @@ class Bubblewrap:
                 kept.extend(namespace.let_go(status, gate, request))
                 return namespace
 
-            return execute(command, request, system.environment(request, "/tmp"), begin, mark.encode(), handed)  # noqa: S108 - its own
+            environment = system.environment(request, "/tmp")  # noqa: S108 - its own
+            return execute(command, request, environment, begin, mark.encode(), handed, trace.end)
         finally:
             for descriptor in (*handed, *kept):
                 os.close(descriptor)
@@ -134,8 +140,8 @@ class _Namespace:
             with contextlib.suppress(OSError):
                 signal.pidfd_send_signal(self._first, signal.SIGKILL)
 
-    def outcome(self, status: int, cpu_seconds: float) -> tuple[int, float, float | None]:
-        return signalled(os.waitstatus_to_exitcode(status)), cpu_seconds, None
+    def outcome(self, status: int, cpu_seconds: float) -> Ended:
+        return Ended(signalled(os.waitstatus_to_exitcode(status)), cpu_seconds)
 
 
 def _child(status: int) -> int | None:

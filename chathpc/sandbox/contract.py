@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, Protocol
@@ -35,7 +35,8 @@ class Request:
 
     All paths are absolute and look the same inside; links in them are followed, so none may be named that other code could have put
     there. `environment` is the whole environment: nothing of the caller's is handed on, and only what it lacks (PATH, HOME, TMPDIR, LANG,
-    Open MPI's leave for root) is added. `gpu` shows the devices of GPUs.
+    Open MPI's leave for root) is added. `gpu` shows the devices of GPUs. `trace` takes the pieces of strace's record of all that the
+    command asks of the kernel, as they come; None: it is not traced (sandbox/tracing.py).
     """
 
     command: tuple[str, ...]
@@ -46,6 +47,7 @@ class Request:
     stdin: bytes = b""
     limits: Limits = Limits()
     gpu: bool = False
+    trace: Callable[[bytes], None] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +56,8 @@ class Completed:
 
     A status of 129 to 159, by which a shell says that what it ran fell to a signal, counts as that signal. `seconds` is counted from the
     moment when the command itself begins. `reason` says in words why it was ended where the limit is none of time or output.
+    `written` are the bytes that all its processes together handed to calls that write, whatever they wrote to, as the kernel counted
+    them (wchar of proc(5)); None where the kernel does not count, or the command was ended.
     """
 
     status: Status
@@ -63,6 +67,7 @@ class Completed:
     seconds: float
     cpu_seconds: float
     reason: str = ""
+    written: int | None = None
 
     @property
     def succeeded(self) -> bool:

@@ -24,6 +24,16 @@ _SET_UP, _GRACE = 30.0, 5.0
 _CHUNK = 1 << 16
 
 
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """Exit code or minus signal, CPU seconds, the end (time.monotonic) if it is known, bytes written if they were counted."""
+
+    code: int
+    cpu_seconds: float
+    end: float | None = None
+    written: int | None = None
+
+
 class Tree(Protocol):
     """What differs between sandboxes once the process that holds the others is started."""
 
@@ -31,8 +41,8 @@ class Tree(Protocol):
         """Kill the command and all that it started."""
         ...
 
-    def outcome(self, status: int, cpu_seconds: float) -> tuple[int, float, float | None]:
-        """Of the holding process's wait status and CPU time: exit code or minus signal, CPU seconds, and the end if it is known."""
+    def outcome(self, status: int, cpu_seconds: float) -> Ended:
+        """Of the holding process's wait status and CPU time: how the command ended."""
         ...
 
 
@@ -83,11 +93,14 @@ def execute(
     tree: Callable[[subprocess.Popen[bytes]], Tree],
     mark: bytes,
     descriptors: Sequence[int] = (),
+    trace: int | None = None,
 ) -> Completed:
     """Start the holding `command` in a session of its own and see it to its end or the request's limits.
 
     `tree` is called as soon as it is started; `mark` is written to stderr just before the command begins, and is no part
-    of its output. `descriptors` are handed on, all others closed. Errors: ChathpcError if the command could not be begun at all, with what the sandbox said.
+    of its output; where it comes once more, the bytes that were written follow it. `descriptors` are handed on, all others closed;
+    what comes out of `trace` goes to the request's. Errors: ChathpcError if the command could not be begun at all, with what the sandbox
+    said.
     """
     try:
         process = subprocess.Popen(
@@ -110,7 +123,7 @@ def execute(
             os.set_blocking(pipe.fileno(), False)
         handle = os.pidfd_open(process.pid)
         stack.callback(os.close, handle)
-        watch = _Watch(process, handle, mark, request)
+        watch = _Watch(process, handle, mark, request, trace)
         # Whatever goes wrong here, an interrupt by the user among it: nothing is left running.
         stack.callback(watch.make_sure)
         watch.tree = tree(process)
@@ -120,9 +133,12 @@ def execute(
 class _Watch:
     """One running tree: feeds it, reads it, counts it, ends it."""
 
-    def __init__(self, process: subprocess.Popen[bytes], handle: int, mark: bytes, request: Request) -> None:
+    def __init__(
+        self, process: subprocess.Popen[bytes], handle: int, mark: bytes, request: Request, trace: int | None
+    ) -> None:
         self.process = process
         self.handle = handle
+        self.trace = trace
         self.mark = mark
         self.request = request
         self.begun = time.monotonic()
@@ -152,6 +168,8 @@ class _Watch:
             selector.register(self.handle, selectors.EVENT_READ)
             selector.register(stdout, selectors.EVENT_READ)
             selector.register(stderr, selectors.EVENT_READ)
+            if self.trace is not None:
+                selector.register(self.trace, selectors.EVENT_READ)
             if self.request.stdin:
                 selector.register(stdin, selectors.EVENT_WRITE)
             else:
@@ -176,11 +194,23 @@ class _Watch:
                         if not streams.feed(stdin):
                             selector.unregister(stdin)
                             self.process.stdin.close()
+                    elif key.fd == self.trace:
+                        if not self._traced():
+                            selector.unregister(self.trace)
                     elif not streams.read(key.fd):
                         selector.unregister(key.fd)
-                if self.gone and not {stdout, stderr} & set(selector.get_map()):
+                if self.gone and not {stdout, stderr, self.trace} & set(selector.get_map()):
                     break
         return self._completed(streams, stdout, stderr, ended)
+
+    def _traced(self) -> bool:
+        """Hand on what there is of the trace; False at its end."""
+        assert self.trace is not None
+        assert self.request.trace is not None
+        data = os.read(self.trace, _CHUNK)
+        if data:
+            self.request.trace(data)
+        return bool(data)
 
     def _why(self, now: float, streams: _Streams) -> Status | None:
         """Why it must be ended now, if it must."""
@@ -205,8 +235,9 @@ class _Watch:
         assert self.tree is not None
         _, status, usage = os.wait4(self.process.pid, 0)
         self.process.returncode = os.waitstatus_to_exitcode(status)
-        code, cpu_seconds, end = self.tree.outcome(status, usage.ru_utime + usage.ru_stime)
-        error = bytes(streams.kept[stderr])
+        found = self.tree.outcome(status, usage.ru_utime + usage.ru_stime)
+        code = found.code
+        error, written = _without_count(bytes(streams.kept[stderr]), self.mark)
         if streams.began is None and self.status == "exited":
             said = error.decode("utf-8", "replace").strip()[-500:]
             raise ChathpcError(f"The sandbox could not begin: {said or 'it said nothing'}.", hint="See chathpc doctor.")
@@ -214,9 +245,13 @@ class _Watch:
             code = -signal.SIGKILL
         elif code < 0:
             self.status = "killed"
-        seconds = max(0.0, (ended if end is None else end) - (self.begun if streams.began is None else streams.began))
-        cpu_seconds = max(self.spent, cpu_seconds)
-        return Completed(self.status, code, bytes(streams.kept[stdout]), error, seconds, cpu_seconds, self.reason)
+        end = ended if found.end is None else found.end
+        seconds = max(0.0, end - (self.begun if streams.began is None else streams.began))
+        cpu_seconds = max(self.spent, found.cpu_seconds)
+        written = found.written if written is None else written
+        return Completed(
+            self.status, code, bytes(streams.kept[stdout]), error, seconds, cpu_seconds, self.reason, written
+        )
 
     def make_sure(self) -> None:
         """Leave nothing behind, also when reading was broken off."""
@@ -228,6 +263,12 @@ class _Watch:
                 self.process.wait(_GRACE)
         self.process.kill()
         self.process.wait()
+
+
+def _without_count(error: bytes, mark: bytes) -> tuple[bytes, int | None]:
+    """What the command wrote to stderr, and the count of bytes that the sandbox wrote behind a second mark, if it did."""
+    said, found, count = error.rpartition(mark)
+    return (said, int(count) if count.isdigit() else None) if found else (error, None)
 
 
 def signalled(code: int) -> int:

@@ -16,8 +16,9 @@ from typing import Any
 
 from chathpc.sandbox import supervisor
 from chathpc.sandbox.contract import Completed, Request
-from chathpc.sandbox.execution import execute, signalled
+from chathpc.sandbox.execution import Ended, execute, signalled
 from chathpc.sandbox.limits import resource_limits
+from chathpc.sandbox.tracing import Trace
 
 
 def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[str, Any] | None) -> Completed:
@@ -25,9 +26,10 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
     job_end, job = os.pipe()
     report, report_end = os.pipe()
     mark = secrets.token_hex(16)
+    trace = Trace(request)
     text = json.dumps(
         {
-            "command": request.command,
+            "command": trace.command,
             "environment": environment,
             "folder": str(request.folder),
             "limits": resource_limits(request),
@@ -36,8 +38,8 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
             "walls": walls,
         }
     ).encode()
-    handed = [job_end, report_end]
-    kept = [job, report]
+    handed = [job_end, report_end, *trace.handed]
+    kept = [job, report, *trace.kept]
     # Not the virtual environment's: it starts faster, and needs nothing of it.
     interpreter = os.path.realpath(sys.executable)
     command = [interpreter, "-I", "-S", "-c", _source(), str(job_end), str(report_end)]
@@ -51,7 +53,7 @@ def supervise(request: Request, environment: Mapping[str, str], walls: Mapping[s
         return _Supervised(process, report)
 
     try:
-        return execute(command, request, {}, begin, mark.encode(), handed)
+        return execute(command, request, {}, begin, mark.encode(), handed, trace.end)
     finally:
         for descriptor in (*handed, *kept):
             os.close(descriptor)
@@ -68,14 +70,15 @@ class _Supervised:
         with contextlib.suppress(ProcessLookupError):
             os.kill(self._process.pid, supervisor.STOP)
 
-    def outcome(self, status: int, cpu_seconds: float) -> tuple[int, float, float | None]:
+    def outcome(self, status: int, cpu_seconds: float) -> Ended:
         told = b""
         while data := os.read(self._report, 4096):
             told += data
         if not told.endswith(b"\n"):
-            return signalled(os.waitstatus_to_exitcode(status)), cpu_seconds, None  # it was killed itself
+            return Ended(signalled(os.waitstatus_to_exitcode(status)), cpu_seconds)  # it was killed itself
         found = json.loads(told)
-        return signalled(int(found["code"])), float(found["cpu"]), min(float(found["end"]), time.monotonic())
+        end = min(float(found["end"]), time.monotonic())
+        return Ended(signalled(int(found["code"])), float(found["cpu"]), end, found["written"])
 
 
 @functools.cache

@@ -60,9 +60,10 @@ def task_cells(result: Result, row: Row) -> tuple[str, ...]:
 
 def reached(task: Task, outcome: Outcome, strategy: str) -> str:
     """What came of it in some words: a speed-up with its interval, or why there is none."""
-    if outcome.improved:
+    if outcome.improved or outcome.ended == "improved-if":
         found = outcome.speedup
         text = "accepted" if found is None else f"{found.estimate:.2f}x ({found.low:.2f} to {found.high:.2f})"
+        text += "" if outcome.improved else " if durability may be given up"
         return text + (" by flags" if outcome.flags_alone else "")
     if outcome.ended in ("skipped", "failed"):
         return f"{outcome.ended}: {outcome.reason}"

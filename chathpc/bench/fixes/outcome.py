@@ -27,9 +27,9 @@ class Tried:
 class Outcome:
     """How the loop ended on a task.
 
-    `ended` is `improved`, `nothing-passed`, `unfinished` (a limit was reached), the verdict of the diagnosis where nothing was tried
-    (`healthy`, `insufficient-data`), `skipped` or `failed` (both with a reason). `speedup` is that of all accepted changes
-    together. `tokens` are those of a model, `seconds` of the whole task.
+    `ended` is `improved`, `improved-if` (the change gives up durability), `nothing-passed`, `unfinished` (a limit was reached), the
+    verdict of the diagnosis where nothing was tried (`healthy`, `insufficient-data`), `skipped` or `failed` (both with a reason).
+    `speedup` is that of all accepted changes together. `tokens` are those of a model, `seconds` of the whole task.
     """
 
     ended: str

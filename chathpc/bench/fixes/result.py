@@ -95,6 +95,7 @@ def figures_of(strategy: str, rows: Sequence[Row]) -> Figures:
     low, high = bootstrap(accepted, geometric_mean)
     figures = [
         _share("improved", "tasks with an accepted change", [outcome.improved for _, outcome, _ in faults], asked),
+        _share("improved-if", "tasks with only a change that gives up durability", [o.ended == "improved-if" for _, o, _ in faults], asked),
         Figure(
             "geometric-mean", "geometric mean of the accepted speed-ups", "score", geometric_mean(accepted), low, high,
             len(accepted), True, asked.get("geometric-mean"),

@@ -169,8 +169,8 @@ def _describe(task: Task, tree: Path) -> None:
 def outcome_of(fixed: Fixed) -> Outcome:
     """What is kept of a finished loop."""
     first = fixed.first.diagnosis
-    if fixed.improved:
-        ended = "improved"
+    if fixed.accepted:
+        ended = "improved-if" if fixed.conditional else "improved"
     elif not may_gain(first):
         ended = first.verdict.value
     else:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from chathpc.comparison.record import Diff
 from chathpc.errors import MeasurementError
-from chathpc.fix.gates import build, cause, plausibility, scope, speed
+from chathpc.fix.gates import build, cause, effects, plausibility, scope, speed
 from chathpc.fix.gates.correctness import examine
 from chathpc.fix.gates.examination import Examination
 from chathpc.fix.gates.imports import imports
@@ -33,6 +33,8 @@ def attempt(session: Session, key: str, candidate: Candidate, base: State) -> At
             if not result.passed:
                 verdict = result.verdict or Verdict.INVALID
                 break
+        if verdict == Verdict.ACCEPTED and effects.durability(past.gates.get(key, [])):
+            verdict = Verdict.IMPROVED_IF
         past.verdicts[key] = verdict
         speedup = speedup_of(past.gates.get(key, ()))
         session.ledger.append(
@@ -44,7 +46,7 @@ def attempt(session: Session, key: str, candidate: Candidate, base: State) -> At
                 "realised": None if speedup is None else [speedup.estimate, speedup.low, speedup.high],
             },
         )
-        if verdict != Verdict.ACCEPTED and chain.changed is not None:
+        if verdict not in (Verdict.ACCEPTED, Verdict.IMPROVED_IF) and chain.changed is not None:
             session.forget(chain.changed)
     return past.attempt(key, candidate)
 
@@ -73,6 +75,8 @@ class Chain:
         correct = self._once("correctness", lambda: self._correctness(changed))
         yield correct
         quick = correct.figures.get("quick")
+        if not quick:
+            yield self._once("effects", lambda: effects.examine(session.original, changed, session.progress))
         yield self._once("speed", lambda: self._speed(changed, quick if isinstance(quick, list) else []))
         speedup = speedup_of(session.past.gates[self.key])
         if speedup is None:
@@ -170,7 +174,17 @@ class Chain:
         return kernels.gate(judged, found)
 
     def _speed(self, changed: Built, quick: Sequence[float]) -> GateResult:
-        return speed.dropped(quick) if quick else speed.result(*self.session.timed(self.base.built, changed))[0]
+        if quick:
+            return speed.dropped(quick)
+        return speed.result(*self.session.timed(self.base.built, changed, watched=self._watched()))[0]
+
+    def _watched(self) -> float | None:
+        """Bytes that the change writes for each one of the original's, as both were watched; None where that is not known."""
+        told = next(
+            (each.figures.get("written") for each in self.session.past.gates[self.key] if each.gate == "effects"), None
+        )
+        values = [float(each) for each in told if isinstance(each, int | float)] if isinstance(told, list) else []
+        return values[1] / values[0] if len(values) == 2 and values[0] > 0 else None
 
     def _plausible(self, speedup: Speedup, diff: Callable[[], Diff]) -> GateResult:
         finding, before = self.candidate.finding, self.session.sources(self.base)

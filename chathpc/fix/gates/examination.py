@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from chathpc.fix.gates.reference import Reference
+from chathpc.fix.left_files import missing_or_other
 from chathpc.fix.outputs import compare
 from chathpc.fix.records import Figure, Verdict
 from chathpc.fix.runner import Built, Case, Ran, Runner
 from chathpc.fix.thresholds import threshold
 from chathpc.profile.text import clean
-
-#: What profilers and crashes leave.
-_NOTHING = re.compile(r"(?:^|/)(?:core(?:\.\d+)?|gmon\.out|vgcore\.\d+|__pycache__/.*)\Z")
 
 Tell = Callable[[str], None]
 #: What a step found: the verdict, and one sentence.
@@ -69,9 +66,9 @@ class Examination:
         found = compare(mine.outputs, theirs.outputs, self.runner.project.check)
         if not found.same:
             return f"{where} {found.statement}.{_last_words(theirs) if found.kind == 'status' else ''}"
-        more = [path for path in theirs.left if path not in mine.left and not _NOTHING.search(path)]
-        if more:
-            return f"{where} it leaves files that the original does not: {', '.join(map(clean, more[:3]))}."
+        fault = missing_or_other(mine.left, theirs.left, self.runner.project.check, self.reference.unsteady(self.tell))
+        if fault:
+            return f"{where} {fault}."
         self.largest = max(self.largest, found.largest)
         return ""
 

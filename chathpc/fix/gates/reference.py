@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from chathpc.fix.left_files import unsteady
 from chathpc.fix.project import Run
 from chathpc.fix.runner import Built, Case, Ran, Runner
 
@@ -14,6 +17,7 @@ class Reference:
         self.built = built
         self._ran: dict[tuple[str, Case], Ran] = {}
         self._variants: dict[str, Built] = {}
+        self._twice: dict[Case, tuple[Ran, Ran]] = {}
 
     def run(self, case: Case, variant: str = "") -> Ran:
         """The original's run of a case, built with the flags `variant` in addition."""
@@ -28,6 +32,24 @@ class Reference:
         if more not in self._variants:
             self._variants[more] = self.runner.build(self.built.files, None, more=more)
         return self._variants[more]
+
+    def twice(self, case: Case) -> tuple[Ran, Ran]:
+        """Two runs of the original, traced where that works: only what they agree on is asked of a change."""
+        if case not in self._twice:
+            traced = self.runner.traces
+            self._twice[case] = (
+                self.runner.run(self.built, case, traced=traced),
+                self.runner.run(self.built, case, traced=traced),
+            )
+        return self._twice[case]
+
+    def unsteady(self, tell: Callable[[str], None] = lambda stage: None) -> frozenset[str]:
+        """Names of files that the original leaves otherwise each time, with `#` for numbers, over all declared inputs."""
+        found: set[str] = set()
+        for run in self.declared:
+            tell("looking at what the original leaves")
+            found |= unsteady(*(ran.left for ran in self.twice(Case.usual(run))))
+        return frozenset(found)
 
     @property
     def declared(self) -> tuple[Run, ...]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 
 import numpy as np
 
+from chathpc.fix.left_files import missing_or_other
 from chathpc.fix.outputs import compare
 from chathpc.fix.records import Figure, GateResult, Speedup, Verdict
-from chathpc.fix.runner import Built, Case, Runner
+from chathpc.fix.runner import Built, Case, Ran, Runner
 from chathpc.fix.speed import Timing, judge, measure_pairs
 from chathpc.fix.thresholds import threshold
 
@@ -26,11 +27,14 @@ def measure(
     clock: Callable[[], float] = time.monotonic,
     tell: Callable[[str], None] = lambda stage: None,
     fewest: float | None = None,
+    unexamined: Collection[str] = (),
+    watched: float | None = None,
 ) -> tuple[Timing, str]:
     """Time the project's run in pairs, for some `seconds`; and what was wrong with an answer in one of the timed runs, if any was.
 
-    Each pair has a fresh seed where the program takes one. Every timed run is checked: a program that works only when it is checked
-    and not when it is timed gains nothing.
+    Each pair has a fresh seed where the program takes one. Every timed run is checked, with the files that it leaves (but those that
+    `unexamined` names) and with how much it writes, which is `watched` times as much as the original writes: a program that works only
+    when it is checked and not when it is timed gains nothing.
     """
     project = runner.project
     state: dict[str, object] = {}
@@ -53,15 +57,33 @@ def measure(
             state["ran"], state["side"] = ran, side
             return ran.seconds
         first, second = (other, ran) if state["side"] == "original" else (ran, other)
-        found = compare(first.outputs, second.outputs, project.check)  # type: ignore[attr-defined]
         state.clear()
-        if not found.same:
-            problem.append(found.statement)
+        fault = _fault(first, second)  # type: ignore[arg-type]
+        if fault:
+            problem.append(fault)
             return None
         return ran.seconds
 
+    def _fault(first: Ran, second: Ran) -> str:
+        found = compare(first.outputs, second.outputs, project.check)
+        if not found.same:
+            return found.statement
+        return missing_or_other(first.left, second.left, project.check, unexamined) or (
+            "" if watched is None else writes_less(first.completed.written, second.completed.written, watched)
+        )
+
     mine, theirs = measure_pairs(run, seconds=seconds, random=random, clock=clock, fewest=fewest)
     return judge(mine, theirs, fewest), problem[0] if problem else ""
+
+
+def writes_less(original: int | None, changed: int | None, watched: float) -> str:
+    """What is wrong where a change writes less when it is timed than when it was watched; nothing where the kernel does not count."""
+    if original is None or changed is None:
+        return ""
+    expected = original * watched
+    if changed >= expected * threshold("unwatched") - threshold("unwatched_bytes"):
+        return ""
+    return f"it writes {changed} bytes, and where it was watched as many as {expected:.0f}"
 
 
 def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
@@ -78,7 +100,7 @@ def result(timing: Timing, problem: str) -> tuple[GateResult, Speedup | None]:
     }
     if problem:
         return GateResult(
-            "speed", False, f"In a timed run the answer is another: {problem}.", Verdict.WRONG_ANSWER, figures
+            "speed", False, f"In a timed run something is otherwise: {problem}.", Verdict.WRONG_ANSWER, figures
         ), None
     statement = timing.statement[0].upper() + timing.statement[1:] + "."
     speedup = Speedup(timing.ratio, timing.low, timing.high, timing.pairs) if timing.pairs else None

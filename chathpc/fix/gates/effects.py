@@ -1,0 +1,122 @@
+"""The gate of effects: what a change does beside its answer is what the original does, or its user is told what would be given up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from chathpc.fix.effects import Compared, compare_effects
+from chathpc.fix.gates.examination import Tell
+from chathpc.fix.gates.reference import Reference
+from chathpc.fix.left_files import LeftFile, missing_or_other, unsteady
+from chathpc.fix.outputs import compare
+from chathpc.fix.records import Figure, GateResult, Verdict
+from chathpc.fix.runner import Built, Case
+from chathpc.profile.text import clean
+
+#: Of a kind so many are told.
+_TOLD = 3
+#: Said where nothing but files could be looked at.
+WITHOUT_STRACE = "strace does not work here (is it installed?): only the files that a run leaves are compared, not how safely they are written."
+
+
+@dataclass(slots=True)
+class _Found:
+    """What all inputs together showed; each sentence once, in the order in which they came."""
+
+    durability: dict[str, None] = field(default_factory=dict)
+    batched: dict[str, None] = field(default_factory=dict)
+    unexamined: dict[str, None] = field(default_factory=dict)
+    written: tuple[int, int] | None = None
+
+    def figures(self) -> dict[str, Figure]:
+        return {
+            "durability": list(self.durability),
+            "batched": list(self.batched),
+            "unexamined": list(self.unexamined),
+            "written": None if self.written is None else list(self.written),
+        }
+
+
+def examine(reference: Reference, changed: Built, tell: Tell = lambda stage: None) -> GateResult:
+    """Whether a change that answers rightly also does what the original does, on each declared input, once.
+
+    The gate passes where only durability differs; its figure `durability` then says in sentences what is given up.
+    """
+    found = _Found()
+    runs = 0
+    for run in reference.declared:
+        case = Case.usual(run)
+        tell(f"watching what it does with {clean(case.name)}")
+        fault, verdict = _one(reference, changed, case, found)
+        runs += 1
+        if fault:
+            return GateResult("effects", False, f"With {clean(case.name)} {fault}.", verdict, found.figures())
+    return GateResult("effects", True, _passed(found, runs, traced=reference.runner.traces), None, found.figures())
+
+
+def _one(reference: Reference, changed: Built, case: Case, found: _Found) -> tuple[str, Verdict]:
+    """What is wrong with one input, and the verdict on it; what is no fault is added to `found`."""
+    runner = reference.runner
+    first, second = reference.twice(case)
+    theirs = runner.run(changed, case, traced=runner.traces)
+    if theirs.completed.status != "exited":
+        return f"it is ended ({theirs.completed.status}) while it is watched", Verdict.CHEATED
+    differing = compare(first.outputs, theirs.outputs, runner.project.check)
+    if not differing.same:
+        return f"it answers otherwise while it is watched: {differing.statement}", Verdict.CHEATED
+    unexamined = reference.unsteady()
+    fault = missing_or_other(first.left, theirs.left, runner.project.check, unexamined)
+    if fault:
+        return fault, Verdict.EFFECTS_LOST
+    found.unexamined |= dict.fromkeys(clean(name) for name in sorted(unsteady(first.left, second.left)))
+    if first.effects is None or second.effects is None or theirs.effects is None:
+        return "", Verdict.EFFECTS_LOST
+    if theirs.effects.reached and not first.effects.reached:
+        return f"it reaches for {theirs.effects.reached}", Verdict.CHEATED
+    if not theirs.effects.whole:
+        return "the record of what it does ends too early", Verdict.CHEATED
+    told = compare_effects(first.effects, second.effects, theirs.effects, sizes(first.left, theirs.left))
+    if told.lost or told.added:
+        verdict = Verdict.EFFECTS_LOST if told.lost else Verdict.CHEATED
+        return "; ".join(map(clean, (told.lost or told.added)[:_TOLD])), verdict
+    _add(found, told)
+    if case == reference.timed():
+        found.written = (first.effects.written, theirs.effects.written)
+    return "", Verdict.EFFECTS_LOST
+
+
+def _add(found: _Found, told: Compared) -> None:
+    found.durability |= dict.fromkeys(told.durability)
+    found.batched |= dict.fromkeys(told.batched)
+    found.unexamined |= dict.fromkeys(told.unexamined)
+
+
+def sizes(original: Mapping[str, LeftFile], changed: Mapping[str, LeftFile]) -> dict[str, tuple[int, int]]:
+    """Bytes of the files that both leave."""
+    return {
+        path: (mine.size, changed[path].size)
+        for path, mine in original.items()
+        if path in changed and mine.kind == changed[path].kind == "file"
+    }
+
+
+def _passed(found: _Found, runs: int, *, traced: bool) -> str:
+    said = f"Leaves the same files in {runs} run{'s' if runs > 1 else ''}" if not traced else (
+        f"Leaves the same and does the same in {runs} watched run{'s' if runs > 1 else ''}"
+    )  # fmt: skip
+    if found.durability:
+        more = len(found.durability) - _TOLD
+        told = "; ".join(list(found.durability)[:_TOLD]) + (f"; {more} more" if more > 0 else "")
+        return f"Leaves the same in the end, but is less safe until then: {told}."
+    if found.batched:
+        said += f"; {next(iter(found.batched))}"
+    if not traced:
+        return f"{said}. {WITHOUT_STRACE}"
+    return f"{said}."
+
+
+def durability(gates: tuple[GateResult, ...] | list[GateResult]) -> tuple[str, ...]:
+    """What a change that passed this gate gives up, in sentences without a point."""
+    told = next((each.figures.get("durability") for each in gates if each.gate == "effects"), None)
+    return tuple(str(each) for each in told) if isinstance(told, list) else ()
